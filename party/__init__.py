@@ -1,0 +1,1 @@
+"""A party: data, identity, configuration, transport and command line around the pure `protocols`."""

@@ -1,0 +1,1 @@
+"""Count engines: the same `N(E)` over plaintext, estimates and two secure protocols."""

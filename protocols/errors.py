@@ -1,0 +1,32 @@
+"""Errors of the core, in one hierarchy that says whose fault it was.
+
+    CotallyError
+    ├── InputError            ours: an argument, a table or a design that cannot be used
+    └── PeerError             the peer's: a message of the wrong kind or shape
+        └── DeviationError    a check failed: the session is over for good (FAULTS A7)
+
+No message holds a value of a record, a key or a coin.
+"""
+
+
+class CotallyError(Exception):
+    """Any error that cotally raises on purpose; its text is fit for a user's screen."""
+
+
+class InputError(CotallyError):
+    """What the caller gave cannot be used; the text names it and the legal range."""
+
+
+class PeerError(CotallyError):
+    """The peer sent something that the protocol does not allow."""
+
+
+class DeviationError(PeerError):
+    """A check on the peer's cryptographic or numeric reply failed.
+
+    The text is the same whichever check it was: a text that told them apart would answer questions
+    about our key (FAULTS A7).
+    """
+
+    def __init__(self) -> None:
+        super().__init__("the peer's reply failed a check: the run ends for good")

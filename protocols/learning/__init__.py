@@ -1,0 +1,1 @@
+"""Learners: ID3 and Hybrid-ID3 over any count engine."""

@@ -1,0 +1,116 @@
+"""Everything that ever crosses from one party to the other, in one list.
+
+A privacy officer can read here what a run may send: there is no other kind. Each docstring says what the receiver
+learns from it (semi-honest model, DESIGN 7.5).
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from protocols.role import Message
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The parameters of a run, which both parties must agree on.
+
+    `omega` is the window, 0 for all candidates; `test` is the share of records held out.
+    """
+
+    method: str
+    theta: Fraction
+    omega: int
+    engine: str
+    class_name: str
+    seed: int
+    test: Fraction
+    key_bits: int
+
+
+@dataclass(frozen=True, repr=False)
+class Greeting(Message):
+    """Protocol version, the party's name, a fresh nonce, and the terms as this party has them."""
+
+    version: str
+    party: str
+    nonce: bytes
+    terms: Terms
+
+
+@dataclass(frozen=True, repr=False)
+class Share(Message):
+    """One party's part of the joint schema, and keyed digests that only show whether both sides hold the same.
+
+    `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
+    has the index `len(attributes)`. Columns in no group are sent as they are.
+    """
+
+    records: int
+    attributes: tuple[tuple[str, tuple[str, ...]], ...]
+    class_values: tuple[str, ...] | None
+    groups: tuple[tuple[int, ...], ...]
+    records_digest: bytes
+    class_digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict(Message):
+    """The name of the first field on which the parties differ, or nothing."""
+
+    field: str
+
+
+@dataclass(frozen=True, repr=False)
+class PublicModulus(Message):
+    """The key holder's Paillier modulus, big-endian."""
+
+    modulus: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class DisguisedPage(Message):
+    """Consecutive records of the sender's disguised copy, one byte a code, record by record."""
+
+    codes: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class CiphertextPage(Message):
+    """Fresh Paillier encryptions under the sender's own key, of equal length, one after the other."""
+
+    ciphertexts: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedGains(Message):
+    """The sender's estimated gain of every candidate at every node of one level, in bits."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedCounts(Message):
+    """The sender's estimated counts of the attribute that splits each node (method `randomized` only)."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class PackedCounts(Message):
+    """Rerandomized encryptions, under the receiver's key, of the exact counts of one batch."""
+
+    ciphertexts: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class ExactCounts(Message):
+    """The exact counts of one batch, as the key holder decrypted them."""
+
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ModelDigest(Message):
+    """A digest of the sender's finished model: equal on both sides."""
+
+    digest: bytes

@@ -1,0 +1,1 @@
+"""Paillier encryption: keys, ciphertexts, fast encryption by the key holder, and packed replies."""

@@ -1,0 +1,1 @@
+"""Randomized response: groups of attributes disguised by one secret coin, and unbiased estimates from them."""

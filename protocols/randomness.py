@@ -1,0 +1,60 @@
+"""Chance as an argument.
+
+Two kinds of chance occur. *Secret* chance (Paillier) is a `Randomness`: in production the operating system's, in
+tests a fixed stream. *Coins* (randomized response) are a deterministic function of the owner's secret, so that the
+same data set always yields the same disguised copy (DESIGN 4.6, FAULTS B1). Nothing here uses floats.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import Protocol
+
+from protocols.errors import InputError
+
+_BLOCK_BITS = 256
+
+
+class Randomness(Protocol):
+    """A source of secret uniform integers, such as the module `secrets`."""
+
+    def randbelow(self, exclusive_upper_bound: int, /) -> int:
+        """Draw uniformly from `0 .. bound - 1`."""
+        ...
+
+
+def canonical(*fields: bytes) -> bytes:
+    """Join fields so that no two different splits give the same bytes (FAULTS A8): each length goes first."""
+    return b"".join(len(field).to_bytes(8, "big") + field for field in fields)
+
+
+def keyed_digest(key: bytes, *fields: bytes) -> bytes:
+    """HMAC-SHA-256 of length-prefixed fields."""
+    return hmac.digest(key, canonical(*fields), "sha256")
+
+
+def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
+    """Return an integer uniform in `0 .. bound - 1` that depends on key and label only.
+
+    Rejection from 256-bit blocks: exact, no float, no modulo bias.
+
+    Raises:
+        InputError: The bound is not in `1 .. 2**128`.
+    """
+    if not 1 <= bound <= 2 ** (_BLOCK_BITS // 2):
+        raise InputError("the bound of a coin must be between 1 and 2**128")
+    limit = (1 << _BLOCK_BITS) // bound * bound
+    counter = 0
+    while True:
+        block = int.from_bytes(keyed_digest(key, label, counter.to_bytes(4, "big")), "big")
+        if block < limit:
+            return block % bound
+        counter += 1
+
+
+def public_order(seed: int, size: int) -> Sequence[int]:
+    """Return `0 .. size - 1` in an order that everyone who knows the seed can compute."""
+    text = str(seed).encode()
+    return sorted(
+        range(size), key=lambda index: hashlib.sha256(canonical(text, index.to_bytes(8, "big"))).digest()
+    )

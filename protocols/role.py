@@ -1,0 +1,127 @@
+"""Roles: what one party does in a protocol, as a generator that reads like the paper.
+
+A role yields `Send(message)`, `RECEIVE` or `Progress`, is composed with `yield from`, and returns its result.
+It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
+specification of what any transport must do: deliver messages in order, both ways at once.
+"""
+
+from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any, Final, Generic, TypeVar
+
+from protocols.errors import PeerError
+
+M = TypeVar("M", bound="Message")
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass(frozen=True, repr=False)
+class Message:
+    """Anything that one role sends to another. Its repr shows the kind only."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+@dataclass(frozen=True)
+class Send:
+    """Ask the driver to deliver `message` to the peer."""
+
+    message: Message
+
+
+@dataclass(frozen=True)
+class Receive:
+    """Ask the driver for the peer's next message."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Tell the driver how far the present phase is: `done` of `total` units of work."""
+
+    phase: str
+    done: float
+    total: float
+
+
+RECEIVE: Final = Receive()
+
+Effect = Send | Receive | Progress
+Role = Generator[Effect, Any, T]
+
+
+def receive(kind: type[M]) -> Role[M]:
+    """Wait for the peer's next message, which must be of this kind.
+
+    Raises:
+        PeerError: It is of another kind.
+    """
+    message = yield RECEIVE
+    if not isinstance(message, kind):
+        raise PeerError(f"expected {kind.__name__} from the peer, got {type(message).__name__}")
+    return message
+
+
+def exchange(message: M) -> Role[M]:
+    """Send a message and receive one of the same kind."""
+    yield Send(message)
+    return (yield from receive(type(message)))
+
+
+@dataclass
+class Transcript:
+    """What crossed in `run_pair`, in the order of sending."""
+
+    sent_by_a: list[Message] = field(default_factory=list)
+    sent_by_b: list[Message] = field(default_factory=list)
+
+
+@dataclass
+class _Player(Generic[T]):
+    role: Role[T]
+    inbox: deque[Message] = field(default_factory=deque)
+    outbox: list[Message] = field(default_factory=list)
+    waiting: bool = False
+    started: bool = False
+    result: T | None = None
+    finished: bool = False
+
+    def advance(self, peer: "_Player[Any]") -> bool:
+        """Run until the role needs a message that is not there; tell whether anything happened."""
+        moved = False
+        while not self.finished and not (self.waiting and not self.inbox):
+            moved = True
+            value = self.inbox.popleft() if self.waiting else None
+            self.waiting = False
+            try:
+                effect = self.role.send(value) if self.started else next(self.role)
+            except StopIteration as stop:
+                self.result, self.finished = stop.value, True
+                break
+            self.started = True
+            if isinstance(effect, Send):
+                self.outbox.append(effect.message)
+                peer.inbox.append(effect.message)
+            self.waiting = isinstance(effect, Receive)
+        return moved
+
+
+def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tuple[A, B]:
+    """Play two roles against each other and return both results.
+
+    Raises:
+        PeerError: Both wait for each other, or one ends with messages unread.
+        CotallyError: Whatever either role raises.
+    """
+    left, right = _Player(a), _Player(b)
+    if transcript is not None:
+        left.outbox, right.outbox = transcript.sent_by_a, transcript.sent_by_b
+    while not (left.finished and right.finished):
+        if not (left.advance(right) | right.advance(left)):
+            raise PeerError("both roles wait for a message")
+    if left.inbox or right.inbox:
+        raise PeerError("a role ended with messages unread")
+    return left.result, right.result  # type: ignore[return-value]  # finished players hold their result

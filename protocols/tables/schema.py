@@ -1,0 +1,95 @@
+"""Attributes, and the schema that the two parties agree on (DESIGN 3 and 5.3).
+
+The agreed order is: the parties in the order of their names, each party's columns in file order. Ties between equal
+gains go by it, so both sides decide alike.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from protocols.errors import InputError
+
+MAX_DOMAIN = 256
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of one party and the list of its values, coded `0 .. size - 1`.
+
+    Raises:
+        InputError: The domain is empty, too large or repeats a value.
+    """
+
+    party: str
+    name: str
+    values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.values) <= MAX_DOMAIN:
+            raise InputError(
+                f"column {self.name!r} has {len(self.values)} values; 1 to {MAX_DOMAIN} are possible: "
+                "bin it or set max_values"
+            )
+        if len(set(self.values)) != len(self.values):
+            raise InputError(f"column {self.name!r} lists a value twice")
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The joint schema: attributes in the agreed order, the class, and who holds it.
+
+    `class_attribute.party` is the owner, or the first of both owners; `class_owners` has one name or two.
+
+    Raises:
+        InputError: A name occurs twice at one party, or nothing is left to split on.
+    """
+
+    attributes: tuple[Attribute, ...]
+    class_attribute: Attribute
+    class_owners: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        keys = [(a.party, a.name) for a in self.attributes]
+        if len(set(keys)) != len(keys):
+            raise InputError("a column name occurs twice at one party")
+        if not self.attributes:
+            raise InputError("neither party brings an attribute to split on")
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:
+        """The attributes, then the class: the column order of every joint matrix of codes."""
+        return (*self.attributes, self.class_attribute)
+
+    @property
+    def class_index(self) -> int:
+        """Index of the class in `columns`."""
+        return len(self.attributes)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return self.class_attribute.size
+
+    def held_by(self, party: str) -> tuple[int, ...]:
+        """Indices into `columns` of what this party holds, the class included if it does."""
+        own = tuple(i for i, a in enumerate(self.attributes) if a.party == party)
+        return (*own, self.class_index) if party in self.class_owners else own
+
+
+def joint_schema(
+    attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]
+) -> Schema:
+    """Bring both parties' attributes into the agreed order.
+
+    Args:
+        attributes: Of both parties, each party's in file order.
+        class_attribute: The class as its owner declares it.
+        class_owners: One party or both.
+    """
+    ordered = tuple(sorted(attributes, key=lambda a: a.party))
+    return Schema(ordered, class_attribute, tuple(sorted(class_owners)))
