@@ -1,0 +1,66 @@
+"""Errors of the outer half: what files, settings, keys and the connection can do wrong.
+
+CotallyError
+├── InputError                 ours; exit code 2
+│   ├── DataError              a table's file
+│   ├── ConfigError            the settings
+│   └── IdentityError          keys and certificates
+└── PeerError                  the peer's; exit code 3
+    ├── PeerLostError          it is absent or gone
+    ├── PeerStoppedError       it ended the run and said why
+    ├── DisagreementError      the parties differ on a field
+    └── DeviationError         a check failed (`protocols.errors`)
+"""
+
+from pathlib import Path
+
+from protocols.errors import CotallyError, InputError, PeerError
+
+
+class DataError(InputError):
+    """A table's file cannot be used: the text names file, line and column, never a cell's content."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: Path | str | None = None,
+        line: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        place = [] if path is None else [str(path)]
+        place += [] if line is None else [f"line {line}"]
+        place += [] if column is None else [f"column {column!r}"]
+        super().__init__(": ".join([", ".join(place), problem]) if place else problem)
+        self.path = path
+        self.line = line
+        self.column = column
+
+
+class ConfigError(InputError):
+    """A setting is missing, unknown or out of its range."""
+
+
+class IdentityError(InputError):
+    """A key or a certificate cannot be used."""
+
+
+class PeerLostError(PeerError):
+    """The peer is absent or gone."""
+
+
+class PeerStoppedError(PeerError):
+    """The peer ended the run and said why."""
+
+
+class DisagreementError(PeerError):
+    """The parties differ on a field that must be the same at both."""
+
+    def __init__(self, field: str, problem: str | None = None) -> None:
+        super().__init__(problem or f"the parties disagree on {field}")
+        self.field = field
+
+
+def exit_code(error: CotallyError) -> int:
+    """Return the exit code of the command line: 3 where the peer is at fault, else 2."""
+    return 3 if isinstance(error, PeerError) else 2
