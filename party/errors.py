@@ -10,6 +10,8 @@ CotallyError
     ├── PeerStoppedError       it ended the run and said why
     ├── DisagreementError      the parties differ on a field
     └── DeviationError         a check failed (`protocols.errors`)
+
+No message holds an id, the content of a cell or a key.
 """
 
 from pathlib import Path
