@@ -125,3 +125,18 @@ def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tu
     if left.inbox or right.inbox:
         raise PeerError("a role ended with messages unread")
     return left.result, right.result  # type: ignore[return-value]  # finished players hold their result
+
+
+def run_alone(role: Role[T]) -> T:
+    """Run a role that needs no peer.
+
+    Raises:
+        PeerError: It sends or waits for a message after all.
+    """
+    try:
+        while True:
+            if not isinstance(next(role), Progress):
+                raise PeerError("this role needs a peer")
+    except StopIteration as stop:
+        result: T = stop.value
+        return result

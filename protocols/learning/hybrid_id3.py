@@ -1,0 +1,209 @@
+"""ID3 and Hybrid-ID3 (Hybrid section 3.1; DESIGN 7.1), level by level over any count engine.
+
+One algorithm serves all methods; they differ in the window and in where counts come from:
+
+    plain        window = all   exact counts of one whole table
+    smc          window = all   secure counts, no disguise
+    hybrid       window = omega secure counts of the best-ranked candidates
+    randomized   window = 1     estimates only, the mean of both sides
+
+All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
+
+Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves; where
+the window takes all candidates left, nothing is ranked and no estimated gain crosses.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, log2
+from typing import Protocol
+
+from protocols.counting.engine import Answer, CountEngine, Query
+from protocols.errors import InputError, PeerError
+from protocols.learning.impurity import TIE, gain, projected_gain
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.messages import EstimatedGains
+from protocols.role import Progress, Role, exchange
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+
+ALL = 0
+
+
+class Estimates(Protocol):
+    """Our own estimated counts, computed without a message."""
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        ...
+
+    def answer(self, query: Query) -> Answer:
+        """Estimate the counts of a query; cells may be negative."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A node that is to be split: step 1 of the algorithm, `E` and `AL`."""
+
+    expression: Expression
+    class_counts: tuple[float, ...] | None
+    candidates: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Decision:
+    counts: tuple[float, ...]
+    attribute: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tree, and how many counts `N(E and A = v and class = c)` were asked for (DESIGN 7.3)."""
+
+    tree: Tree
+    computations: int
+
+
+class HybridId3:
+    """One party's side of Hybrid-ID3(E, AL).
+
+    Args:
+        schema: The joint schema.
+        records: Number of training records.
+        window: omega, or `ALL`.
+        engine: Where the counts of the window come from.
+        estimates: Our own estimates, which rank candidates; needed unless the window is `ALL`.
+
+    Discloses: to the peer, our estimated gain of every candidate at every node where the window leaves one out, and
+    whatever `engine` discloses.
+
+    Raises:
+        InputError: The window is negative, or there is nothing to rank with.
+    """
+
+    def __init__(
+        self, schema: Schema, records: int, window: int, engine: CountEngine, estimates: Estimates | None = None
+    ) -> None:
+        if window < 0:
+            raise InputError("omega must be 1 or more, or 'all'")
+        if window != ALL and estimates is None:
+            raise InputError("a window needs estimates to rank by")
+        self._schema, self._records, self._window = schema, records, window
+        self._engine, self._estimates = engine, estimates
+        self._computations = 0
+
+    def build(self) -> Role[Result]:
+        """Grow the tree to its end."""
+        every = tuple(range(len(self._schema.attributes)))
+        decisions: dict[Expression, _Decision | Leaf] = {}
+        level = self._settle([_Open(ROOT, self._root_counts(), every)], decisions)
+        while level:
+            yield Progress("growing the tree", self._records_settled(level), self._records)
+            level = yield from self._grow(level, decisions)
+        return Result(Tree(self._schema, _assemble(ROOT, decisions, self._schema)), self._computations)
+
+    def _root_counts(self) -> tuple[float, ...] | None:
+        return (float(self._records),) if self._schema.classes == 1 else None
+
+    def _records_settled(self, level: Sequence[_Open]) -> float:
+        pending = (sum(node.class_counts) if node.class_counts else self._records for node in level)
+        return self._records - sum(pending)
+
+    def _grow(
+        self, level: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]
+    ) -> Role[list[_Open]]:
+        """Step 4 for all nodes of one depth, then steps 5 and 6."""
+        if self._estimates is not None:
+            self._estimates.advance([node.expression for node in level])
+        windows = yield from self._choose_windows(level)
+        queries = [
+            Query(node.expression, window, node.class_counts)
+            for node, window in zip(level, windows, strict=True)
+        ]
+        self._computations += sum(self._cells(query) for query in queries)
+        answers = yield from self._engine.count(queries)
+        children: list[_Open] = []
+        for node, query, answer in zip(level, queries, answers, strict=True):
+            children += self._split(node, query, answer, decisions)
+        return self._settle(children, decisions)
+
+    def _cells(self, query: Query) -> int:
+        sizes = (self._schema.attributes[a].size for a in query.candidates)
+        return sum(sizes) * self._schema.classes
+
+    def _choose_windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
+        """Steps 4a and 4b: rank by the mean of both parties' estimated gains, keep the omega highest."""
+        ranked = [node for node in level if self._is_ranked(node)]
+        own = tuple(g for node in ranked for g in self._estimated_gains(node))
+        mean = iter((yield from self._mean_gains(own)) if own else ())
+        windows = []
+        for node in level:
+            if self._is_ranked(node):
+                gains = {attribute: next(mean) for attribute in node.candidates}
+                windows.append(_best(gains, self._window))
+            else:
+                windows.append(node.candidates)
+        return windows
+
+    def _is_ranked(self, node: _Open) -> bool:
+        return 0 < self._window < len(node.candidates)
+
+    def _estimated_gains(self, node: _Open) -> list[float]:
+        assert self._estimates is not None  # noqa: S101  # the constructor refused a window without estimates
+        answer = self._estimates.answer(Query(node.expression, node.candidates, node.class_counts))
+        return [projected_gain(table) for table in answer.tables]
+
+    def _mean_gains(self, own: tuple[float, ...]) -> Role[tuple[float, ...]]:
+        theirs = (yield from exchange(EstimatedGains(own))).values
+        most = log2(self._schema.classes) + TIE
+        if len(theirs) != len(own) or not all(isfinite(g) and -TIE <= g <= most for g in theirs):
+            raise PeerError("the peer's estimated gains do not fit the level")
+        return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
+
+    def _split(
+        self, node: _Open, query: Query, answer: Answer, decisions: dict[Expression, "_Decision | Leaf"]
+    ) -> list[_Open]:
+        """Steps 4c, 5 and 6: the highest exact gain decides, ties go to the first in the agreed order."""
+        gains = [gain(table) for table in answer.tables]
+        best = next(i for i, g in enumerate(gains) if g >= max(gains) - TIE)
+        attribute, table = query.candidates[best], answer.tables[best]
+        counts = node.class_counts or tuple(table.sum(axis=0).tolist())
+        decisions[node.expression] = _Decision(counts, attribute)
+        left = tuple(a for a in node.candidates if a != attribute)
+        children = []
+        for value, row in enumerate(table.tolist()):
+            expression = node.expression & Term(attribute, value)
+            if sum(row) == 0:
+                decisions[expression] = Leaf(tuple(row), majority(counts))
+            else:
+                children.append(_Open(expression, tuple(row), left))
+        return children
+
+    def _settle(
+        self, nodes: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]
+    ) -> list[_Open]:
+        """Steps 2 and 3: pure nodes and nodes without candidates become leaves; return the others."""
+        rest = []
+        for node in nodes:
+            counts = node.class_counts
+            if counts is not None and (sum(c > 0 for c in counts) == 1 or not node.candidates):
+                decisions[node.expression] = Leaf(counts, majority(counts))
+            else:
+                rest.append(node)
+        return rest
+
+
+def _best(gains: Mapping[int, float], window: int) -> tuple[int, ...]:
+    """Return the attributes of the highest gains, ties and result in the agreed order."""
+    order = sorted(gains, key=lambda attribute: (-gains[attribute], attribute))
+    return tuple(sorted(order[:window]))
+
+
+def _assemble(expression: Expression, decisions: dict[Expression, _Decision | Leaf], schema: Schema) -> Node:
+    decision = decisions[expression]
+    if isinstance(decision, Leaf):
+        return decision
+    values = range(schema.attributes[decision.attribute].size)
+    children = (_assemble(expression & Term(decision.attribute, v), decisions, schema) for v in values)
+    return Split(decision.counts, decision.attribute, tuple(children))

@@ -1,0 +1,83 @@
+"""Decision trees: the finished model that both parties end with."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """An end of the tree; `counts` are all zero where a branch was empty."""
+
+    counts: tuple[float, ...]
+    label: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """An inner node: one child for each value of `attribute` (an index into `Schema.attributes`)."""
+
+    counts: tuple[float, ...]
+    attribute: int
+    children: tuple["Node", ...]
+
+
+Node = Leaf | Split
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree over a joint schema."""
+
+    schema: Schema
+    root: Node
+
+    def predict(self, codes: Codes) -> NDArray[np.intp]:
+        """Return the class of each row of joint codes; the class column is not read."""
+        labels = np.zeros(len(codes), dtype=np.intp)
+        pending: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(len(codes), dtype=np.intp))]
+        while pending:
+            node, rows = pending.pop()
+            if isinstance(node, Leaf):
+                labels[rows] = node.label
+                continue
+            values = codes[rows, node.attribute]
+            pending += [(child, rows[values == v]) for v, child in enumerate(node.children)]
+        return labels
+
+    def walk(self) -> Iterator[tuple[Expression, Node]]:
+        """Yield every node with its expression, parents before children."""
+        pending: list[tuple[Expression, Node]] = [(ROOT, self.root)]
+        while pending:
+            expression, node = pending.pop()
+            yield expression, node
+            if isinstance(node, Split):
+                pending += [
+                    (expression & Term(node.attribute, v), child)
+                    for v, child in reversed(list(enumerate(node.children)))
+                ]
+
+    def leaves(self) -> Sequence[tuple[Expression, int]]:
+        """Return every leaf's expression and class."""
+        return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
+
+    @property
+    def size(self) -> int:
+        """Number of nodes, leaves included."""
+        return sum(1 for _ in self.walk())
+
+    @property
+    def depth(self) -> int:
+        """Number of splits on the longest path."""
+        return max(len(expression.terms) for expression, _ in self.walk())
+
+
+def majority(counts: Sequence[float]) -> int:
+    """Return the class with the highest count, the first of equals."""
+    return max(range(len(counts)), key=lambda c: (counts[c], -c))

@@ -1,0 +1,182 @@
+"""Multi-group randomized response over any finite domains (Multi-group; Hybrid section 4; DESIGN 4.1 to 4.3).
+
+Attributes of a group share one coin: an offset `s` in `0 .. L-1`, `L` the least common multiple of their domain
+sizes, 0 (the truth) with chance theta and every other offset with chance `q = (1 - theta)/(L - 1)`. An attribute is
+sent as `(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan
+2003, one attribute in it is Warner.
+
+Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.tables.table import Codes
+
+MAX_ORDER = 64
+MAX_PATTERNS = 4096
+
+Coins = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class MultiGroupDesign:
+    """Which columns share a coin, and the chance `theta` of the truth.
+
+    Args:
+        sizes: Domain size of every column of the owner.
+        groups: Disjoint groups of column indices; columns in no group are sent as they are (partial disguise).
+        theta: Chance of the truth, an exact fraction in `0 .. 1`.
+
+    Raises:
+        InputError: Theta is out of range or equals `1/L` of a group, a column is unknown or in two groups, a
+            group is empty, or its offsets are too many.
+    """
+
+    sizes: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    theta: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.theta <= 1:
+            raise InputError(f"theta must be between 0 and 1, not {self.theta}")
+        columns = [column for group in self.groups for column in group]
+        if len(set(columns)) != len(columns):
+            raise InputError("a column stands in two groups")
+        if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
+            raise InputError("a group is empty or names an unknown column")
+        for order in self.orders:
+            if order > MAX_ORDER:
+                raise InputError(
+                    f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
+                    "into a group, raise the number of groups, or merge values (max_values)"
+                )
+            if self.theta * order == 1:
+                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing")
+        if self.patterns > MAX_PATTERNS:
+            raise InputError(
+                f"the groups have {self.patterns} coin patterns, more than {MAX_PATTERNS}: "
+                "use fewer groups or merge values (max_values)"
+            )
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """`L` of every group: the number of its offsets."""
+        return tuple(lcm(*(self.sizes[column] for column in group)) for group in self.groups)
+
+    @property
+    def patterns(self) -> int:
+        """Number of joint outcomes of a record's coins."""
+        return prod(self.orders)
+
+    def lie(self, group: int) -> Fraction:
+        """Chance `q` of each single lie in this group; 0 where no lie exists."""
+        order = self.orders[group]
+        return (1 - self.theta) / (order - 1) if order > 1 else Fraction(0)
+
+    def contrast(self, group: int) -> Fraction:
+        """`theta - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
+        return self.theta - self.lie(group) if self.orders[group] > 1 else Fraction(1)
+
+    def coin_bound(self, group: int) -> int:
+        """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
+        return self.theta.denominator * max(self.orders[group] - 1, 1)
+
+    def pattern_coins(self) -> Coins:
+        """Return the coins of every pattern (`patterns x groups`); pattern 0 is all truth."""
+        if not self.groups:
+            return np.zeros((1, 0), dtype=np.uint8)
+        grid = np.indices(self.orders).reshape(len(self.orders), -1)
+        return grid.T.astype(np.uint8)
+
+    def pattern_of(self, coins: Coins) -> NDArray[np.intp]:
+        """Return the pattern index of each record's coins (`records x groups`)."""
+        if not self.groups:
+            return np.zeros(len(coins), dtype=np.intp)
+        return np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders).astype(np.intp)
+
+    def pattern_weights(self) -> tuple[Fraction, ...]:
+        """Weight `prod w(s_k)` of a guess that the coins had this pattern (DESIGN 5.1).
+
+        `w(0) = (1-q)/(theta-q)` and `w(s) = -q/(theta-q)`: the weighted guesses of a record add up to its truth in
+        expectation, whatever its coins were.
+        """
+        weights = []
+        for coins in self.pattern_coins():
+            factors = (
+                (Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins)
+            )
+            weights.append(prod(factors, start=Fraction(1)))
+        return tuple(weights)
+
+
+def offsets_from_uniform(
+    uniform: NDArray[np.int64], theta: Fraction, order: int
+) -> NDArray[np.int64]:
+    """Turn integers uniform in `0 .. b(L-1) - 1`, `theta = a/b`, into offsets: exact, no float (FAULTS B5).
+
+    The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.
+    """
+    truth = theta.numerator * (order - 1)
+    lies = theta.denominator - theta.numerator
+    if order == 1 or lies == 0:
+        return np.zeros_like(uniform)
+    return np.where(uniform < truth, 0, 1 + (uniform - truth) // lies)
+
+
+def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`."""
+    return _shifted(codes, coins.astype(np.int64), design)
+
+
+def undo(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the records that these coins would have disguised as `codes`."""
+    return _shifted(codes, -coins.astype(np.int64), design)
+
+
+def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign) -> Codes:
+    result = codes.copy()
+    for k, group in enumerate(design.groups):
+        for column in group:
+            result[:, column] = (codes[:, column] + offsets[:, k]) % design.sizes[column]
+    return result
+
+
+def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
+    """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
+
+    Starts with one group a domain size. Too many: joins the two whose joint `L` is smallest, again and again. Too
+    few: halves the largest.
+
+    Raises:
+        InputError: `groups` is below 1.
+    """
+    if groups < 1:
+        raise InputError("the number of groups must be 1 or more")
+    columns = [c for c in range(len(sizes)) if c not in set(plain)]
+    parts = [[c for c in columns if sizes[c] == size] for size in sorted({sizes[c] for c in columns})]
+    while len(parts) > groups:
+        _join_cheapest(parts, sizes)
+    while len(parts) < groups and any(len(part) > 1 for part in parts):
+        largest = max(parts, key=len)
+        parts.remove(largest)
+        half = (len(largest) + 1) // 2
+        parts += [largest[:half], largest[half:]]
+    return tuple(sorted(tuple(sorted(part)) for part in parts))
+
+
+def _join_cheapest(parts: list[list[int]], sizes: Sequence[int]) -> None:
+    def growth(pair: tuple[int, int]) -> Fraction:
+        left, right = (lcm(*(sizes[c] for c in parts[i])) for i in pair)
+        return Fraction(lcm(left, right), left * right)
+
+    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
+    i, j = min(pairs, key=lambda pair: (growth(pair), len(parts[pair[0]]) + len(parts[pair[1]])))
+    parts[i] += parts.pop(j)
