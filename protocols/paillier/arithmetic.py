@@ -1,0 +1,159 @@
+"""Arithmetic on large integers: the only file that knows gmpy2.
+
+`powmod` is for public exponents; a secret exponent goes through `powmod_secret`, whose time does not depend on the
+exponent's bits (FAULTS A11). Python around it is not constant-time, so no party may be told the time of a single
+decryption.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import gmpy2  # type: ignore[import-untyped]
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+
+if TYPE_CHECKING:
+    Integer: TypeAlias = int  # to the type checker: everything an int can do
+else:
+    Integer = gmpy2.mpz
+
+SMALL_FACTOR_LIMIT = 2**20
+_PRIMALITY_ROUNDS = 40
+
+
+def powmod(base: Integer, exponent: Integer, modulus: Integer) -> Integer:
+    """Raise to a public exponent. NB: the time taken shows the exponent."""
+    return gmpy2.powmod(base, exponent, modulus)  # type: ignore[no-any-return]
+
+
+def powmod_secret(base: Integer, exponent: Integer, modulus: Integer) -> Integer:
+    """Raise to a secret positive exponent modulo an odd number, in a time that does not show it."""
+    return gmpy2.powmod_sec(base, exponent, modulus)  # type: ignore[no-any-return]
+
+
+def power_of_two(base: Integer, bits: int, modulus: Integer) -> Integer:
+    """Raise to `2**bits`: a shift of a ciphertext's plaintext by `bits`. Faster than `powmod` at these sizes."""
+    for _ in range(bits):
+        base = base * base % modulus
+    return base
+
+
+def invert(value: Integer, modulus: Integer) -> Integer:
+    """Return the inverse of a unit.
+
+    Raises:
+        InputError: The value is not a unit.
+    """
+    try:
+        return gmpy2.invert(value, modulus)  # type: ignore[no-any-return]
+    except ZeroDivisionError:
+        raise InputError("a number without an inverse cannot be inverted") from None
+
+
+def invert_all(values: Sequence[Integer], modulus: Integer) -> list[Integer]:
+    """Return the inverses of many units for one inversion and three products each (Montgomery's trick).
+
+    Raises:
+        InputError: One of the values is not a unit.
+    """
+    prefixes = [Integer(1)]
+    for value in values:
+        prefixes.append(prefixes[-1] * value % modulus)
+    tail = invert(prefixes.pop(), modulus)
+    inverses = []
+    for value, prefix in zip(reversed(values), reversed(prefixes), strict=True):
+        inverses.append(tail * prefix % modulus)
+        tail = tail * value % modulus
+    inverses.reverse()
+    return inverses
+
+
+def product(values: Iterable[Integer], modulus: Integer) -> Integer:
+    """Multiply; of no values, 1."""
+    result = Integer(1)
+    for value in values:
+        result = result * value % modulus
+    return result
+
+
+def multiply_by_key(
+    values: Sequence[Integer], keys: NDArray[np.integer], groups: int, modulus: Integer
+) -> list[Integer | None]:
+    """Multiply the values of each group: the encrypted form of a weighted `numpy.bincount` (DESIGN 5.1).
+
+    This loop is where a run spends its time.
+
+    Args:
+        values: Ciphertexts, or any residues.
+        keys: The group of each value, in `0 .. groups - 1`.
+        groups: How many products to return.
+        modulus: The square of the public modulus.
+
+    Returns:
+        A product per group; None for a group without values.
+
+    Raises:
+        InputError: A key is out of range, or there are more or fewer keys than values.
+    """
+    if len(keys) != len(values):
+        raise InputError("each value needs exactly one key")
+    if len(keys) and not 0 <= keys.min() <= keys.max() < groups:
+        raise InputError("a key must be at least 0 and below the number of groups")
+    products: list[Integer | None] = [None] * groups
+    for value, key in zip(values, keys.tolist(), strict=True):
+        current = products[key]
+        products[key] = value if current is None else current * value % modulus
+    return products
+
+
+def gcd(left: Integer, right: Integer) -> Integer:
+    """Return the greatest common divisor."""
+    return gmpy2.gcd(left, right)  # type: ignore[no-any-return]
+
+
+def is_prime(value: Integer) -> bool:
+    """Test primality. NB: never False for a prime; True for a composite only if it was built to deceive."""
+    return bool(gmpy2.is_prime(value, _PRIMALITY_ROUNDS))
+
+
+def is_perfect_power(value: Integer) -> bool:
+    """Say whether the value is `a**b` for some `b > 1`."""
+    return bool(gmpy2.is_power(value))
+
+
+def has_small_factor(value: Integer) -> bool:
+    """Say whether a prime below 2**20 divides the value."""
+    return gcd(_product_of_small_primes() % value, value) != 1
+
+
+@cache
+def _product_of_small_primes() -> Integer:
+    return gmpy2.primorial(SMALL_FACTOR_LIMIT)  # type: ignore[no-any-return]
+
+
+@cache
+def primes_below(limit: int) -> tuple[int, ...]:
+    """List the primes below a limit.
+
+    >>> primes_below(12)
+    (2, 3, 5, 7, 11)
+    """
+    sieve = np.ones(max(limit, 2), dtype=bool)
+    sieve[:2] = False
+    for candidate in range(2, int(limit**0.5) + 1):
+        if sieve[candidate]:
+            sieve[candidate * candidate :: candidate] = False
+    return tuple(np.flatnonzero(sieve).tolist())
+
+
+def from_bytes(data: bytes) -> Integer:
+    """Read an unsigned big-endian integer."""
+    return Integer.from_bytes(data, "big")
+
+
+def to_bytes(value: Integer, length: int) -> bytes:
+    """Write an unsigned big-endian integer of a fixed length."""
+    return value.to_bytes(length, "big")

@@ -1,0 +1,52 @@
+"""Drawing Paillier's secret chance, with the checks that can be made on it (FAULTS A9)."""
+
+from protocols.errors import InputError
+from protocols.paillier.arithmetic import Integer, gcd
+from protocols.paillier.keys import PublicKey
+from protocols.randomness import Randomness
+
+_WATCHED_BITS = 128
+
+
+class WatchedRandomness:
+    """A source of chance that ends the run when it repeats itself (FAULTS case 26).
+
+    Two equal draws in a row, or two equal draws in a row of one length, of 128 bits or more do not happen by chance.
+    """
+
+    def __init__(self, source: Randomness) -> None:
+        self._source = source
+        self._latest: dict[int, int] = {}
+        self._last = -1
+
+    def __repr__(self) -> str:
+        return "WatchedRandomness()"
+
+    def randbelow(self, exclusive_upper_bound: int, /) -> int:
+        """Draw uniformly from `0 .. bound - 1`.
+
+        Raises:
+            InputError: The source repeated itself or left the range.
+        """
+        value = self._source.randbelow(exclusive_upper_bound)
+        if not 0 <= value < exclusive_upper_bound:
+            raise InputError("the source of randomness left its range")
+        length = exclusive_upper_bound.bit_length()
+        if length >= _WATCHED_BITS:
+            if value in (self._last, self._latest.get(length)):
+                raise InputError("the source of randomness repeated itself")
+            self._last = self._latest[length] = value
+        return value
+
+
+def watched(randomness: Randomness) -> WatchedRandomness:
+    """Watch a source; one that is watched already stays as it is, with its memory."""
+    return randomness if isinstance(randomness, WatchedRandomness) else WatchedRandomness(randomness)
+
+
+def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:
+    """Draw uniformly from the units modulo `N`."""
+    while True:
+        candidate = Integer(randomness.randbelow(int(public_key.n)))
+        if gcd(candidate, public_key.n) == 1:
+            return candidate

@@ -1,0 +1,159 @@
+"""Paillier keys, and what is asked of a modulus before it is used.
+
+A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot be
+seen from the modulus alone (`p` dividing `q - 1` for large `p`) is left to the semi-honest model.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.paillier.arithmetic import (
+    Integer,
+    from_bytes,
+    gcd,
+    has_small_factor,
+    invert,
+    is_perfect_power,
+    is_prime,
+    powmod_secret,
+    to_bytes,
+)
+
+MODULUS_BITS_LIMIT = 16384
+_CLOSENESS_MARGIN_BITS = 100
+
+
+@dataclass(frozen=True, repr=False)
+class PublicKey:
+    """A Paillier modulus `N`, as we made it or as `check_peer_modulus` let it in.
+
+    Raises:
+        InputError: The modulus is even or below 15, the smallest product of two odd primes.
+    """
+
+    n: Integer
+    n_square: Integer = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.n < 15 or self.n % 2 == 0:
+            raise InputError("a Paillier modulus must be odd and at least 15")
+        object.__setattr__(self, "n", Integer(self.n))
+        object.__setattr__(self, "n_square", self.n * self.n)
+
+    def __repr__(self) -> str:
+        return f"PublicKey({self.bits} bits)"
+
+    @property
+    def bits(self) -> int:
+        """Length of the modulus."""
+        return self.n.bit_length()
+
+    @property
+    def modulus_bytes(self) -> bytes:
+        """The modulus as it crosses: big-endian, without leading zeros."""
+        return to_bytes(self.n, (self.bits + 7) // 8)
+
+    @property
+    def ciphertext_bytes(self) -> int:
+        """Length of one ciphertext on the wire."""
+        return 2 * ((self.bits + 7) // 8)
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the modulus in groups of four digits, for two people to compare."""
+        digest = hashlib.sha256(self.modulus_bytes).hexdigest()
+        return " ".join(digest[start : start + 4] for start in range(0, len(digest), 4))
+
+    def require_units(self, ciphertexts: Iterable[Integer]) -> None:
+        """Refuse all of the ciphertexts unless each is reduced and a unit modulo `N**2` (FAULTS A1, A14).
+
+        Decrypting anything else, `0` or a multiple of `p` among them, would give the key away. One gcd for all.
+
+        Raises:
+            DeviationError: One of them is not in `1 .. N**2 - 1` or shares a factor with `N`.
+        """
+        n, n_square = self.n, self.n_square
+        residue = Integer(1)
+        for ciphertext in ciphertexts:
+            if not 0 < ciphertext < n_square:
+                raise DeviationError
+            residue = residue * (ciphertext % n) % n
+        if gcd(residue, n) != 1:
+            raise DeviationError
+
+
+def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None = None) -> PublicKey:
+    """Let in the peer's modulus, or refuse it (FAULTS cases 10-15 and 18).
+
+    Args:
+        data: The modulus, big-endian, without leading zeros.
+        floor_bits: The fewest bits accepted: 2048 or more on a node.
+        own_modulus: Ours, where we have one: the peer's must have nothing in common with it.
+
+    Raises:
+        PeerError: The modulus is none that an honest peer would send.
+    """
+    longest = MODULUS_BITS_LIMIT // 8
+    if not data or len(data) > longest or data[0] == 0:
+        raise PeerError(f"the peer's modulus must be 1 to {longest} bytes without leading zeros")
+    n = from_bytes(data)
+    if n.bit_length() < floor_bits:
+        raise PeerError(f"the peer's modulus must have at least {floor_bits} bits")
+    if n % 2 == 0:
+        raise PeerError("the peer's modulus is even")
+    if own_modulus is not None and gcd(n, own_modulus) != 1:
+        raise PeerError("the peer's modulus is ours or shares a factor with it")
+    if has_small_factor(n):
+        raise PeerError("the peer's modulus has a factor below 2**20")
+    if is_perfect_power(n):
+        raise PeerError("the peer's modulus is a perfect power")
+    if is_prime(n):
+        raise PeerError("the peer's modulus is prime")
+    return PublicKey(n)
+
+
+class PrivateKey:
+    """The factors of a modulus, and decryption with them.
+
+    Raises:
+        InputError: The factors are not two primes of equal length, far apart and with `gcd(N, phi(N)) = 1`.
+    """
+
+    def __init__(self, p: Integer, q: Integer) -> None:
+        p, q = Integer(p), Integer(q)
+        if not (is_prime(p) and is_prime(q)):
+            raise InputError("a factor of the private key is not prime")
+        if p.bit_length() != q.bit_length():
+            raise InputError("the factors of the private key differ in length")
+        if p == q or abs(p - q).bit_length() <= p.bit_length() - _CLOSENESS_MARGIN_BITS:
+            raise InputError("the factors of the private key are equal or too close to each other")
+        if gcd(p * q, (p - 1) * (q - 1)) != 1:  # NB: among odd primes of equal length this cannot happen
+            raise InputError("the modulus of the private key shares a factor with its order")
+        self.public_key = PublicKey(p * q)
+        self.p, self.q = p, q
+        self._p_square, self._q_square = p * p, q * q
+        self._p_scale, self._q_scale = invert(-q % p, p), invert(-p % q, q)
+        self._p_inverse = invert(p, q)
+
+    def __repr__(self) -> str:
+        return f"PrivateKey({self.public_key.bits} bits)"
+
+    def decrypt(self, ciphertext: Integer) -> Integer:
+        """Decrypt by the Chinese remainder theorem (Paillier 1999, section 7).
+
+        NB: the plaintext never leaves the node; only counts that were reduced and checked do (FAULTS A12).
+
+        Raises:
+            DeviationError: The ciphertext is not a unit modulo `N**2`: nothing is decrypted.
+        """
+        self.public_key.require_units([ciphertext])
+        modulo_p = _decrypt_half(ciphertext, self.p, self._p_square, self._p_scale)
+        modulo_q = _decrypt_half(ciphertext, self.q, self._q_square, self._q_scale)
+        return modulo_p + self.p * ((modulo_q - modulo_p) * self._p_inverse % self.q)
+
+
+def _decrypt_half(ciphertext: Integer, prime: Integer, square: Integer, scale: Integer) -> Integer:
+    """Return the plaintext modulo one prime: `L(c**(p-1)) / L((1+N)**(p-1))`, `L(u) = (u-1)/p`, divisor `-q`."""
+    power = powmod_secret(ciphertext % square, prime - 1, square)
+    return (power - 1) // prime * scale % prime

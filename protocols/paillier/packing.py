@@ -1,0 +1,167 @@
+"""Replies: many counts in one ciphertext, masked and made fresh (DESIGN 6.3).
+
+The evaluator lays ciphertexts side by side, an *item* each, by Horner's rule in the exponent. An item holds one *slot*,
+or several where the key holder had packed several columns into one plaintext. Above the items lies a random mask, so
+that a key holder that encrypted something other than bits learns no more than the slots' worth; a fresh `r**N` hides
+which ciphertexts were multiplied, an empty or one-row selection among them.
+
+    plaintext of a reply = item_0 + 2**item_bits * item_1 + ... + 2**(item_bits * items) * mask
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.paillier.arithmetic import Integer, power_of_two, powmod
+from protocols.paillier.ciphertext import FreshCiphertext
+from protocols.paillier.draws import draw_unit, watched
+from protocols.paillier.keys import PrivateKey, PublicKey
+from protocols.randomness import Randomness
+
+_MASK_BITS = 40
+
+
+def slot_width(n_records: int) -> int:
+    """Return the bits that a count of up to `n_records` needs.
+
+    >>> slot_width(1000)
+    10
+    """
+    return n_records.bit_length()
+
+
+def slots_per_reply(public_key: PublicKey, width: int) -> int:
+    """Return how many slots (or items) of a width fit below the mask's 40 bits.
+
+    Raises:
+        InputError: Not even one does, or the width is not positive (FAULTS A13, case 32).
+    """
+    slots = _room(public_key) // width if width > 0 else 0
+    if slots < 1:
+        raise InputError(f"a slot must have 1 to {_room(public_key)} bits under this key")
+    return slots
+
+
+def _room(public_key: PublicKey) -> int:
+    return public_key.bits - 1 - _MASK_BITS
+
+
+def mask_bound(n: Integer, used_bits: int) -> int:
+    """Return the bound below which `mask * 2**used_bits` plus any `used_bits` bits stays below `n`."""
+    return int(n >> used_bits)
+
+
+def seal(
+    public_key: PublicKey, ciphertext: Integer | None, used_bits: int, randomness: Randomness
+) -> FreshCiphertext:
+    """Mask everything above the lowest `used_bits` of a plaintext and make its ciphertext fresh.
+
+    Args:
+        public_key: The key holder's.
+        ciphertext: Any ciphertext; None for an encryption of zero.
+        used_bits: The part of the plaintext that the key holder is meant to read.
+        randomness: The evaluator's secret chance.
+
+    Raises:
+        InputError: The mask would have fewer than 40 bits, or the source of randomness failed.
+    """
+    if not 0 < used_bits <= _room(public_key):
+        raise InputError(f"a reply must use 1 to {_room(public_key)} bits under this key")
+    n, n_square = public_key.n, public_key.n_square
+    source = watched(randomness)
+    factor = powmod(draw_unit(public_key, source), n, n_square)
+    mask = 1 + n * (Integer(source.randbelow(mask_bound(n, used_bits))) << used_bits)
+    sealed = factor * mask % n_square
+    return FreshCiphertext(sealed if ciphertext is None else sealed * ciphertext % n_square)
+
+
+def pack_counts(
+    public_key: PublicKey, cells: Sequence[Integer | None], item_bits: int, randomness: Randomness
+) -> list[FreshCiphertext]:
+    """Pack encrypted counts into as few sealed replies as hold them.
+
+    Args:
+        public_key: The key holder's.
+        cells: An encrypted item each; None for an empty cell, which counts zero.
+        item_bits: Bits of an item: the slot width times the slots of an item.
+        randomness: The evaluator's secret chance; watched for repetition, also across calls if `watched` already.
+
+    Raises:
+        InputError: An item is wider than a reply, or the source of randomness failed.
+    """
+    source = watched(randomness)
+    return [
+        seal(public_key, _join(public_key, chunk, item_bits), item_bits * len(chunk), source)
+        for chunk in _chunks(cells, slots_per_reply(public_key, item_bits))
+    ]
+
+
+def _join(public_key: PublicKey, cells: Sequence[Integer | None], item_bits: int) -> Integer | None:
+    """Lay items side by side, the first one lowest: Horner's rule by `2**item_bits`."""
+    joined: Integer | None = None
+    for cell in reversed(cells):
+        if joined is not None:
+            joined = power_of_two(joined, item_bits, public_key.n_square)
+        if cell is not None:
+            joined = cell if joined is None else joined * cell % public_key.n_square
+    return joined
+
+
+def _chunks(cells: Sequence[Integer | None], size: int) -> Iterator[Sequence[Integer | None]]:
+    for start in range(0, len(cells), size):
+        yield cells[start : start + size]
+
+
+def unpack_counts(
+    private_key: PrivateKey,
+    ciphertexts: Sequence[Integer],
+    count: int,
+    width: int,
+    largest: int,
+    slots_per_item: int = 1,
+) -> list[int]:
+    """Decrypt packed replies: `count` items of `slots_per_item` counts each, in one list.
+
+    Args:
+        private_key: Ours.
+        ciphertexts: The replies, as `read_page` let them in.
+        count: How many items were asked for.
+        width: Bits of a slot.
+        largest: The largest count that can be true.
+        slots_per_item: Slots in each item, the lowest first.
+
+    Raises:
+        PeerError: There are more or fewer replies than the items need.
+        DeviationError: A count is larger than it can be, or a ciphertext is not a unit.
+        InputError: The largest count does not fit a slot, or an item is wider than a reply.
+    """
+    if largest.bit_length() > width:
+        raise InputError("the largest count must fit a slot")
+    items = slots_per_reply(private_key.public_key, width * slots_per_item)
+    if len(ciphertexts) != -(-count // items):
+        raise PeerError("the peer sent more or fewer replies than were asked for")
+    lowest = (1 << width) - 1
+    counts = []
+    for index, ciphertext in enumerate(ciphertexts):
+        plaintext = private_key.decrypt(ciphertext)
+        slots = slots_per_item * min(items, count - index * items)
+        counts += [int(plaintext >> (width * slot) & lowest) for slot in range(slots)]
+    if any(value > largest for value in counts):
+        raise DeviationError
+    return counts
+
+
+def pack_bits(columns: NDArray[np.bool_], width: int) -> list[int]:
+    """Pack each record's bits into one plaintext, column `j` in slot `j`: `sum(bit << (width * j))`.
+
+    >>> pack_bits(np.array([[True, False], [False, True], [True, True]]), width=4)
+    [1, 16, 17]
+    """
+    spread = np.zeros(columns.shape[1] * width, dtype=np.bool_)
+    plaintexts = []
+    for record in columns:
+        spread[::width] = record
+        plaintexts.append(int.from_bytes(np.packbits(spread, bitorder="little").tobytes(), "little"))
+    return plaintexts
