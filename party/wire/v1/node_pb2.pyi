@@ -21,12 +21,58 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _End:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _EndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_End.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    END_UNSPECIFIED: _End.ValueType  # 0
+    END_FINISHED: _End.ValueType  # 1
+    END_CANCELLED: _End.ValueType  # 2
+    END_DEVIATION: _End.ValueType  # 3
+    END_INTERNAL: _End.ValueType  # 4
+
+class End(_End, metaclass=_EndEnumTypeWrapper):
+    """Why a stream ends. An end overtakes what waits to be sent, unless it is END_FINISHED."""
+
+END_UNSPECIFIED: End.ValueType  # 0
+END_FINISHED: End.ValueType  # 1
+END_CANCELLED: End.ValueType  # 2
+END_DEVIATION: End.ValueType  # 3
+END_INTERNAL: End.ValueType  # 4
+Global___End: _TypeAlias = End  # noqa: Y015
+
 @_typing.final
 class OpenRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
     version: _builtins.str
+    session: _builtins.bytes
+    """16 random bytes, chosen by the initiator."""
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        session: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session", b"session", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenRequest: _TypeAlias = OpenRequest  # noqa: Y015
+
+@_typing.final
+class OpenReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """The responder's version; where it differs from the initiator's, no session was started."""
     def __init__(
         self,
         *,
@@ -38,48 +84,35 @@ class OpenRequest(_message.Message):
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___OpenRequest: _TypeAlias = OpenRequest  # noqa: Y015
-
-@_typing.final
-class OpenReply(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    SESSION_FIELD_NUMBER: _builtins.int
-    session: _builtins.bytes
-    def __init__(
-        self,
-        *,
-        session: _builtins.bytes = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["session", b"session"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
 Global___OpenReply: _TypeAlias = OpenReply  # noqa: Y015
 
 @_typing.final
 class Page(_message.Message):
+    """All pages of a frame but the last are of full size."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     SEQUENCE_FIELD_NUMBER: _builtins.int
     BODY_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
+    END_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     body: _builtins.bytes
     last: _builtins.bool
     """The frame is complete with this page."""
+    end: Global___End.ValueType
+    """Set in the last page of a stream, which carries nothing else."""
     def __init__(
         self,
         *,
         sequence: _builtins.int = ...,
         body: _builtins.bytes = ...,
         last: _builtins.bool = ...,
+        end: Global___End.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "last", b"last", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "end", b"end", "last", b"last", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -93,18 +126,22 @@ class PushRequest(_message.Message):
     PAGE_FIELD_NUMBER: _builtins.int
     session: _builtins.bytes
     @_builtins.property
-    def page(self) -> Global___Page: ...
+    def page(self) -> Global___Page:
+        """Absent when the initiator only shows that it is alive."""
+
     def __init__(
         self,
         *,
         session: _builtins.bytes = ...,
         page: Global___Page | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["page", b"page"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "page", b"page"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page", b"page", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page", b"_page", "page", b"page", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__page: _TypeAlias = _typing.Literal["page"]  # noqa: Y015
+    _WhichOneofArgType__page: _TypeAlias = _typing.Literal["_page", b"_page"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__page) -> _WhichOneofReturnType__page | None: ...
 
 Global___PushRequest: _TypeAlias = PushRequest  # noqa: Y015
 
@@ -184,7 +221,6 @@ class Frame(_message.Message):
     PACKED_COUNTS_FIELD_NUMBER: _builtins.int
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
-    STOP_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -207,8 +243,6 @@ class Frame(_message.Message):
     def exact_counts(self) -> Global___ExactCounts: ...
     @_builtins.property
     def model_digest(self) -> Global___ModelDigest: ...
-    @_builtins.property
-    def stop(self) -> Global___Stop: ...
     def __init__(
         self,
         *,
@@ -223,13 +257,12 @@ class Frame(_message.Message):
         packed_counts: Global___PackedCounts | None = ...,
         exact_counts: Global___ExactCounts | None = ...,
         model_digest: Global___ModelDigest | None = ...,
-        stop: Global___Stop | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "stop", b"stop", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "stop", b"stop", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "public_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "stop"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "public_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -569,39 +602,3 @@ class ModelDigest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ModelDigest: _TypeAlias = ModelDigest  # noqa: Y015
-
-@_typing.final
-class Stop(_message.Message):
-    DESCRIPTOR: _descriptor.Descriptor
-
-    class _Reason:
-        ValueType = _typing.NewType("ValueType", _builtins.int)
-        V: _TypeAlias = ValueType  # noqa: Y015
-
-    class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[Stop._Reason.ValueType], _builtins.type):
-        DESCRIPTOR: _descriptor.EnumDescriptor
-        REASON_UNSPECIFIED: Stop._Reason.ValueType  # 0
-        REASON_CANCELLED: Stop._Reason.ValueType  # 1
-        REASON_DEVIATION: Stop._Reason.ValueType  # 2
-        REASON_INTERNAL: Stop._Reason.ValueType  # 3
-
-    class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper): ...
-    REASON_UNSPECIFIED: Stop.Reason.ValueType  # 0
-    REASON_CANCELLED: Stop.Reason.ValueType  # 1
-    REASON_DEVIATION: Stop.Reason.ValueType  # 2
-    REASON_INTERNAL: Stop.Reason.ValueType  # 3
-
-    REASON_FIELD_NUMBER: _builtins.int
-    reason: Global___Stop.Reason.ValueType
-    def __init__(
-        self,
-        *,
-        reason: Global___Stop.Reason.ValueType = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___Stop: _TypeAlias = Stop  # noqa: Y015

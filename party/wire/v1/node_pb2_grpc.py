@@ -55,7 +55,7 @@ class NodeServicer:
     """Missing associated documentation comment in .proto file."""
 
     def Open(self, request, context):
-        """Starts a session; refused while another one runs.
+        """Starts a session; refused while another one runs. Repeating it is harmless.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -34,7 +34,7 @@ class NodeStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> NodeAsyncStub: ...
     Open: _grpc.UnaryUnaryMultiCallable[_node_pb2.OpenRequest, _node_pb2.OpenReply]
-    """Starts a session; refused while another one runs."""
+    """Starts a session; refused while another one runs. Repeating it is harmless."""
     Push: _grpc.UnaryUnaryMultiCallable[_node_pb2.PushRequest, _node_pb2.PushReply]
     """Delivers the initiator's page number `sequence`. Repeating the last one is harmless."""
     Pull: _grpc.UnaryUnaryMultiCallable[_node_pb2.PullRequest, _node_pb2.PullReply]
@@ -44,7 +44,7 @@ class NodeStub:
 class NodeAsyncStub(NodeStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Open: _aio.UnaryUnaryMultiCallable[_node_pb2.OpenRequest, _node_pb2.OpenReply]  # type: ignore[assignment]
-    """Starts a session; refused while another one runs."""
+    """Starts a session; refused while another one runs. Repeating it is harmless."""
     Push: _aio.UnaryUnaryMultiCallable[_node_pb2.PushRequest, _node_pb2.PushReply]  # type: ignore[assignment]
     """Delivers the initiator's page number `sequence`. Repeating the last one is harmless."""
     Pull: _aio.UnaryUnaryMultiCallable[_node_pb2.PullRequest, _node_pb2.PullReply]  # type: ignore[assignment]
@@ -57,7 +57,7 @@ class NodeServicer(metaclass=_abc_1.ABCMeta):
         request: _node_pb2.OpenRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_node_pb2.OpenReply, _abc.Awaitable[_node_pb2.OpenReply]]:
-        """Starts a session; refused while another one runs."""
+        """Starts a session; refused while another one runs. Repeating it is harmless."""
 
     @_abc_1.abstractmethod
     def Push(
