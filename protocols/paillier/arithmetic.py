@@ -1,8 +1,8 @@
 """Arithmetic on large integers: the only file that knows gmpy2.
 
-`powmod` is for public exponents; a secret exponent goes through `powmod_secret`, whose time does not depend on the
-exponent's bits (FAULTS A11). Python around it is not constant-time, so no party may be told the time of a single
-decryption.
+`powmod` is for public exponents; a secret exponent goes through `powmod_secret`, whose time does not depend on
+the exponent's bits (FAULTS A11). Python around it is not constant-time, so no party may be told the time of a
+single decryption.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,7 +35,7 @@ def powmod_secret(base: Integer, exponent: Integer, modulus: Integer) -> Integer
 
 
 def power_of_two(base: Integer, bits: int, modulus: Integer) -> Integer:
-    """Raise to `2**bits`: a shift of a ciphertext's plaintext by `bits`. Faster than `powmod` at these sizes."""
+    """Raise to `2**bits`: a shift of a ciphertext's plaintext. Faster than `powmod` here."""
     for _ in range(bits):
         base = base * base % modulus
     return base

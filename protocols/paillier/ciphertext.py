@@ -1,9 +1,9 @@
 """Ciphertexts crossing the wire: what comes in is checked, what goes out is fresh.
 
-Inside the core a ciphertext is an `Integer` modulo `N**2`, and adding plaintexts is multiplying such integers. Only two
-doors lead out and in. `read_page` is the only way in. `write_page` is the only way out, and takes only what the
-encryptor or the packing of replies made: a product of received ciphertexts would show the peer, by its randomness,
-which of them were multiplied (FAULTS A2).
+Inside the core a ciphertext is an `Integer` modulo `N**2`, and adding plaintexts is multiplying such integers.
+`read_page` is the only way in. `write_page` is the only way out, and takes only what the encryptor or the packing
+of replies made: a product of received ciphertexts would show the peer, by its randomness, which of them were
+multiplied (FAULTS A2).
 """
 
 from collections.abc import Sequence

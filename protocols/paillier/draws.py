@@ -11,7 +11,8 @@ _WATCHED_BITS = 128
 class WatchedRandomness:
     """A source of chance that ends the run when it repeats itself (FAULTS case 26).
 
-    Two equal draws in a row, or two equal draws in a row of one length, of 128 bits or more do not happen by chance.
+    Two equal draws of 128 bits or more, one after the other or one after the other of that length, do not happen
+    by chance.
     """
 
     def __init__(self, source: Randomness) -> None:

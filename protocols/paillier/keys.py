@@ -1,7 +1,7 @@
 """Paillier keys, and what is asked of a modulus before it is used.
 
-A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot be
-seen from the modulus alone (`p` dividing `q - 1` for large `p`) is left to the semi-honest model.
+A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot
+be seen from the modulus alone (`p` dividing `q - 1` for large `p`) is left to the semi-honest model.
 """
 
 import hashlib
@@ -68,7 +68,7 @@ class PublicKey:
     def require_units(self, ciphertexts: Iterable[Integer]) -> None:
         """Refuse all of the ciphertexts unless each is reduced and a unit modulo `N**2` (FAULTS A1, A14).
 
-        Decrypting anything else, `0` or a multiple of `p` among them, would give the key away. One gcd for all.
+        Decrypting anything else, `0` or a multiple of `p` for instance, would give the key away. One gcd for all.
 
         Raises:
             DeviationError: One of them is not in `1 .. N**2 - 1` or shares a factor with `N`.
@@ -154,6 +154,9 @@ class PrivateKey:
 
 
 def _decrypt_half(ciphertext: Integer, prime: Integer, square: Integer, scale: Integer) -> Integer:
-    """Return the plaintext modulo one prime: `L(c**(p-1)) / L((1+N)**(p-1))`, `L(u) = (u-1)/p`, divisor `-q`."""
+    """Return the plaintext modulo one prime: `L(c**(p-1)) / L((1+N)**(p-1))`, `L(u) = (u-1)/p`.
+
+    The divisor is `-q` modulo `p`, and `scale` its inverse.
+    """
     power = powmod_secret(ciphertext % square, prime - 1, square)
     return (power - 1) // prime * scale % prime

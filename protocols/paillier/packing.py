@@ -1,9 +1,10 @@
 """Replies: many counts in one ciphertext, masked and made fresh (DESIGN 6.3).
 
-The evaluator lays ciphertexts side by side, an *item* each, by Horner's rule in the exponent. An item holds one *slot*,
-or several where the key holder had packed several columns into one plaintext. Above the items lies a random mask, so
-that a key holder that encrypted something other than bits learns no more than the slots' worth; a fresh `r**N` hides
-which ciphertexts were multiplied, an empty or one-row selection among them.
+The evaluator lays ciphertexts side by side, an *item* each, by Horner's rule in the exponent. An item holds one
+*slot*, or several where the key holder had packed several columns into one plaintext. Above the items lies a
+random mask, so that a key holder that encrypted something other than bits learns no more than the slots' worth
+(and, where its plaintexts wrap around `N`, at most whether they did); a fresh `r**N` hides which ciphertexts were
+multiplied, an empty or one-row selection among them.
 
     plaintext of a reply = item_0 + 2**item_bits * item_1 + ... + 2**(item_bits * items) * mask
 """
@@ -53,9 +54,7 @@ def mask_bound(n: Integer, used_bits: int) -> int:
     return int(n >> used_bits)
 
 
-def seal(
-    public_key: PublicKey, ciphertext: Integer | None, used_bits: int, randomness: Randomness
-) -> FreshCiphertext:
+def seal(public_key: PublicKey, ciphertext: Integer | None, used_bits: int, randomness: Randomness) -> FreshCiphertext:
     """Mask everything above the lowest `used_bits` of a plaintext and make its ciphertext fresh.
 
     Args:
@@ -86,7 +85,7 @@ def pack_counts(
         public_key: The key holder's.
         cells: An encrypted item each; None for an empty cell, which counts zero.
         item_bits: Bits of an item: the slot width times the slots of an item.
-        randomness: The evaluator's secret chance; watched for repetition, also across calls if `watched` already.
+        randomness: The evaluator's secret chance; `watched` by the caller, it is watched across calls.
 
     Raises:
         InputError: An item is wider than a reply, or the source of randomness failed.
@@ -115,22 +114,23 @@ def _chunks(cells: Sequence[Integer | None], size: int) -> Iterator[Sequence[Int
 
 
 def unpack_counts(
-    private_key: PrivateKey,
-    ciphertexts: Sequence[Integer],
-    count: int,
-    width: int,
-    largest: int,
-    slots_per_item: int = 1,
+    private_key: PrivateKey, ciphertexts: Sequence[Integer], count: int, width: int, largest: int
 ) -> list[int]:
-    """Decrypt packed replies: `count` items of `slots_per_item` counts each, in one list.
+    """Decrypt packed replies to `count` counts; `unpack_items` with one slot an item, and its errors."""
+    return unpack_items(private_key, ciphertexts, (count, 1), width, largest)
+
+
+def unpack_items(
+    private_key: PrivateKey, ciphertexts: Sequence[Integer], shape: tuple[int, int], width: int, largest: int
+) -> list[int]:
+    """Decrypt packed replies to the counts of all slots of all items, in one list.
 
     Args:
         private_key: Ours.
         ciphertexts: The replies, as `read_page` let them in.
-        count: How many items were asked for.
+        shape: How many items were asked for, and the slots in each of them, the lowest first.
         width: Bits of a slot.
         largest: The largest count that can be true.
-        slots_per_item: Slots in each item, the lowest first.
 
     Raises:
         PeerError: There are more or fewer replies than the items need.
@@ -139,16 +139,16 @@ def unpack_counts(
     """
     if largest.bit_length() > width:
         raise InputError("the largest count must fit a slot")
-    items = slots_per_reply(private_key.public_key, width * slots_per_item)
-    if len(ciphertexts) != -(-count // items):
+    items, slots_per_item = shape
+    items_per_reply = slots_per_reply(private_key.public_key, width * slots_per_item)
+    if len(ciphertexts) != -(-items // items_per_reply):
         raise PeerError("the peer sent more or fewer replies than were asked for")
-    lowest = (1 << width) - 1
     counts = []
     for index, ciphertext in enumerate(ciphertexts):
         plaintext = private_key.decrypt(ciphertext)
-        slots = slots_per_item * min(items, count - index * items)
-        counts += [int(plaintext >> (width * slot) & lowest) for slot in range(slots)]
-    if any(value > largest for value in counts):
+        slots = slots_per_item * min(items_per_reply, items - index * items_per_reply)
+        counts += [int((plaintext >> (width * slot)) % (1 << width)) for slot in range(slots)]
+    if any(count > largest for count in counts):
         raise DeviationError
     return counts
 
