@@ -1,0 +1,113 @@
+"""A party's share of the joint table: its record ids, and its columns as attributes (DESIGN 3)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from party.data.columns import MISSING_TOKENS, ColumnTreatment, treat
+from party.data.reader import Column, Frame, read_frame
+from party.errors import ConfigError, DataError
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DataShare:
+    """What one party holds.
+
+    Args:
+        ids: One a record, distinct, in file order.
+        attributes: In file order, without the class.
+        table: Codes of the attributes and, last, of the class if it is held.
+        class_attribute: None if the class is not held.
+        missing_labels: The value that missing cells have, by column name; for `label_of`.
+    """
+
+    ids: list[str]
+    attributes: tuple[Attribute, ...]
+    table: Table
+    class_attribute: Attribute | None
+    missing_labels: dict[str, str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        held = "the class" if self.class_attribute else "no class"
+        return f"<DataShare {len(self)} records, {len(self.attributes)} attributes, {held}>"
+
+
+def read_share(
+    path: Path | str,
+    party: str,
+    id_column: str,
+    class_name: str | None = None,
+    treatments: Mapping[str, ColumnTreatment] | None = None,
+    ignore: Sequence[str] = (),
+    missing_tokens: Collection[str] = MISSING_TOKENS,
+) -> DataShare:
+    """Read a party's file and treat its columns.
+
+    Args:
+        path: A `.csv` or `.parquet` file.
+        party: Its owner's name.
+        id_column: The column that says which record is whose; no attribute.
+        class_name: The class column; None if the file has none.
+        treatments: By column name. A column without one keeps its texts; a class without one must have no
+            missing cell.
+        ignore: Columns to leave out.
+        missing_tokens: Texts that mean a missing cell; an empty cell always does. Ids are taken as they are.
+
+    Raises:
+        ConfigError: One column is given two parts.
+        DataError: The file, a column name or a cell cannot be used.
+    """
+    frame = read_frame(path)
+    plans = _plans(frame, id_column, class_name, treatments or {}, ignore)
+    ids = _distinct_ids(frame.column(id_column))
+    treated = {name: treat(frame.column(name), plan, missing_tokens) for name, plan in plans.items()}
+    columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
+    class_attribute = None if class_name is None else columns[-1]
+    return DataShare(
+        ids,
+        columns if class_attribute is None else columns[:-1],
+        Table(columns, np.column_stack([column.codes for column in treated.values()])),
+        class_attribute,
+        {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
+    )
+
+
+def _plans(
+    frame: Frame,
+    id_column: str,
+    class_name: str | None,
+    treatments: Mapping[str, ColumnTreatment],
+    ignore: Sequence[str],
+) -> dict[str, ColumnTreatment]:
+    """Return the treatment of every attribute in file order and, last, of the class."""
+    special = [id_column, *ignore, *([] if class_name is None else [class_name])]
+    for name in (*special, *treatments):
+        frame.column(name)
+    if len(set(special)) != len(special):
+        raise ConfigError("one column is named twice among the id, the class and the columns to ignore")
+    plans = {name: treatments.get(name, ColumnTreatment()) for name in frame.columns if name not in special}
+    if class_name is not None:
+        plans[class_name] = treatments.get(class_name, ColumnTreatment(missing="refuse"))
+    if not plans:
+        raise DataError("no column is left but the id", path=frame.path)
+    return plans
+
+
+def _distinct_ids(column: Column) -> list[str]:
+    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56)."""
+    ids = [text for text in column.cells if text is not None]
+    empty = len(column.cells) - len(ids)
+    if empty:
+        raise column.error(f"{empty} ids are empty, the first one here", column.cells.index(None))
+    first: dict[str, int] = {}
+    repeated = [row for row, text in enumerate(ids) if first.setdefault(text, row) != row]
+    if repeated:
+        raise column.error(f"{len(repeated)} ids occur on an earlier line too, the first one here", repeated[0])
+    return ids
