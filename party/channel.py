@@ -1,0 +1,425 @@
+"""The seam "Channel": messages to and from one peer, in order, both ways at once, and a loop that plays roles.
+
+A message is a frame, a frame is cut into *pages*, and pages wait in two bounded queues, one each way. Whoever
+moves pages between the queues of two parties makes a channel: a shared queue in one process, gRPC between two
+(`party.rpc`). A full queue holds its sender back, so both machines work at once and neither holds everything.
+
+A stream ends with a page that says why. `Reason.FINISHED` comes after all the rest; the other reasons overtake
+what waits to be sent, and the peer's calls fail with `PeerStoppedError` at once. No text ever crosses.
+
+NB: Two parties that both send more than the queues hold, before either receives, would wait for ever. So a
+sender that waits with its own inbox full makes the inbox larger.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Any, Final, Protocol, Self, TypeVar
+
+from party.errors import DisagreementError, PeerLostError, PeerStoppedError
+from party.wire.codec import MAX_FRAME, decode, encode
+from protocols.errors import PeerError
+from protocols.role import Message, Progress, Receive, Role, Send
+
+PAGE_BYTES: Final = 1 << 20
+WINDOW: Final = 8  # pages that wait in each queue
+MAX_UNREAD: Final = MAX_FRAME // PAGE_BYTES + 2 * WINDOW
+STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
+_ABSORB_SECONDS: Final = 0.05
+
+T = TypeVar("T")
+
+
+class Reason(Enum):
+    """Why a stream ends."""
+
+    FINISHED = "finished"
+    CANCELLED = "cancelled"
+    DEVIATION = "deviation"
+    INTERNAL = "internal"
+
+
+_STOPPED: Final = {
+    Reason.CANCELLED: "{peer} cancelled the run",
+    Reason.DEVIATION: "{peer} reports that what we sent failed a check: the run ends for good",
+    Reason.INTERNAL: "{peer} had a fault of its own and ended the run; its operator can read which",
+}
+
+
+_NO_DEVIATION: Final = (DisagreementError, PeerLostError, PeerStoppedError)
+
+
+def stopped_by(peer: str, reason: Reason) -> PeerError:
+    """Return the error that tells our operator why the peer ended its stream."""
+    if reason is Reason.FINISHED:
+        return PeerError(f"{peer} ended the session before its last message")
+    return PeerStoppedError(_STOPPED[reason].format(peer=peer))
+
+
+def reason_for(error: BaseException) -> Reason:
+    """Return what the peer is told when this error ends our role.
+
+    What only a broken or hostile peer does is a deviation; an interruption, a disagreement and a peer that is
+    gone are not.
+    """
+    if not isinstance(error, Exception) or isinstance(error, _NO_DEVIATION):
+        return Reason.CANCELLED
+    return Reason.DEVIATION if isinstance(error, PeerError) else Reason.INTERNAL
+
+
+@dataclass(frozen=True, repr=False)
+class Page:
+    """A piece of a frame; or, with `end`, the last of a stream."""
+
+    body: bytes = b""
+    last: bool = False
+    end: Reason | None = None
+
+
+@dataclass
+class Traffic:
+    """What crossed, in frames and their bytes; `round_trips` counts the waits that follow a sending."""
+
+    frames_sent: int = 0
+    frames_received: int = 0
+    bytes_sent: int = 0
+    bytes_received: int = 0
+    round_trips: int = 0
+
+
+@dataclass(repr=False)
+class Recording:
+    """The frames that crossed, for a test or an auditor to read with `decode`."""
+
+    sent: list[bytes] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
+
+
+class Channel(Protocol):
+    """One session with one peer.
+
+    `send` and `receive` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does
+    not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
+    raises nothing.
+    """
+
+    peer: str
+    traffic: Traffic
+    recording: Recording | None
+
+    def send(self, message: Message) -> None:
+        """Deliver a message; return when it is on its way."""
+        ...
+
+    def receive(self) -> Message:
+        """Wait for the peer's next message."""
+        ...
+
+    def stop(self, reason: Reason) -> None:
+        """End the session without finishing it."""
+        ...
+
+    def close(self) -> None:
+        """End the session in good order."""
+        ...
+
+
+class Pages:
+    """A bounded queue of pages between two threads, which either side can make fail.
+
+    The head stays in the queue until it is removed, so that an empty queue means that all was delivered.
+    """
+
+    def __init__(self, limit: int = WINDOW) -> None:
+        self._least = self._limit = limit
+        self._pages: deque[Page] = deque()
+        self._changed = threading.Condition()
+        self._failure: Exception | None = None
+        self._at_once = False
+
+    def put(self, page: Page, timeout: float | None = None) -> bool:
+        """Wait for room and append; tell whether there was room in time. An end needs none.
+
+        Raises:
+            Exception: What `fail` was given.
+        """
+        with self._changed:
+            room = self._changed.wait_for(
+                lambda: self._failure or page.end or len(self._pages) < self._limit, timeout
+            )
+            if self._failure:
+                raise self._failure
+            if room:
+                self._pages.append(page)
+                self._changed.notify_all()
+            return bool(room)
+
+    def head(self, timeout: float | None = None) -> Page | None:
+        """Wait for a page and return it without removing it; None when none came in time.
+
+        Raises:
+            Exception: What `fail` was given.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._failure or self._pages, timeout)
+            if self._failure and (self._at_once or not self._pages):
+                raise self._failure
+            return self._pages[0] if self._pages else None
+
+    def remove(self, page: Page) -> None:
+        """Remove this page if it is still the head."""
+        with self._changed:
+            if self._pages and self._pages[0] is page:
+                self._pages.popleft()
+                if len(self._pages) < self._least:
+                    self._limit = self._least
+                self._changed.notify_all()
+
+    def replace(self, page: Page) -> None:
+        """Drop all pages for this one."""
+        with self._changed:
+            self._pages.clear()
+            self._pages.append(page)
+            self._changed.notify_all()
+
+    def widen(self) -> None:
+        """Make room in a full queue, until it has been emptied again.
+
+        Raises:
+            PeerError: It holds as much as it ever may.
+        """
+        with self._changed:
+            if len(self._pages) < self._limit:
+                return
+            if self._limit >= MAX_UNREAD:
+                raise PeerError("the peer sends more than it may while it does not receive")
+            self._limit += self._least
+            self._changed.notify_all()
+
+    def fail(self, error: Exception, *, at_once: bool = True) -> None:
+        """Let every wait raise this error, the first one given; not `at_once`: hand out the pages before."""
+        with self._changed:
+            if self._failure is None:
+                self._failure, self._at_once = error, at_once
+            self._changed.notify_all()
+
+    def wait_delivered(self, *, end: bool, timeout: float | None = None) -> bool:
+        """Wait until nothing is left, or nothing but the end; tell whether that came to pass.
+
+        Raises:
+            Exception: What `fail` was given, if anything is left.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._failure or self._delivered(end), timeout)
+            if self._failure and not self._delivered(end):
+                raise self._failure
+            return self._delivered(end)
+
+    def _delivered(self, end: bool) -> bool:
+        return not self._pages or (not end and self._pages[0].end is not None)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What `fail` was given first."""
+        return self._failure
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream's last page is here."""
+        with self._changed:
+            return bool(self._pages) and self._pages[-1].end is not None
+
+    @property
+    def unread(self) -> bool:
+        """Whether a piece of a frame waits."""
+        with self._changed:
+            return bool(self._pages) and self._pages[0].end is None
+
+
+def cut(frame: bytes) -> Iterator[Page]:
+    """Cut a frame into pages, all of full size but the last."""
+    for start in range(0, len(frame), PAGE_BYTES):
+        yield Page(frame[start : start + PAGE_BYTES], last=start + PAGE_BYTES >= len(frame))
+
+
+def check_page(page: Page) -> None:
+    """Refuse a page that `cut` does not make, so that a frame has few pages (FAULTS case 67).
+
+    Raises:
+        PeerError: Its size or its end is not as it must be.
+    """
+    if page.end is not None:
+        legal = not page.body and not page.last
+    else:
+        legal = 0 < len(page.body) <= PAGE_BYTES and (page.last or len(page.body) == PAGE_BYTES)
+    if not legal:
+        raise PeerError("the peer sent a page of an illegal size")
+
+
+class PagedChannel:
+    """A channel over two queues of pages, whose pages somebody else moves."""
+
+    def __init__(self, peer: str, outgoing: Pages, incoming: Pages) -> None:
+        self.peer = peer
+        self.traffic = Traffic()
+        self.recording: Recording | None = None
+        self._outgoing = outgoing
+        self._incoming = incoming
+        self._sent_since_wait = False
+        self._over = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self.stop(reason_for(error))
+        self.close()
+
+    def send(self, message: Message) -> None:
+        """Deliver a message; return when its last page waits in the queue.
+
+        Raises:
+            PeerError: The peer is lost, has stopped or has finished.
+            InputError: The message passes a limit of the wire.
+        """
+        frame = encode(message)
+        for page in cut(frame):
+            self._put(page)
+        self._sent_since_wait = True
+        self.traffic.frames_sent += 1
+        self.traffic.bytes_sent += len(frame)
+        if self.recording is not None:
+            self.recording.sent.append(frame)
+
+    def _put(self, page: Page) -> None:
+        while not self._outgoing.put(page, timeout=_ABSORB_SECONDS):
+            self._incoming.widen()
+        if self._incoming.ended:
+            raise stopped_by(self.peer, Reason.FINISHED)
+
+    def receive(self) -> Message:
+        """Wait for the peer's next message.
+
+        Raises:
+            PeerError: The peer is lost, has stopped or has finished, or its frame cannot be read.
+        """
+        if self._sent_since_wait:
+            self.traffic.round_trips += 1
+            self._sent_since_wait = False
+        frame = self._take_frame()
+        self.traffic.frames_received += 1
+        self.traffic.bytes_received += len(frame)
+        if self.recording is not None:
+            self.recording.received.append(frame)
+        return decode(frame)
+
+    def _take_frame(self) -> bytes:
+        bodies: list[bytes] = []
+        size = 0
+        while True:
+            page = self._incoming.head()
+            assert page is not None  # noqa: S101 - a wait without a limit returns a page or raises
+            if page.end is not None:
+                raise stopped_by(self.peer, Reason.FINISHED)
+            self._incoming.remove(page)
+            size += len(page.body)
+            if size > MAX_FRAME:
+                raise PeerError(f"the peer sent a frame of more than {MAX_FRAME} bytes")
+            bodies.append(page.body)
+            if page.last:
+                return bodies[0] if len(bodies) == 1 else b"".join(bodies)
+
+    def stop(self, reason: Reason) -> None:
+        """Tell the peer why we end, as far as it can be reached, and let go of everything."""
+        if not self._over:
+            self._over = True
+            self._tell(reason)
+            self._release()
+
+    def close(self) -> None:
+        """Wait until the peer has everything that was sent, and let go of everything.
+
+        Raises:
+            PeerError: It does not have everything, has stopped, or sent what nobody read.
+        """
+        if self._over:
+            return
+        self._over = True
+        try:
+            if self._incoming.failure is None:
+                self._outgoing.put(Page(end=Reason.FINISHED))
+            self._leave()
+            if isinstance(self._incoming.failure, PeerStoppedError):
+                raise self._incoming.failure
+            if self._incoming.unread:
+                raise PeerError(f"{self.peer} sent more than we wait for")
+        finally:
+            self._release()
+
+    def _tell(self, reason: Reason) -> None:
+        """Deliver the end of a session that failed; raise nothing."""
+        raise NotImplementedError
+
+    def _leave(self) -> None:
+        """Wait until the peer has everything."""
+        raise NotImplementedError
+
+    def _release(self) -> None:
+        """Let go of threads and sockets."""
+
+
+class _MemoryChannel(PagedChannel):
+    """One end of a pair of queues that both parties share."""
+
+    def _tell(self, reason: Reason) -> None:
+        error = stopped_by("the peer", reason)
+        self._outgoing.fail(error)
+        self._incoming.fail(error)
+
+    def _leave(self) -> None:
+        """Return: what is in the peer's queue is delivered."""
+
+
+def memory_channels(a: str = "alice", b: str = "bob") -> tuple[PagedChannel, PagedChannel]:
+    """Return the channels of two parties, named `a` and `b`, in one process; each is for one thread."""
+    from_a, from_b = Pages(), Pages()
+    return _MemoryChannel(b, from_a, from_b), _MemoryChannel(a, from_b, from_a)
+
+
+def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None = None) -> T:
+    """Run a role over a channel and return its result; the caller closes the channel.
+
+    Whatever ends the role early is told to the peer as a `Reason`, and raised again.
+
+    Raises:
+        CotallyError: Whatever the role or the channel raises.
+    """
+    try:
+        return _drive(role, channel, on_progress)
+    except BaseException as error:
+        channel.stop(reason_for(error))
+        raise
+    finally:
+        role.close()
+
+
+def _drive(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None) -> T:
+    answer: Any = None
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            return stop.value  # type: ignore[no-any-return]  # a role's return type is T
+        answer = None
+        if isinstance(effect, Send):
+            channel.send(effect.message)
+        elif isinstance(effect, Receive):
+            answer = channel.receive()
+        elif on_progress is not None:
+            on_progress(effect)

@@ -1,0 +1,1 @@
+"""The wire: what a frame is, byte by byte."""

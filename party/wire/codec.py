@@ -1,0 +1,305 @@
+"""Frames: the messages of `protocols.messages` as bytes, by one total table.
+
+A peer's bytes are hostile until they have passed here. `decode` returns a message or raises one `PeerError`
+whose text holds nothing of what was read. It is strict, so that a message has one reading: unknown or repeated
+fields, an unset kind, a number that is not finite, a fraction that is not in its one form and a digest of another
+length are refused. `encode` applies the same limits to our own messages, so that no peer has to refuse them.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final
+
+from google.protobuf.internal import api_implementation
+from google.protobuf.message import DecodeError
+from google.protobuf.message import Message as Proto
+
+from party.errors import ConfigError
+from party.wire.v1 import node_pb2 as wire
+from protocols import messages as m
+from protocols.errors import InputError, PeerError
+from protocols.role import Message
+
+MAX_FRAME: Final = 256 << 20
+DIGEST_BYTES: Final = 32
+NONCE_BYTES: Final = 32
+MAX_MODULUS_BYTES: Final = 2048
+MAX_LABEL: Final = 1024  # characters of a name or a value label
+MAX_ATTRIBUTES: Final = 4096
+MAX_VALUES: Final = 256  # a code is one byte
+
+_FRACTION = re.compile(r"(0|[1-9][0-9]{0,17})/([1-9][0-9]{0,17})", re.ASCII)
+_REFUSAL = "the peer sent a message that cannot be read"
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """How one kind of message crosses: its field in `wire.Frame`, both conversions, and what must hold."""
+
+    field: str
+    kind: type[Message]
+    to_wire: Callable[[Any], Proto]
+    from_wire: Callable[[Any], Message]
+    valid: Callable[[Any], bool]
+
+
+def require_fast_protobuf() -> None:
+    """Refuse protobuf's pure-Python parser, which a peer can exhaust (FAULTS C5, case 71).
+
+    Raises:
+        ConfigError: It is the one in use.
+    """
+    if api_implementation.Type() == "python":
+        raise ConfigError("protobuf runs in its pure-Python mode, which is not safe with a peer's data")
+
+
+def parse(data: bytes, message: Proto) -> bool:
+    """Read `data` into an empty protobuf message, and tell whether that is the one way to read it.
+
+    What is unknown, repeated, or written in a longer form than needed would be missing, or shorter, in the message
+    written again.
+    """
+    try:
+        message.ParseFromString(data)
+    except DecodeError:
+        return False
+    message.DiscardUnknownFields()
+    return message.ByteSize() == len(data)
+
+
+def encode(message: Message) -> bytes:
+    """Return the frame of a message.
+
+    Raises:
+        InputError: The message is of no kind that crosses, or passes a limit.
+    """
+    entry = _BY_KIND.get(type(message))
+    if entry is None or not entry.valid(message):
+        raise InputError(f"{type(message).__name__} cannot be sent: it passes a limit of the wire")
+    try:
+        body = entry.to_wire(message)
+        frame = wire.Frame(**{entry.field: body}).SerializeToString()  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        kind = type(message).__name__
+        raise InputError(f"{kind} cannot be sent: a number or a text is out of range") from None
+    if len(frame) > MAX_FRAME:
+        raise InputError(f"{type(message).__name__} cannot be sent: it is longer than {MAX_FRAME} bytes")
+    return frame
+
+
+def decode(frame: bytes) -> Message:
+    """Return the message of a peer's frame.
+
+    Raises:
+        PeerError: It is not exactly one message within the limits.
+    """
+    proto = wire.Frame()
+    if len(frame) > MAX_FRAME or not parse(frame, proto):
+        raise PeerError(_REFUSAL)
+    entry = _BY_FIELD.get(proto.WhichOneof("message") or "")
+    if entry is None:
+        raise PeerError(_REFUSAL)
+    try:
+        message = entry.from_wire(getattr(proto, entry.field))
+    except ValueError:
+        raise PeerError(_REFUSAL) from None
+    if not entry.valid(message):
+        raise PeerError(_REFUSAL)
+    return message
+
+
+def _fraction_text(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _fraction(text: str) -> Fraction:
+    """Read a fraction in its one form, lowest terms.
+
+    Raises:
+        ValueError: It is in another.
+    """
+    match = _FRACTION.fullmatch(text)
+    if match is None:
+        raise ValueError("not a fraction")
+    value = Fraction(int(match[1]), int(match[2]))
+    if _fraction_text(value) != text:
+        raise ValueError("not in lowest terms")
+    return value
+
+
+def _greeting_to_wire(message: m.Greeting) -> wire.Greeting:
+    terms = message.terms
+    return wire.Greeting(
+        version=message.version,
+        party=message.party,
+        nonce=message.nonce,
+        terms=wire.Terms(
+            method=terms.method,
+            theta=_fraction_text(terms.theta),
+            omega=terms.omega,
+            engine=terms.engine,
+            class_name=terms.class_name,
+            seed=terms.seed,
+            test=_fraction_text(terms.test),
+            key_bits=terms.key_bits,
+        ),
+    )
+
+
+def _greeting(proto: wire.Greeting) -> m.Greeting:
+    if not proto.HasField("terms"):
+        raise ValueError("no terms")
+    terms = m.Terms(
+        method=proto.terms.method,
+        theta=_fraction(proto.terms.theta),
+        omega=proto.terms.omega,
+        engine=proto.terms.engine,
+        class_name=proto.terms.class_name,
+        seed=proto.terms.seed,
+        test=_fraction(proto.terms.test),
+        key_bits=proto.terms.key_bits,
+    )
+    return m.Greeting(proto.version, proto.party, proto.nonce, terms)
+
+
+def _greeting_valid(message: m.Greeting) -> bool:
+    terms = message.terms
+    texts = (message.version, message.party, terms.method, terms.engine, terms.class_name)
+    fractions = (terms.theta, terms.test)
+    return (
+        len(message.nonce) == NONCE_BYTES
+        and all(len(text) <= MAX_LABEL for text in texts)
+        and all(_FRACTION.fullmatch(_fraction_text(value)) for value in fractions)
+    )
+
+
+def _share_to_wire(message: m.Share) -> wire.Share:
+    proto = wire.Share(
+        records=message.records,
+        attributes=[wire.Attribute(name=name, values=values) for name, values in message.attributes],
+        groups=[wire.Group(columns=columns) for columns in message.groups],
+        records_digest=message.records_digest,
+        class_digest=message.class_digest,
+    )
+    if message.class_values is not None:
+        proto.class_attribute.CopyFrom(wire.Attribute(values=message.class_values))
+    return proto
+
+
+def _share(proto: wire.Share) -> m.Share:
+    class_values = None
+    if proto.HasField("class_attribute"):
+        if proto.class_attribute.name:  # the terms name the class
+            raise ValueError("a name for the class")
+        class_values = tuple(proto.class_attribute.values)
+    return m.Share(
+        records=proto.records,
+        attributes=tuple((each.name, tuple(each.values)) for each in proto.attributes),
+        class_values=class_values,
+        groups=tuple(tuple(group.columns) for group in proto.groups),
+        records_digest=proto.records_digest,
+        class_digest=proto.class_digest,
+    )
+
+
+def _share_valid(message: m.Share) -> bool:
+    columns = len(message.attributes) + (message.class_values is not None)
+    domains = [values for _, values in message.attributes]
+    domains += [] if message.class_values is None else [message.class_values]
+    labels = [name for name, _ in message.attributes] + [value for values in domains for value in values]
+    return (
+        len(message.attributes) <= MAX_ATTRIBUTES
+        and len(message.groups) <= MAX_ATTRIBUTES
+        and all(len(values) <= MAX_VALUES for values in domains)
+        and all(len(label) <= MAX_LABEL for label in labels)
+        and all(group and all(0 <= column < columns for column in group) for group in message.groups)
+        and len(message.records_digest) == DIGEST_BYTES
+        and len(message.class_digest) in {0, DIGEST_BYTES}
+    )
+
+
+def _finite(message: m.EstimatedGains | m.EstimatedCounts) -> bool:
+    return all(math.isfinite(value) for value in message.values)
+
+
+def _modulus_valid(message: m.PublicModulus) -> bool:
+    return 1 <= len(message.modulus) <= MAX_MODULUS_BYTES and message.modulus[0] != 0
+
+
+def _always(_message: Message) -> bool:
+    return True
+
+
+ENTRIES: Final = (
+    _Entry("greeting", m.Greeting, _greeting_to_wire, _greeting, _greeting_valid),
+    _Entry("share", m.Share, _share_to_wire, _share, _share_valid),
+    _Entry(
+        "verdict",
+        m.Verdict,
+        lambda message: wire.Verdict(field=message.field),
+        lambda proto: m.Verdict(proto.field),
+        lambda message: len(message.field) <= MAX_LABEL,
+    ),
+    _Entry(
+        "public_key",
+        m.PublicModulus,
+        lambda message: wire.PublicKey(modulus=message.modulus),
+        lambda proto: m.PublicModulus(proto.modulus),
+        _modulus_valid,
+    ),
+    _Entry(
+        "disguised_page",
+        m.DisguisedPage,
+        lambda message: wire.DisguisedPage(codes=message.codes),
+        lambda proto: m.DisguisedPage(proto.codes),
+        _always,
+    ),
+    _Entry(
+        "ciphertext_page",
+        m.CiphertextPage,
+        lambda message: wire.CiphertextPage(ciphertexts=message.ciphertexts),
+        lambda proto: m.CiphertextPage(proto.ciphertexts),
+        _always,
+    ),
+    _Entry(
+        "estimated_gains",
+        m.EstimatedGains,
+        lambda message: wire.EstimatedGains(values=message.values),
+        lambda proto: m.EstimatedGains(tuple(proto.values)),
+        _finite,
+    ),
+    _Entry(
+        "estimated_counts",
+        m.EstimatedCounts,
+        lambda message: wire.EstimatedCounts(values=message.values),
+        lambda proto: m.EstimatedCounts(tuple(proto.values)),
+        _finite,
+    ),
+    _Entry(
+        "packed_counts",
+        m.PackedCounts,
+        lambda message: wire.PackedCounts(ciphertexts=message.ciphertexts),
+        lambda proto: m.PackedCounts(proto.ciphertexts),
+        _always,
+    ),
+    _Entry(
+        "exact_counts",
+        m.ExactCounts,
+        lambda message: wire.ExactCounts(values=message.values),
+        lambda proto: m.ExactCounts(tuple(proto.values)),
+        _always,
+    ),
+    _Entry(
+        "model_digest",
+        m.ModelDigest,
+        lambda message: wire.ModelDigest(digest=message.digest),
+        lambda proto: m.ModelDigest(proto.digest),
+        lambda message: len(message.digest) == DIGEST_BYTES,
+    ),
+)
+
+_BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}
+_BY_FIELD: Final = {entry.field: entry for entry in ENTRIES}
