@@ -114,23 +114,22 @@ def _chunks(cells: Sequence[Integer | None], size: int) -> Iterator[Sequence[Int
 
 
 def unpack_counts(
-    private_key: PrivateKey, ciphertexts: Sequence[Integer], count: int, width: int, largest: int
+    private_key: PrivateKey,
+    ciphertexts: Sequence[Integer],
+    count: int,
+    width: int,
+    largest: int,
+    slots_per_item: int = 1,
 ) -> list[int]:
-    """Decrypt packed replies to `count` counts; `unpack_items` with one slot an item, and its errors."""
-    return unpack_items(private_key, ciphertexts, (count, 1), width, largest)
-
-
-def unpack_items(
-    private_key: PrivateKey, ciphertexts: Sequence[Integer], shape: tuple[int, int], width: int, largest: int
-) -> list[int]:
-    """Decrypt packed replies to the counts of all slots of all items, in one list.
+    """Decrypt packed replies to the counts of all slots of `count` items, in one list.
 
     Args:
         private_key: Ours.
         ciphertexts: The replies, as `read_page` let them in.
-        shape: How many items were asked for, and the slots in each of them, the lowest first.
+        count: How many items were asked for.
         width: Bits of a slot.
         largest: The largest count that can be true.
+        slots_per_item: Slots in each item, the lowest first.
 
     Raises:
         PeerError: There are more or fewer replies than the items need.
@@ -139,16 +138,15 @@ def unpack_items(
     """
     if largest.bit_length() > width:
         raise InputError("the largest count must fit a slot")
-    items, slots_per_item = shape
-    items_per_reply = slots_per_reply(private_key.public_key, width * slots_per_item)
-    if len(ciphertexts) != -(-items // items_per_reply):
+    items = slots_per_reply(private_key.public_key, width * slots_per_item)
+    if len(ciphertexts) != -(-count // items):
         raise PeerError("the peer sent more or fewer replies than were asked for")
     counts = []
     for index, ciphertext in enumerate(ciphertexts):
         plaintext = private_key.decrypt(ciphertext)
-        slots = slots_per_item * min(items_per_reply, items - index * items_per_reply)
+        slots = slots_per_item * min(items, count - index * items)
         counts += [int((plaintext >> (width * slot)) % (1 << width)) for slot in range(slots)]
-    if any(count > largest for count in counts):
+    if any(value > largest for value in counts):
         raise DeviationError
     return counts
 
