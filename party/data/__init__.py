@@ -1,10 +1,20 @@
 """A party's own data: its file is read, and its columns are treated, before anything leaves the house."""
 
-from party.data.columns import MISSING, MISSING_TOKENS, OTHER, ColumnTreatment, TreatedColumn, label_of, treat
+from party.data.columns import (
+    EVERY_OTHER,
+    MISSING,
+    MISSING_TOKENS,
+    OTHER,
+    ColumnTreatment,
+    TreatedColumn,
+    label_of,
+    treat,
+)
 from party.data.reader import Column, Frame, read_frame
 from party.data.share import DataShare, read_share
 
 __all__ = [
+    "EVERY_OTHER",
     "MISSING",
     "MISSING_TOKENS",
     "OTHER",

@@ -21,6 +21,7 @@ from protocols.tables.schema import MAX_DOMAIN
 MISSING_TOKENS = ("", "?")
 MISSING = "missing"
 OTHER = "other"
+EVERY_OTHER = "*"
 
 _QUANTILES = re.compile(r"quantiles:([1-9]\d{0,2})", re.ASCII)
 

@@ -203,15 +203,10 @@ def _read_parquet(path: Path) -> Frame:
     cells = []
     for name, column in zip(names, table.columns, strict=True):
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if pa.types.is_nested(kind) or not (pa.types.is_primitive(kind) or _holds_text(kind)):
-            raise DataError("the column holds neither text, numbers, dates nor booleans", path=path, column=name)
+        if pa.types.is_nested(kind):
+            raise DataError("the column holds lists or structures", path=path, column=name)
         try:
             cells.append([text or None for text in column.cast(kind).cast(pa.string()).to_pylist()])
         except (pa.ArrowException, UnicodeDecodeError):
             raise DataError("the column cannot be read as text", path=path, column=name) from None
     return Frame(path, names, tuple(cells), range(1, table.num_rows + 1))
-
-
-def _holds_text(kind: object) -> bool:
-    """Tell whether an Arrow type is one of text (its name is stable across pyarrow's versions)."""
-    return str(kind) in {"string", "large_string", "string_view"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data.columns import MISSING_TOKENS, ColumnTreatment, treat
+from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment, treat
 from party.data.reader import Column, Frame, read_frame
 from party.errors import ConfigError, DataError
 from protocols.tables.schema import Attribute
@@ -55,8 +55,8 @@ def read_share(
         party: Its owner's name.
         id_column: The column that says which record is whose; no attribute.
         class_name: The class column; None if the file has none.
-        treatments: By column name. A column without one keeps its texts; a class without one must have no
-            missing cell.
+        treatments: By column name; "*" stands for every other attribute, which else keeps its texts. A class
+            that is not named must have no missing cell.
         ignore: Columns to leave out.
         missing_tokens: Texts that mean a missing cell; an empty cell always does. Ids are taken as they are.
 
@@ -88,11 +88,12 @@ def _plans(
 ) -> dict[str, ColumnTreatment]:
     """Return the treatment of every attribute in file order and, last, of the class."""
     special = [id_column, *ignore, *([] if class_name is None else [class_name])]
-    for name in (*special, *treatments):
+    for name in (*special, *(treatments.keys() - {EVERY_OTHER})):
         frame.column(name)
     if len(set(special)) != len(special):
         raise ConfigError("one column is named twice among the id, the class and the columns to ignore")
-    plans = {name: treatments.get(name, ColumnTreatment()) for name in frame.columns if name not in special}
+    others = treatments.get(EVERY_OTHER, ColumnTreatment())
+    plans = {name: treatments.get(name, others) for name in frame.columns if name not in special}
     if class_name is not None:
         plans[class_name] = treatments.get(class_name, ColumnTreatment(missing="refuse"))
     if not plans:

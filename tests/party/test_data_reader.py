@@ -1,0 +1,225 @@
+import codecs
+import csv
+import io
+import sys
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from party.data import read_frame
+from party.data.reader import CHUNK, MAX_CELL, MAX_LINE
+from party.errors import DataError
+
+CANARY = "canary-7731"
+C = CANARY.encode()
+GOOD = b"id,city,age\n" + C + b",Bern,31\n"
+
+
+def written(folder: Path, content: bytes, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def refused(path: Path) -> DataError:
+    with pytest.raises(DataError) as caught:
+        read_frame(path)
+    assert CANARY not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.path == path
+    assert str(path) in str(caught.value)
+    return caught.value
+
+
+FAULTS = {
+    "an empty file": (b"", None, None, "empty"),
+    "only a byte order mark": (codecs.BOM_UTF8, None, None, "empty"),
+    "a blank header": (b"\n" + C, 1, None, "blank"),
+    "only a header": (b"id,city\n", None, None, "no records"),
+    "a header without an end of line": (b"id,city", None, None, "no records"),
+    "an empty name": (b"id,,age\n" + C + b",2,3\n", 1, None, "name of column 2 is empty"),
+    "a name twice": (C + b",age," + C + b"\n1,2,3\n", 1, None, "name of column 3 is also that of column 1"),
+    "a name that is not UTF-8": (b"id," + C + b"\xff\n1,2\n", 1, None, "name of column 2 holds bytes"),
+    "a name with a NUL byte": (b"id," + C + b"\0\n1,2\n", 1, None, "name of column 2 holds a NUL"),
+    "an overlong name": (b"id," + C * MAX_CELL + b"\n1,2\n", 1, None, "name of column 2 has more than"),
+    "a short row": (GOOD + C + b",Basel\n", 3, "age", "2 fields, the header 3"),
+    "a long row": (GOOD + C + b",Basel,4,5\n", 3, None, "4 fields, the header 3"),
+    "a blank line": (GOOD + b"\n" + C + b",Basel,4\n", 3, "id", "0 fields"),
+    "a byte that is not UTF-8": (GOOD + C + b",B\xe4le,4\n", 3, "city", "not UTF-8"),
+    "an encoded surrogate": (GOOD + C + b",B\xed\xb2\x80,4\n", 3, "city", "not UTF-8"),
+    "a NUL byte": (GOOD + b"1," + C + b"\0,4\n", 3, "city", "NUL"),
+    "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL + b",4\n", 3, "city", str(MAX_CELL)),
+    "an overlong line": (GOOD + C + b"," * MAX_LINE, 3, None, str(MAX_LINE)),
+    "an open quote": (GOOD + b'1,"' + C + b",4\n5,6,7\n", 3, None, "quote"),
+    "text after a quote": (GOOD + b'1,"Basel"' + C + b",4\n", 3, None, "quote"),
+    "a lone carriage return": (GOOD + b"1,2,3\r" + C + b",4,5\n", 3, None, "carriage return"),
+    "a fault after a cell of two lines": (b'id,city\n"a\nb",1\n2\n', 4, "city", "1 fields"),
+    "a quote left open on the second of two lines": (b'id,city\n"a\nb",1\n"' + C, 4, None, "quote"),
+    "UTF-16": ("id,city\n1,2\n".encode("utf-16"), 1, None, "name of column 1"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_file_is_refused_with_its_place_and_without_its_content(fault: str, tmp_path: Path) -> None:
+    content, line, column, words = FAULTS[fault]
+    error = refused(written(tmp_path, content))
+    assert (error.line, error.column) == (line, column)
+    assert words in str(error)
+    assert line is None or f"line {line}" in str(error)
+    assert column is None or f"column {column!r}" in str(error)
+
+
+def test_an_open_quote_is_reported_where_it_opens_even_when_it_swallows_the_file(tmp_path: Path) -> None:
+    error = refused(written(tmp_path, GOOD + b'1,"' + C + b",4\n" * 20_000))
+    assert error.line == 3
+
+
+def test_another_suffix_is_refused_whatever_is_in_the_file(tmp_path: Path) -> None:
+    assert ".csv or .parquet" in str(refused(written(tmp_path, GOOD, "table.txt")))
+    assert read_frame(written(tmp_path, GOOD, "table.CSV")).columns == ("id", "city", "age")
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
+    assert "No such file" in str(refused(tmp_path / "none.csv"))
+    assert "No such file" in str(refused(tmp_path / "none.parquet"))
+    (tmp_path / "folder.csv").mkdir()
+    assert "directory" in str(refused(tmp_path / "folder.csv"))
+
+
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_byte_order_mark_and_either_line_end_make_no_difference(mark: bytes, end: bytes, tmp_path: Path) -> None:
+    content = mark + b"id,city\n1,Z\xc3\xbcrich\n2,\n".replace(b"\n", end)
+    for text in (content, content[: -len(end)]):
+        frame = read_frame(written(tmp_path, text))
+        assert frame.columns == ("id", "city")
+        assert list(map(list, frame.cells)) == [["1", "2"], ["Zürich", None]]
+        assert list(frame.lines) == [2, 3]
+
+
+def test_quotes_keep_commas_quotes_and_line_ends(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, b'"id","a ""b"""\n1,"x,y"\n2,"p\r\nq ""r"""\n3,\n'))
+    assert frame.columns == ("id", 'a "b"')
+    assert list(frame.cells[1]) == ["x,y", 'p\r\nq "r"', None]
+    assert list(frame.lines) == [2, 3, 5]
+
+
+def test_a_cell_of_the_greatest_length_is_read(tmp_path: Path) -> None:
+    assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL)).cells[0] == ["x" * MAX_CELL]
+
+
+def test_a_line_of_the_greatest_length_is_read(tmp_path: Path) -> None:
+    line = b"," * (MAX_LINE - 1) + b"\n"
+    assert f"{MAX_LINE} fields, the header 1" in str(refused(written(tmp_path, b"a\n" + line)))
+
+
+def test_rows_beyond_one_chunk_are_read_in_order(tmp_path: Path) -> None:
+    n = 2 * CHUNK + 1
+    frame = read_frame(written(tmp_path, b"id,b\n" + b"".join(b"%d,x\n" % i for i in range(n))))
+    assert len(frame) == n
+    assert list(frame.cells[0]) == [str(i) for i in range(n)]
+    assert len({id(cell) for cell in frame.cells[1]}) == 1
+
+
+def test_a_missing_column_is_named_as_it_was_asked_for(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, GOOD))
+    with pytest.raises(DataError, match="column 'town': the file has no such column"):
+        frame.column("town")
+
+
+def test_reprs_show_sizes_only(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, GOOD))
+    assert repr(frame) == "<Frame 1 x 3>"
+    assert repr(frame.column("id")) == "<Column of 1 cells>"
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_any_table_is_read_as_it_was_written(tmp_path: Path, data: st.DataObject) -> None:
+    names = data.draw(st.lists(TEXT.filter(bool), min_size=1, max_size=4, unique=True))
+    rows = data.draw(st.lists(st.lists(TEXT, min_size=len(names), max_size=len(names)), min_size=1, max_size=6))
+    buffer = io.StringIO()
+    dialect = data.draw(st.sampled_from(["unix", "excel"]))  # all cells in quotes, LF; only where needed, CRLF
+    csv.writer(buffer, dialect).writerows([names, *rows])
+    path = written(tmp_path, codecs.BOM_UTF8 + buffer.getvalue().encode())
+    frame = read_frame(path)
+    assert frame.columns == tuple(names)
+    assert [[cell or "" for cell in row] for row in zip(*frame.cells, strict=True)] == rows
+
+
+def parquet(folder: Path, columns: dict[str, pa.Array], name: str = "table.parquet") -> Path:
+    pq.write_table(pa.Table.from_arrays(list(columns.values()), names=list(columns)), folder / name)
+    return folder / name
+
+
+def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
+    columns = {
+        "text": pa.array(["x", None, "?", ""]),
+        "large": pa.array(["x", None, "?", ""], pa.large_string()),
+        "category": pa.array(["a", "b", "a", None]).dictionary_encode(),
+        "whole": pa.array([1, -2, None, 2**62]),
+        "real": pa.array([1.5, 2.0, None, -0.25]),
+        "flag": pa.array([True, False, None, True]),
+        "day": pa.array([date(2020, 2, 29), None, None, date(1999, 1, 1)]),
+        "money": pa.array([None, None, None, Decimal("5.00")]),
+    }
+    frame = read_frame(parquet(tmp_path, columns))
+    content = (
+        "text,large,category,whole,real,flag,day,money\n"
+        "x,x,a,1,1.5,true,2020-02-29,\n"
+        ",,b,-2,2,false,,\n"
+        "?,?,a,,,,,\n"
+        ",,,4611686018427387904,-0.25,true,1999-01-01,5.00\n"
+    )
+    same = read_frame(written(tmp_path, content.encode()))
+    assert frame.columns == same.columns
+    assert list(map(list, frame.cells)) == list(map(list, same.cells))
+    assert list(frame.lines) == [1, 2, 3, 4]
+
+
+def test_a_parquet_column_of_lists_or_structures_is_refused(tmp_path: Path) -> None:
+    for cell in ([CANARY], {"a": CANARY}):
+        error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": pa.array([cell])}))
+        assert error.column == "odd"
+        assert "lists or structures" in str(error)
+
+
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
+    assert "not Parquet" in str(refused(written(tmp_path, C * 10, "table.parquet")))
+    whole = parquet(tmp_path, {"id": pa.array([CANARY] * 9)}).read_bytes()
+    assert refused(written(tmp_path, whole[:-20], "table.parquet"))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
+def test_parquet_text_that_is_not_utf_8_is_refused(kind: pa.DataType, tmp_path: Path) -> None:
+    odd = pa.Array.from_buffers(kind, 1, pa.array([C + b"\xff"]).buffers())
+    error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": odd}))
+    assert error.column == "odd"
+    assert "cannot be read as text" in str(error)
+
+
+def test_parquet_headers_and_cells_pass_the_same_checks_as_csv(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([CANARY]), pa.array(["2"])], names=["a", "a"])
+    pq.write_table(table, tmp_path / "table.parquet")
+    assert "column 2 is also that of column 1" in str(refused(tmp_path / "table.parquet"))
+    assert "no records" in str(refused(parquet(tmp_path, {"a": pa.array([], pa.string())})))
+    error = refused(parquet(tmp_path, {"a": pa.array(["1", CANARY + "\0"])}))
+    assert (error.line, error.column) == (2, "a")
+    pq.write_table(pa.table({}), tmp_path / "table.parquet")
+    assert "blank" in str(refused(tmp_path / "table.parquet"))
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = parquet(tmp_path, {"a": pa.array(["1"])})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "pip install 'cotally[parquet]'" in str(refused(path))
+    assert len(read_frame(written(tmp_path, GOOD))) == 1
