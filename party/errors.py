@@ -8,7 +8,7 @@ CotallyError
 └── PeerError                  the peer's; exit code 3
     ├── PeerLostError          it is absent or gone
     ├── PeerStoppedError       it ended the run and said why
-    ├── DisagreementError      the parties differ on a field
+    ├── DisagreementError      the parties differ on a field (`protocols.errors`)
     └── DeviationError         a check failed (`protocols.errors`)
 
 No message holds an id, the content of a cell or a key.
@@ -53,14 +53,6 @@ class PeerLostError(PeerError):
 
 class PeerStoppedError(PeerError):
     """The peer ended the run and said why."""
-
-
-class DisagreementError(PeerError):
-    """The parties differ on a field that must be the same at both."""
-
-    def __init__(self, field: str, problem: str | None = None) -> None:
-        super().__init__(problem or f"the parties disagree on {field}")
-        self.field = field
 
 
 def exit_code(error: CotallyError) -> int:

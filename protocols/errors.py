@@ -3,6 +3,7 @@
     CotallyError
     ├── InputError            ours: an argument, a table or a design that cannot be used
     └── PeerError             the peer's: a message of the wrong kind or shape
+        ├── DisagreementError the parties differ on a field that must be the same at both
         └── DeviationError    a check failed: the session is over for good (FAULTS A7)
 
 No message holds a value of a record, a key or a coin.
@@ -19,6 +20,19 @@ class InputError(CotallyError):
 
 class PeerError(CotallyError):
     """The peer sent something that the protocol does not allow."""
+
+
+class DisagreementError(PeerError):
+    """The parties differ on a field that must be the same at both; nothing of the records has left.
+
+    Args:
+        field: The field, named alike on both sides.
+        reason: Why, as far as this side knows.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"the parties differ on {field!r}: {reason}")
+        self.field = field
 
 
 class DeviationError(PeerError):

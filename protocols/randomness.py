@@ -55,6 +55,4 @@ def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
 def public_order(seed: int, size: int) -> Sequence[int]:
     """Return `0 .. size - 1` in an order that everyone who knows the seed can compute."""
     text = str(seed).encode()
-    return sorted(
-        range(size), key=lambda index: hashlib.sha256(canonical(text, index.to_bytes(8, "big"))).digest()
-    )
+    return sorted(range(size), key=lambda index: hashlib.sha256(canonical(text, index.to_bytes(8, "big"))).digest())

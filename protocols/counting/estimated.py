@@ -59,7 +59,7 @@ class Estimator:
     def _table(self, rows: Index, candidate: int) -> Floats:
         cells = cell_count(candidate, self._schema)
         keys = cell_keys(self._codes, rows, candidate, self._schema)
-        counts = np.bincount(keys, weights=self._weights[rows], minlength=cells)
+        counts = np.bincount(keys, weights=self._weights[rows], minlength=cells).astype(np.float64)
         return counts.reshape(-1, self._schema.classes)
 
     def spread(self, expression: Expression, candidate: int) -> Spread:
@@ -69,10 +69,11 @@ class Estimator:
         present, local = np.unique(self._record[rows], return_inverse=True)
         keys = local * cells + cell_keys(self._codes, rows, candidate, self._schema)
         size = len(present) * cells
-        factors = np.bincount(keys, weights=self._guess[rows], minlength=size).reshape(-1, cells)
+        factors = np.bincount(keys, weights=self._guess[rows], minlength=size).astype(np.float64)
+        factors = factors.reshape(-1, cells)
         possible = (np.bincount(keys, minlength=size) > 0).reshape(-1, cells)
         repeats = self._repeats[present]
-        counts = repeats @ factors
+        counts: Floats = repeats @ factors
         shape = (-1, self._schema.classes)
         return Spread(
             counts.reshape(shape),
@@ -105,8 +106,7 @@ class MeanEstimates:
             total = self._records if query.class_counts is None else sum(query.class_counts)
             shapes = [table.shape for table in self._train.answer(query).tables]
             tables = (
-                np.array([next(mean) for _ in range(rows * columns)]).reshape(rows, columns)
-                for rows, columns in shapes
+                np.array([next(mean) for _ in range(rows * columns)]).reshape(rows, columns) for rows, columns in shapes
             )
             answers.append(Answer(tuple(project(table, total) for table in tables)))
         return answers

@@ -1,8 +1,8 @@
 """The expanded table: one idea for every engine (DESIGN 5.1).
 
-A disguised record together with a guess of its coins is one candidate for the true record. Every record contributes one
-row a guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`, and only the
-weights differ: numbers for estimates, ciphertexts for exact counts.
+A disguised record together with a guess of its coins is one candidate for the true record. Every record contributes
+one row a guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`,
+and only the weights differ: numbers for estimates, ciphertexts for exact counts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,9 +53,7 @@ def expand(codes: Codes, design: MultiGroupDesign, columns: Sequence[int]) -> Ex
 def merge_equal(codes: Codes) -> tuple[Codes, Index, NDArray[np.int64]]:
     """Return the distinct rows, for each row the index of its distinct one, and how often each occurs."""
     packed = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.shape[1]))).ravel()
-    _, first, inverse, repeats = np.unique(
-        packed, return_index=True, return_inverse=True, return_counts=True
-    )
+    _, first, inverse, repeats = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
     return codes[first], inverse.astype(np.intp), repeats.astype(np.int64)
 
 
@@ -91,7 +89,8 @@ class RowSets:
 def cell_keys(codes: Codes, rows: Index, candidate: int, schema: Schema) -> Index:
     """Return for each row its cell in the candidate's `values x classes` matrix, row by row."""
     values = codes[rows, candidate].astype(np.intp)
-    return values * schema.classes + codes[rows, schema.class_index]
+    keys: Index = values * schema.classes + codes[rows, schema.class_index]
+    return keys
 
 
 def cell_count(candidate: int, schema: Schema) -> int:

@@ -42,9 +42,7 @@ def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
     return tuple(column for column in range(len(schema.columns)) if column not in own)
 
 
-def make_view(
-    schema: Schema, party: str, own: Codes, peer: Codes | None, design: MultiGroupDesign
-) -> View:
+def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: MultiGroupDesign) -> View:
     """Put a party's own codes and the peer's disguised ones side by side.
 
     Args:

@@ -9,8 +9,8 @@ One algorithm serves all methods; they differ in the window and in where counts 
 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
-Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves; where
-the window takes all candidates left, nothing is ranked and no estimated gain crosses.
+Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves;
+where the window takes all candidates left, nothing is ranked and no estimated gain crosses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +83,12 @@ class HybridId3:
     """
 
     def __init__(
-        self, schema: Schema, records: int, window: int, engine: CountEngine, estimates: Estimates | None = None
+        self,
+        schema: Schema,
+        records: int,
+        window: int,
+        engine: CountEngine,
+        estimates: Estimates | None = None,
     ) -> None:
         if window < 0:
             raise InputError("omega must be 1 or more, or 'all'")
@@ -110,16 +115,13 @@ class HybridId3:
         pending = (sum(node.class_counts) if node.class_counts else self._records for node in level)
         return self._records - sum(pending)
 
-    def _grow(
-        self, level: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]
-    ) -> Role[list[_Open]]:
+    def _grow(self, level: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]) -> Role[list[_Open]]:
         """Step 4 for all nodes of one depth, then steps 5 and 6."""
         if self._estimates is not None:
             self._estimates.advance([node.expression for node in level])
         windows = yield from self._choose_windows(level)
         queries = [
-            Query(node.expression, window, node.class_counts)
-            for node, window in zip(level, windows, strict=True)
+            Query(node.expression, window, node.class_counts) for node, window in zip(level, windows, strict=True)
         ]
         self._computations += sum(self._cells(query) for query in queries)
         answers = yield from self._engine.count(queries)
@@ -180,9 +182,7 @@ class HybridId3:
                 children.append(_Open(expression, tuple(row), left))
         return children
 
-    def _settle(
-        self, nodes: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]
-    ) -> list[_Open]:
+    def _settle(self, nodes: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]) -> list[_Open]:
         """Steps 2 and 3: pure nodes and nodes without candidates become leaves; return the others."""
         rest = []
         for node in nodes:

@@ -1,11 +1,13 @@
 """Decision trees: the finished model that both parties end with."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -66,6 +68,17 @@ class Tree:
     def leaves(self) -> Sequence[tuple[Expression, int]]:
         """Return every leaf's expression and class."""
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
+
+    def digest(self) -> bytes:
+        """Return SHA-256 of schema and tree in canonical form: equal digests mean equal models (FAULTS A8)."""
+        hasher = hashlib.sha256(canonical(b"cotally tree"))
+        for column in self.schema.columns:
+            names = (column.party, column.name, *column.values)
+            hasher.update(canonical(*(name.encode() for name in names)))
+        for expression, node in self.walk():
+            kind = node.label if isinstance(node, Leaf) else self.schema.class_index + 1 + node.attribute
+            hasher.update(canonical(repr([len(expression.terms), kind, *map(float, node.counts)]).encode()))
+        return hasher.digest()
 
     @property
     def size(self) -> int:

@@ -50,7 +50,7 @@ class Encryptor:
     ) -> None:
         self._key = private_key
         self._randomness = watched(randomness)
-        self._exponents = "full-length" if short_exponents is None else "short"
+        self._exponents = "short" if isinstance(short_exponents, ShortExponents) else "full-length"
         self._p_bound = _exponent_bound(private_key.p, short_exponents)
         self._q_bound = _exponent_bound(private_key.q, short_exponents)
         self._p_square = private_key.p**2
@@ -108,7 +108,8 @@ class Encryptor:
 
 def _exponent_bound(prime: Integer, short_exponents: ShortExponents | None) -> int:
     order = int(prime) - 1
-    return order if short_exponents is None else min(order, 2**_SHORT_EXPONENT_BITS)
+    short = isinstance(short_exponents, ShortExponents)  # nothing else, not even True, asks for them (FAULTS case 29)
+    return min(order, 2**_SHORT_EXPONENT_BITS) if short else order
 
 
 def random_member(prime: Integer, n: Integer, randomness: WatchedRandomness) -> Integer:

@@ -100,11 +100,9 @@ def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None
     n = from_bytes(data)
     if n.bit_length() < floor_bits:
         raise PeerError(f"the peer's modulus must have at least {floor_bits} bits")
-    if n % 2 == 0:
-        raise PeerError("the peer's modulus is even")
     if own_modulus is not None and gcd(n, own_modulus) != 1:
         raise PeerError("the peer's modulus is ours or shares a factor with it")
-    if has_small_factor(n):
+    if has_small_factor(n):  # 2 among them
         raise PeerError("the peer's modulus has a factor below 2**20")
     if is_perfect_power(n):
         raise PeerError("the peer's modulus is a perfect power")

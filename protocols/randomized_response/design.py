@@ -100,7 +100,8 @@ class MultiGroupDesign:
         """Return the pattern index of each record's coins (`records x groups`)."""
         if not self.groups:
             return np.zeros(len(coins), dtype=np.intp)
-        return np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders).astype(np.intp)
+        indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
+        return indices
 
     def pattern_weights(self) -> tuple[Fraction, ...]:
         """Weight `prod w(s_k)` of a guess that the coins had this pattern (DESIGN 5.1).
@@ -110,16 +111,12 @@ class MultiGroupDesign:
         """
         weights = []
         for coins in self.pattern_coins():
-            factors = (
-                (Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins)
-            )
+            factors = ((Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins))
             weights.append(prod(factors, start=Fraction(1)))
         return tuple(weights)
 
 
-def offsets_from_uniform(
-    uniform: NDArray[np.int64], theta: Fraction, order: int
-) -> NDArray[np.int64]:
+def offsets_from_uniform(uniform: NDArray[np.int64], theta: Fraction, order: int) -> NDArray[np.int64]:
     """Turn integers uniform in `0 .. b(L-1) - 1`, `theta = a/b`, into offsets: exact, no float (FAULTS B5).
 
     The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.

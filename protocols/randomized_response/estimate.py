@@ -33,7 +33,7 @@ class Estimate:
     @property
     def standard_error(self) -> float:
         """Square root of the estimated variance."""
-        return sqrt(max(self.variance, 0))
+        return sqrt(max(float(self.variance), 0.0))
 
 
 def estimate_count(codes: Codes, expression: Expression, design: MultiGroupDesign) -> Estimate:
@@ -52,13 +52,9 @@ def estimate_count(codes: Codes, expression: Expression, design: MultiGroupDesig
     return Estimate(count, squares - count)
 
 
-def record_factors(
-    codes: Codes, expression: Expression, design: MultiGroupDesign
-) -> tuple[NDArray[np.int64], int]:
+def record_factors(codes: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[NDArray[np.int64], int]:
     """Return `f_i` of every record as integer numerators and one common denominator."""
-    grouped = [
-        (k, expression.restricted(frozenset(group))) for k, group in enumerate(design.groups)
-    ]
+    grouped = [(k, expression.restricted(frozenset(group))) for k, group in enumerate(design.groups)]
     touched = [(k, part) for k, part in grouped if part.terms]
     hidden = frozenset(column for group in design.groups for column in group)
     plain = expression.restricted(frozenset(range(len(design.sizes))) - hidden)
@@ -68,9 +64,7 @@ def record_factors(
     return numerators, prod(_scaled(design, k)[2] for k, _ in touched)
 
 
-def _group_numerators(
-    codes: Codes, part: Expression, group: int, design: MultiGroupDesign
-) -> NDArray[np.int64]:
+def _group_numerators(codes: Codes, part: Expression, group: int, design: MultiGroupDesign) -> NDArray[np.int64]:
     truth, lie, _ = _scaled(design, group)
     compatible = np.zeros(len(codes), dtype=np.int64)
     for offset in range(design.orders[group]):

@@ -81,9 +81,7 @@ class Schema:
         return (*own, self.class_index) if party in self.class_owners else own
 
 
-def joint_schema(
-    attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]
-) -> Schema:
+def joint_schema(attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]) -> Schema:
     """Bring both parties' attributes into the agreed order.
 
     Args:

@@ -31,7 +31,7 @@ class Table:
             raise InputError("a table holds a code outside its attribute's domain")
 
     def __len__(self) -> int:
-        return self.codes.shape[0]
+        return int(self.codes.shape[0])
 
     def __repr__(self) -> str:
         return f"<Table {len(self)} x {len(self.attributes)}>"

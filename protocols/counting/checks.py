@@ -1,0 +1,105 @@
+"""Checks on every batch of exact counts, by both parties (DESIGN 6.3, FAULTS A7).
+
+* range: no count exceeds the number of records;
+* conservation: a candidate's cells add up to the node's class counts, which both sides know;
+* plausibility: the disguised copy gives each side an independent estimate of every count. The bound holds for all
+  expressions of the table at once, so it does not matter that the tree, which decides what is asked, depends on the
+  same coins: a false alarm happens in at most one of 10^6 runs.
+
+A failed check is a `DeviationError`, which does not say which one failed.
+"""
+
+from collections.abc import Sequence
+from math import lgamma, log
+
+import numpy as np
+
+from protocols.counting.engine import Answer, CountTable, Query
+from protocols.counting.estimated import Estimator
+from protocols.counting.expanded import cell_count
+from protocols.counting.view import View
+from protocols.errors import DeviationError
+from protocols.randomized_response.tail import error_bound
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Schema
+
+FALSE_ALARM = 1e-6
+_SLACK = 1e-6
+
+
+class Plausibility:
+    """Compares exact counts with our own estimates.
+
+    Args:
+        view: What the estimates are made from.
+        estimator: The same one that ranks candidates: it has been advanced to the level in question.
+    """
+
+    def __init__(self, view: View, estimator: Estimator) -> None:
+        self._view, self._estimator = view, estimator
+        self._values = sum(column.size for column in view.schema.columns)
+        self._bounds: dict[tuple[frozenset[int], int, int], float] = {}
+
+    def check(self, query: Query, answer: Answer) -> None:
+        """Raise DeviationError where a count is further from its estimate than chance allows."""
+        for candidate, table in zip(query.candidates, answer.tables, strict=True):
+            spread = self._estimator.spread(query.expression, candidate)
+            bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))
+            if (np.abs(table - spread.counts) > bounds(spread.live) + _SLACK).any():
+                raise DeviationError
+
+    def _bound(self, expression: Expression, candidate: int, live: int) -> float:
+        """Share the false alarm among all expressions: `2^-T` for those of `T` terms, equally within."""
+        columns = expression.columns | {candidate, self._view.schema.class_index}
+        key = (columns, len(columns), live)
+        if key not in self._bounds:
+            terms = len(columns)
+            expressions = terms * log(self._values) - lgamma(terms + 1)
+            alarm = -log(FALSE_ALARM) + terms * log(2) + expressions
+            self._bounds[key] = error_bound(self._view.design, self._touched(columns), live, alarm)
+        return self._bounds[key]
+
+    def _touched(self, columns: frozenset[int]) -> list[int]:
+        joint = self._view.peer_columns
+        groups = self._view.design.groups
+        return [k for k, group in enumerate(groups) if any(joint[c] in columns for c in group)]
+
+
+class Checks:
+    """Turns the counts of a batch into answers, or ends the run."""
+
+    def __init__(self, schema: Schema, records: int, plausibility: Plausibility | None) -> None:
+        self._schema, self._records, self._plausibility = schema, records, plausibility
+
+    def size(self, queries: Sequence[Query]) -> int:
+        """Number of counts in the batch."""
+        return sum(cell_count(c, self._schema) for query in queries for c in query.candidates)
+
+    def answers(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
+        """Check a batch of counts, in the order queries, candidates, values, classes.
+
+        Raises:
+            DeviationError: They cannot be true.
+        """
+        if len(counts) != self.size(queries) or not all(0 <= count <= self._records for count in counts):
+            raise DeviationError
+        flat = np.array(counts, dtype=np.int64)
+        answers, start = [], 0
+        for query in queries:
+            tables = []
+            for candidate in query.candidates:
+                end = start + cell_count(candidate, self._schema)
+                tables.append(flat[start:end].reshape(-1, self._schema.classes))
+                start = end
+            answers.append(Answer(tuple(tables)))
+            self._conserve(query, answers[-1].tables)
+            if self._plausibility is not None:
+                self._plausibility.check(query, answers[-1])
+        return answers
+
+    def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:
+        expected = tables[0].sum(axis=0) if query.class_counts is None else np.array(query.class_counts)
+        if query.class_counts is None and expected.sum() != self._records:
+            raise DeviationError
+        if not all((table.sum(axis=0) == expected).all() for table in tables):
+            raise DeviationError

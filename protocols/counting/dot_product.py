@@ -1,0 +1,251 @@
+"""Secure counting by dot products, the paper's protocol (Hybrid 2.1; Goethals 2004; DESIGN 6.1).
+
+`N(E) = V_a . V_b`: the key holder sends `Enc(V_a[i])` for every record, the evaluator multiplies those with
+`V_b[i] = 1`, and the key holder decrypts. Three economies, without which `smc` would be slower than it has to be:
+
+* a *plane* packs several 0/1 columns of the key holder into one plaintext a record: all `A = v` (and class) of its
+  candidates at once, one slot each;
+* a plane depends on the key holder's part `E_a` of the path only, so nodes that agree on it share it, and children
+  split on the evaluator's attribute reuse their parent's;
+* counts travel back packed.
+
+Both sides compute the same plan from the queries alone, so nothing but ciphertexts and counts crosses.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product as combinations
+
+import numpy as np
+
+from protocols.counting.engine import Answer, Predictor, Query
+from protocols.counting.expanded import cell_count
+from protocols.counting.replies import Reply, Replying, Shape, Telling, page_length
+from protocols.errors import PeerError
+from protocols.messages import CiphertextPage
+from protocols.paillier.arithmetic import Integer, product
+from protocols.paillier.ciphertext import read_page, write_page
+from protocols.paillier.encryption import Encryptor
+from protocols.paillier.keys import PublicKey
+from protocols.paillier.packing import pack_bits, slot_width, slots_per_reply
+from protocols.role import Progress, Role, Send, receive
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+_PHASE = "encrypting columns"
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Columns of the key holder that travel together: slot `j` of record `i` is `[i satisfies path and slots[j]]`."""
+
+    path: Expression
+    slots: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One product: the plane's ciphertexts of the records that satisfy the evaluator's `selection`.
+
+    Slot `j` of the result is the count number `cells[j]` of the batch.
+    """
+
+    plane: Plane
+    selection: Expression
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What both sides know: who holds which columns, and how many slots fit."""
+
+    schema: Schema
+    key_holder: str
+    records: int
+    tests: int
+    slots: int
+
+    @property
+    def holder_columns(self) -> frozenset[int]:
+        """The key holder's columns; a class that both hold counts as the evaluator's."""
+        columns = frozenset(self.schema.held_by(self.key_holder))
+        shared = len(self.schema.class_owners) > 1
+        return columns - {self.schema.class_index} if shared else columns
+
+    @property
+    def evaluator_columns(self) -> frozenset[int]:
+        """All other columns."""
+        return frozenset(range(len(self.schema.columns))) - self.holder_columns
+
+
+def make_layout(schema: Schema, key_holder: str, records: int, tests: int, public_key: PublicKey) -> Layout:
+    """Lay the planes out for this key: as many slots as a reply can carry."""
+    return Layout(schema, key_holder, records, tests, slots_per_reply(public_key, slot_width(records)))
+
+
+def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:
+    """Return the products that answer a batch, grouped by number of slots."""
+    items: list[Item] = []
+    start = 0
+    for query in queries:
+        items += _items_of(query, layout, start)
+        start += sum(cell_count(candidate, layout.schema) for candidate in query.candidates)
+    return sorted(items, key=lambda item: len(item.plane.slots))
+
+
+def _items_of(query: Query, layout: Layout, start: int) -> Iterator[Item]:
+    """Put all cells that differ on the key holder's side only into the slots of one item."""
+    path = query.expression.restricted(layout.holder_columns)
+    rows = query.expression.restricted(layout.evaluator_columns)
+    shared: dict[Expression, list[tuple[Expression, int]]] = {}
+    for number, cell in enumerate(_cells(query, layout.schema)):
+        holder = cell.restricted(layout.holder_columns)
+        selection = Expression((*rows.terms, *cell.restricted(layout.evaluator_columns).terms))
+        shared.setdefault(selection, []).append((holder, start + number))
+    for selection, slots in shared.items():
+        for first in range(0, len(slots), layout.slots):
+            holders, cells = zip(*slots[first : first + layout.slots], strict=True)
+            yield Item(Plane(path, holders), selection, cells)
+
+
+def _cells(query: Query, schema: Schema) -> Iterator[Expression]:
+    """`A = v and class = c` of every count of the query, in the order of the batch."""
+    for candidate in query.candidates:
+        sizes = range(schema.attributes[candidate].size), range(schema.classes)
+        for value, label in combinations(*sizes):
+            yield Expression((Term(candidate, value), Term(schema.class_index, label)))
+
+
+def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
+    """Return the products that add up to the number of rightly classified test records, one a leaf."""
+    items = []
+    for expression, label in tree.leaves():
+        hit = expression & Term(layout.schema.class_index, label)
+        plane = Plane(hit.restricted(layout.holder_columns), (ROOT,))
+        items.append(Item(plane, hit.restricted(layout.evaluator_columns), (0,)))
+    return items
+
+
+def planes_of(items: Sequence[Item]) -> list[Plane]:
+    """Return the planes that the items need, each once, in the order of first use."""
+    return list(dict.fromkeys(item.plane for item in items))
+
+
+class DotProductKeyHolder:
+    """The party whose columns are encrypted.
+
+    Args:
+        encryptor: Of our key.
+        layout: Of both sides.
+        train, test: Joint codes with our own columns filled in.
+        telling: Decrypts, checks and tells counts.
+
+    Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
+    """
+
+    def __init__(self, encryptor: Encryptor, layout: Layout, train: Codes, test: Codes, telling: Telling) -> None:
+        self._encryptor, self._layout, self._telling = encryptor, layout, telling
+        self._train, self._test = train, test
+        self._known: set[Plane] = set()
+
+    def set_up(self) -> Role[None]:
+        """Nothing is sent before the first batch."""
+        yield from ()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Send the planes that the evaluator lacks, then decrypt, check and tell the counts."""
+        items = plan(queries, self._layout)
+        planes = planes_of(items)
+        yield from self._send([plane for plane in planes if plane not in self._known], self._train)
+        self._known = set(planes)
+        counts = yield from self._telling.decrypt(shapes_of(items), self._layout.records)
+        cells = [cell for item in items for cell in item.cells]
+        ordered = [count for _, count in sorted(zip(cells, counts, strict=True))]
+        return (yield from self._telling.tell(queries, ordered))
+
+    def _send(self, planes: Sequence[Plane], codes: Codes) -> Role[None]:
+        public = self._telling.public_key
+        width = slot_width(self._layout.records)
+        total = len(planes) * len(codes)
+        for number, plane in enumerate(planes):
+            inside = plane.path.satisfied_by(codes)
+            columns = np.stack([inside & slot.satisfied_by(codes) for slot in plane.slots], axis=1)
+            plaintexts = pack_bits(columns, width)
+            for start in range(0, len(codes), page_length(public)):
+                page = self._encryptor.encrypt(plaintexts[start : start + page_length(public)])
+                yield Send(CiphertextPage(write_page(public, page)))
+                yield Progress(_PHASE, number * len(codes) + start + len(page), total)
+
+    def count_correct(self, tree: Predictor) -> Role[float]:
+        """Send one plane a distinct leaf, then decrypt and tell the number of rightly classified test records."""
+        if len(self._test):
+            yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test)
+        return (yield from self._telling.correct())
+
+
+class DotProductEvaluator:
+    """The party that multiplies the ciphertexts of the records it selects.
+
+    Args:
+        layout: Of both sides.
+        train, test: Joint codes with our own columns filled in.
+        public_key: The peer's.
+        replying: Packs, sends and checks counts.
+
+    Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
+    """
+
+    def __init__(self, layout: Layout, train: Codes, test: Codes, public_key: PublicKey, replying: Replying) -> None:
+        self._layout, self._key, self._replying = layout, public_key, replying
+        self._train, self._test = train, test
+        self._known: dict[Plane, list[Integer]] = {}
+
+    def set_up(self) -> Role[None]:
+        """Nothing is received before the first batch."""
+        yield from ()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Receive the planes that are new, form every count of the batch and have it decrypted."""
+        items = plan(queries, self._layout)
+        planes = planes_of(items)
+        new = yield from self._receive([plane for plane in planes if plane not in self._known], len(self._train))
+        self._known = {plane: new[plane] if plane in new else self._known[plane] for plane in planes}
+        products = [self._multiply(item, self._known[item.plane], self._train) for item in items]
+        replies = []
+        for slots in sorted({len(item.plane.slots) for item in items}):
+            cells = (p for p, item in zip(products, items, strict=True) if len(item.plane.slots) == slots)
+            replies.append(Reply(tuple(cells), slots))
+        return (yield from self._replying.answers(queries, replies))
+
+    def _receive(self, planes: Sequence[Plane], records: int) -> Role[dict[Plane, list[Integer]]]:
+        received: dict[Plane, list[Integer]] = {}
+        for number, plane in enumerate(planes):
+            vector: list[Integer] = []
+            while len(vector) < records:
+                vector += read_page(self._key, (yield from receive(CiphertextPage)).ciphertexts)
+                yield Progress(_PHASE, number * records + len(vector), len(planes) * records)
+            if len(vector) != records:
+                raise PeerError("the peer sent more or fewer ciphertexts than there are records")
+            received[plane] = vector
+        return received
+
+    def _multiply(self, item: Item, vector: Sequence[Integer], codes: Codes) -> Integer | None:
+        rows = np.flatnonzero(item.selection.satisfied_by(codes))
+        return product((vector[row] for row in rows.tolist()), self._key.n_square) if len(rows) else None
+
+    def count_correct(self, tree: Predictor) -> Role[float]:
+        """Add the rightly classified test records of all leaves under encryption: one number is disclosed."""
+        if not len(self._test):
+            return (yield from self._replying.correct(None))
+        items = plan_correct(tree, self._layout)
+        vectors = yield from self._receive(planes_of(items), len(self._test))
+        products = (self._multiply(item, vectors[item.plane], self._test) for item in items)
+        total = product((p for p in products if p is not None), self._key.n_square)
+        return (yield from self._replying.correct(total))
+
+
+def shapes_of(items: Sequence[Item]) -> list[Shape]:
+    """Return how the replies to these items look, in the order in which they are packed."""
+    slots = [len(item.plane.slots) for item in items]
+    return [Shape(slots.count(size), size) for size in sorted(set(slots))]

@@ -1,0 +1,224 @@
+"""Secure counting by encrypted coins (DESIGN 6.2): what a disguised copy hides of a record is exactly its coins.
+
+The key holder sends, once for the whole run, for each record and each coin pattern `t != 0`
+
+    C_t = Enc([coins of the record = t])
+
+The evaluator, who holds the disguised copy already, then owns the expanded table with encrypted weights, pattern 0
+having the weight `1 - sum_t C_t`, and forms `Enc(N(E))` for any `E` by multiplying ciphertexts. Rows with equal
+contents are merged while the ciphertexts arrive, so the evaluator never holds more than the merged rows.
+
+Security (semi-honest): the evaluator sees ciphertexts on top of the disguised copy; the key holder sees rerandomized
+encryptions of the counts that both learn anyway.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.engine import Answer, Predictor, Query
+from protocols.counting.expanded import Index, RowSets, cell_count, cell_keys, expand, merge_equal
+from protocols.counting.replies import Reply, Replying, Telling, page_length
+from protocols.counting.view import View
+from protocols.errors import InputError, PeerError
+from protocols.messages import CiphertextPage
+from protocols.paillier.arithmetic import Integer, invert_all, multiply_by_key
+from protocols.paillier.ciphertext import read_page, write_page
+from protocols.paillier.encryption import Encryptor
+from protocols.paillier.keys import PublicKey
+from protocols.randomized_response.design import MultiGroupDesign
+from protocols.role import Progress, Role, Send, receive
+from protocols.tables.table import Codes
+
+MAX_CIPHERTEXTS_A_RECORD = 255
+_PHASE = "encrypting coins"
+
+
+def ciphertexts_a_record(design: MultiGroupDesign) -> int:
+    """Return how many ciphertexts the owner of this disguise has to send for each record.
+
+    Raises:
+        InputError: They are too many for this engine.
+    """
+    if design.patterns - 1 > MAX_CIPHERTEXTS_A_RECORD:
+        raise InputError(
+            f"the groups have {design.patterns} coin patterns: too many to encrypt; "
+            "use fewer groups, merge values (max_values) or choose engine dot_product"
+        )
+    return design.patterns - 1
+
+
+class EncryptedCoinsKeyHolder:
+    """The party whose coins are encrypted.
+
+    Args:
+        encryptor: Of our key.
+        design: Our own disguise.
+        patterns: Coin pattern of every record, training records first.
+        telling: Decrypts, checks and tells counts.
+
+    Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
+    """
+
+    def __init__(
+        self, encryptor: Encryptor, design: MultiGroupDesign, patterns: NDArray[np.intp], telling: Telling
+    ) -> None:
+        self._encryptor, self._design, self._patterns, self._telling = encryptor, design, patterns, telling
+
+    def set_up(self) -> Role[None]:
+        """Encrypt the coins and send them page by page, each as soon as it is made."""
+        bits = self._patterns[:, None] == np.arange(1, 1 + ciphertexts_a_record(self._design))
+        flat = bits.ravel().astype(int)
+        public = self._telling.public_key
+        for start in range(0, len(flat), page_length(public)):
+            page = self._encryptor.encrypt_bits(flat[start : start + page_length(public)].tolist())
+            yield Send(CiphertextPage(write_page(public, page)))
+            yield Progress(_PHASE, start + len(page), len(flat))
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Wait for the evaluator's encrypted counts, decrypt, check and tell them."""
+        return (yield from self._telling.answers(queries))
+
+    def count_correct(self, tree: Predictor) -> Role[float]:
+        """Decrypt and tell the number of test records that the tree classifies rightly."""
+        del tree
+        return (yield from self._telling.correct())
+
+
+class EncryptedCoinsEvaluator:
+    """The party that computes on the encrypted coins.
+
+    Args:
+        train: Our view of the training records.
+        test: Our view of the test records.
+        public_key: The peer's.
+        replying: Packs, sends and checks counts.
+
+    Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
+    """
+
+    def __init__(self, train: View, test: View, public_key: PublicKey, replying: Replying) -> None:
+        self._schema, self._replying = train.schema, replying
+        self._n_square = public_key.n_square
+        self._public_key = public_key
+        self._train = _WeightedRows(train, public_key)
+        self._test = _WeightedRows(test, public_key)
+        self._sets = RowSets(self._train.codes)
+
+    def set_up(self) -> Role[None]:
+        """Receive the encrypted coins, multiplying each into its rows at once.
+
+        Raises:
+            PeerError: The pages do not hold the ciphertexts that the schema asks for.
+            DeviationError: A ciphertext is not a unit.
+        """
+        expected = self._train.awaited + self._test.awaited
+        sinks = _chain(self._train.sinks(), self._test.sinks())
+        done = 0
+        while done < expected:
+            page = read_page(self._public_key, (yield from receive(CiphertextPage)).ciphertexts)
+            if not 0 < len(page) <= expected - done:
+                raise PeerError("the peer sent more or fewer encrypted coins than records need")
+            for ciphertext in page:
+                next(sinks)(ciphertext)
+            done += len(page)
+            yield Progress(_PHASE, done, expected)
+        self._train.finish()
+        self._test.finish()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Form every cell of the batch under encryption and have it decrypted."""
+        self._sets.advance(query.expression for query in queries)
+        cells: list[Integer | None] = []
+        for done, query in enumerate(queries):
+            cells += self._cells(query)
+            yield Progress("counting under encryption", done + 1, len(queries))
+        return (yield from self._replying.answers(queries, [Reply(tuple(cells), slots=1)]))
+
+    def _cells(self, query: Query) -> list[Integer | None]:
+        """Multiply the node's rows into the joint cells of the window first, where margins then cost less."""
+        rows = self._sets.rows(query.expression)
+        values = [self._train.weights[row] for row in rows.tolist()]
+        codes = self._train.codes
+        joint, inverse = self._joint(rows, query.candidates)
+        window = len(query.candidates)
+        if len(rows) + window * len(joint) < window * len(rows):
+            products = multiply_by_key(values, inverse, len(joint), self._n_square)
+            values = [value for value in products if value is not None]
+            codes, rows = joint, np.arange(len(joint), dtype=np.intp)
+        cells: list[Integer | None] = []
+        for candidate in query.candidates:
+            keys = cell_keys(codes, rows, candidate, self._schema)
+            cells += multiply_by_key(values, keys, cell_count(candidate, self._schema), self._n_square)
+        return cells
+
+    def _joint(self, rows: Index, candidates: Sequence[int]) -> tuple[Codes, Index]:
+        """Return the distinct joint cells of the window, as joint codes, and the cell of each row."""
+        masked = np.zeros((len(rows), len(self._schema.columns)), dtype=np.uint8)
+        columns = [*candidates, self._schema.class_index]
+        masked[:, columns] = self._train.codes[rows][:, columns]
+        distinct, inverse, _ = merge_equal(masked)
+        return distinct, inverse
+
+    def count_correct(self, tree: Predictor) -> Role[float]:
+        """Add up, under encryption, the test rows that the tree classifies rightly: one number is disclosed."""
+        codes = self._test.codes
+        hits = np.flatnonzero(tree.predict(codes) == codes[:, self._schema.class_index])
+        values = [self._test.weights[row] for row in hits.tolist()]
+        (total,) = multiply_by_key(values, np.zeros(len(values), dtype=np.intp), 1, self._n_square)
+        return (yield from self._replying.correct(total))
+
+
+class _WeightedRows:
+    """Distinct rows of an expanded table and their encrypted weights."""
+
+    def __init__(self, view: View, public_key: PublicKey) -> None:
+        table = expand(view.codes, view.design, view.peer_columns)
+        self.codes, merged, _ = merge_equal(table.codes)
+        self._row_of = merged.reshape(len(view), view.design.patterns)
+        self._key = public_key
+        self._sums: list[Integer | None] = [None] * len(self.codes)
+        self._lies: list[Integer | None] = [None] * len(self.codes)
+        self.weights: list[Integer] = []
+
+    @property
+    def awaited(self) -> int:
+        """Number of ciphertexts that the peer sends for these records."""
+        return self._row_of.shape[0] * (self._row_of.shape[1] - 1)
+
+    def sinks(self) -> Iterator[Callable[[Integer], None]]:
+        """For each ciphertext in the order of sending, what takes it: its guess's row, and the true guess's."""
+        n_square = self._key.n_square
+        for rows in self._row_of.tolist():
+            for row in rows[1:]:
+
+                def take(ciphertext: Integer, row: int = row, truth: int = rows[0]) -> None:
+                    _multiply_into(self._sums, row, ciphertext, n_square)
+                    _multiply_into(self._lies, truth, ciphertext, n_square)
+
+                yield take
+
+    def finish(self) -> None:
+        """Give pattern 0 its weight `1 - sum of the others`, for all rows in one inversion."""
+        n, n_square = self._key.n, self._key.n_square
+        lying = [row for row, lies in enumerate(self._lies) if lies is not None]
+        inverses = invert_all([value for value in self._lies if value is not None], n_square)
+        for row, inverse in zip(lying, inverses, strict=True):
+            _multiply_into(self._sums, row, inverse, n_square)
+        truths = np.bincount(self._row_of[:, 0], minlength=len(self.codes))
+        self.weights = [
+            (1 if value is None else value) * (1 + n * int(truth)) % n_square
+            for value, truth in zip(self._sums, truths, strict=True)
+        ]
+        self._sums, self._lies = [], []
+
+
+def _multiply_into(values: list[Integer | None], index: int, factor: Integer, modulus: Integer) -> None:
+    current = values[index]
+    values[index] = factor if current is None else current * factor % modulus
+
+
+def _chain(*parts: Iterator[Callable[[Integer], None]]) -> Iterator[Callable[[Integer], None]]:
+    for part in parts:
+        yield from part

@@ -1,0 +1,174 @@
+"""Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
+
+First the greetings and the terms of the run, then each party's share of the schema with keyed digests of the ordered
+record ids. After each of the two steps both tell the first field on which they see a difference, and both raise the
+same `DisagreementError`.
+
+Discloses: names and values of the attributes, number of records, groups; the digests only show equality.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+from protocols.errors import DisagreementError, InputError
+from protocols.messages import Greeting, Share, Terms, Verdict
+from protocols.randomized_response.design import MultiGroupDesign
+from protocols.randomness import canonical
+from protocols.role import Role, Send, exchange, receive
+from protocols.tables.schema import Attribute, Schema, joint_schema
+from protocols.two_party.local import Local, check_terms, share_design
+
+VERSION = "cotally/1"
+FIELDS = (
+    "version", "party", "method", "theta", "omega", "engine", "class", "seed", "test", "key_bits",
+    "records", "record ids", "class values", "class column", "columns", "groups",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Objection:
+    """A field on which the parties differ, and why; only the field's name is told to the peer."""
+
+    field: str
+    reason: str
+
+
+Policy = Callable[[Terms], Objection | None]
+
+
+@dataclass(frozen=True, repr=False)
+class Agreed:
+    """What both parties know when they have agreed."""
+
+    terms: Terms
+    schema: Schema
+    peer: str
+    own_design: MultiGroupDesign
+    peer_design: MultiGroupDesign
+
+
+def propose(local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed]:
+    """Open a run with these terms.
+
+    Args:
+        local: What we bring.
+        terms: The terms of the run.
+        policy: What we agree to.
+        peer: The name that the peer must give.
+        nonce: 32 fresh random bytes.
+
+    Discloses: as this module says.
+
+    Raises:
+        DisagreementError: The parties differ; `field` says on what.
+        InputError: The terms are impossible.
+    """
+    check_terms(terms)
+    yield Send(Greeting(VERSION, local.party, nonce, terms))
+    greeting = yield from receive(Greeting)
+    nonces = canonical(nonce, greeting.nonce)
+    return (yield from _compare(local, terms, greeting, policy, peer, nonces))
+
+
+def answer(local: Local, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed]:
+    """Answer a proposal; the terms are the initiator's, if our policy agrees. As `propose` otherwise.
+
+    Discloses: as this module says.
+    """
+    greeting = yield from receive(Greeting)
+    yield Send(Greeting(VERSION, local.party, nonce, greeting.terms))
+    nonces = canonical(greeting.nonce, nonce)
+    return (yield from _compare(local, greeting.terms, greeting, policy, peer, nonces))
+
+
+def _compare(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str, nonces: bytes) -> Role[Agreed]:
+    yield from _settle(_greeting_objection(local, terms, greeting, policy, peer))
+    own = local.share(nonces)
+    share = yield from exchange(own)
+    objection, agreed = _share_objection(local, own, share, terms, peer)
+    yield from _settle(objection)
+    if agreed is None:
+        raise DisagreementError("columns", "the shares do not make a schema")
+    return agreed
+
+
+def _settle(own: Objection | None) -> Role[None]:
+    """Tell each other the first difference; raise the same error on both sides if there is one."""
+    theirs = (yield from exchange(Verdict(own.field if own else ""))).field
+    if theirs and theirs not in FIELDS:
+        theirs = "version"
+    fields = [field for field in (own.field if own else "", theirs) if field]
+    if fields:
+        first = min(fields, key=FIELDS.index)
+        reason = own.reason if own and own.field == first else "the peer does not agree"
+        raise DisagreementError(first, reason)
+
+
+def _greeting_objection(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str) -> Objection | None:
+    if greeting.version != VERSION:
+        return Objection("version", f"we speak {VERSION}")
+    if greeting.party != peer or greeting.party == local.party:
+        return Objection("party", f"the peer must be {peer}, and not {local.party}")
+    for field in fields(terms):
+        if getattr(greeting.terms, field.name) != getattr(terms, field.name):
+            return Objection(field.name.removesuffix("_name"), "the peer answers with another value")
+    return _terms_objection(local, terms) or policy(terms)
+
+
+def _terms_objection(local: Local, terms: Terms) -> Objection | None:
+    try:
+        check_terms(terms)
+    except InputError as error:
+        return Objection(str(error).split(" ", 1)[0], str(error))
+    if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
+        return Objection("class", f"our class column is {local.class_attribute.name!r}")
+    if local.secrets.paillier.public_key.bits < terms.key_bits:
+        return Objection("key_bits", f"our Paillier key is smaller than {terms.key_bits} bits")
+    return None
+
+
+def _share_objection(
+    local: Local, own: Share, share: Share, terms: Terms, peer: str
+) -> tuple[Objection | None, Agreed | None]:
+    objection = _records_objection(own, share)
+    if objection is not None:
+        return objection, None
+    class_values = own.class_values or share.class_values
+    if class_values is None:
+        return Objection("class", f"neither party holds the class {terms.class_name!r}"), None
+    owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
+    try:
+        theirs = tuple(Attribute(peer, name, values) for name, values in share.attributes)
+        class_attribute = Attribute(min(owners), terms.class_name, class_values)
+        schema = joint_schema((*local.attributes, *theirs), class_attribute, owners)
+    except InputError as error:
+        return Objection("columns", str(error)), None
+    return _design_objection(local, share, terms, schema, peer)
+
+
+def _records_objection(own: Share, share: Share) -> Objection | None:
+    if own.records != share.records:
+        return Objection("records", f"we hold {own.records} records, the peer {share.records}")
+    if own.records_digest != share.records_digest:
+        return Objection("record ids", "both must list the same people in the same order")
+    if own.class_values and share.class_values:
+        if own.class_values != share.class_values:
+            return Objection("class values", "both hold the class, with different values")
+        if own.class_digest != share.class_digest:
+            return Objection("class column", "both hold the class, with different contents")
+    return None
+
+
+def _design_objection(
+    local: Local, share: Share, terms: Terms, schema: Schema, peer: str
+) -> tuple[Objection | None, Agreed | None]:
+    shared = len(schema.class_owners) > 1
+    sizes = [len(values) for _, values in share.attributes]
+    if share.class_values is not None and not shared:
+        sizes.append(len(share.class_values))
+    try:
+        own_design = local.design(terms.theta, shared)
+        peer_design = share_design(tuple(sizes), share.groups, terms.theta)
+    except InputError as error:
+        return Objection("theta" if "theta" in str(error) else "groups", str(error)), None
+    return None, Agreed(terms, schema, peer, own_design, peer_design)

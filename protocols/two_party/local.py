@@ -1,0 +1,120 @@
+"""What a party brings to a run: its records, its secrets and its view of who shares a coin."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from protocols.errors import InputError
+from protocols.messages import Share, Terms
+from protocols.paillier.keys import PrivateKey
+from protocols.randomized_response.coins import draw_coins
+from protocols.randomized_response.design import Coins, MultiGroupDesign
+from protocols.randomness import Randomness, keyed_digest
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+
+
+@dataclass(frozen=True, repr=False)
+class Secrets:
+    """What never leaves: the key of the coins, the Paillier key, and the source of secret chance."""
+
+    coins: bytes
+    paillier: PrivateKey
+    randomness: Randomness
+
+
+@dataclass(frozen=True, repr=False)
+class Local:
+    """One party's side of a run.
+
+    Args:
+        party: Its name.
+        table: Its attributes in file order, then the class where it holds one.
+        holds_class: Whether the last column of `table` is the class.
+        records: Record ids, in the order of the table.
+        groups: Columns that share a coin, as indices into `table`; others are sent as they are.
+        dataset: The owner's name for the data set, under which its coins are made.
+        secrets: Keys and chance.
+
+    Raises:
+        InputError: The number of ids is not the number of records, or there are no records.
+    """
+
+    party: str
+    table: Table
+    holds_class: bool
+    records: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    dataset: str
+    secrets: Secrets = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.records or len(self.records) != len(self.table):
+            raise InputError("a table needs records, and one id for each")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes without the class."""
+        return self.table.attributes[:-1] if self.holds_class else self.table.attributes
+
+    @property
+    def class_attribute(self) -> Attribute | None:
+        """The class, if held."""
+        return self.table.attributes[-1] if self.holds_class else None
+
+    def sent_columns(self, class_is_shared: bool) -> tuple[int, ...]:
+        """Columns of `table` of which the peer gets a disguised copy: all but a class that both hold."""
+        return tuple(range(len(self.attributes) + (self.holds_class and not class_is_shared)))
+
+    def design(self, theta: Fraction, class_is_shared: bool) -> MultiGroupDesign:
+        """Return the disguise of the columns that are sent.
+
+        Raises:
+            InputError: Theta and the groups do not go together.
+        """
+        sent = self.sent_columns(class_is_shared)
+        return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
+
+    def coins(self, design: MultiGroupDesign) -> Coins:
+        """Return the coins of all records under this design: the same whenever asked."""
+        return draw_coins(design, self.secrets.coins, self.dataset, self.records)
+
+    def share(self, nonces: bytes) -> Share:
+        """Describe our part of the schema, with digests keyed by the nonces of both parties."""
+        class_attribute = self.class_attribute
+        labels = self.table.codes[:, -1].tobytes() if self.holds_class else b""
+        return Share(
+            records=len(self.table),
+            attributes=tuple((a.name, a.values) for a in self.attributes),
+            class_values=class_attribute.values if class_attribute else None,
+            groups=self.groups,
+            records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
+            class_digest=keyed_digest(nonces, b"class", labels) if self.holds_class else b"",
+        )
+
+
+def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
+    """Return the disguise of the first columns of a share, leaving out of the groups what is not sent.
+
+    Raises:
+        InputError: Theta and the groups do not go together.
+    """
+    kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
+    return MultiGroupDesign(sizes, tuple(group for group in kept if group), theta)
+
+
+def check_terms(terms: Terms) -> None:
+    """Refuse terms that no run can have, whoever proposes them.
+
+    Raises:
+        InputError: A field is out of its range; the text names field and range.
+    """
+    if terms.method not in ("hybrid", "smc", "randomized"):
+        raise InputError("method must be hybrid, smc or randomized")
+    if not 0 < terms.theta < 1:
+        raise InputError("theta must lie between 0 and 1, both excluded: at 0 and 1 nothing is disguised")
+    if terms.omega < 0:
+        raise InputError("omega must be 1 or more, or 'all'")
+    if terms.engine not in ("encrypted_coins", "dot_product"):
+        raise InputError("engine must be encrypted_coins or dot_product")
+    if not 0 <= terms.test < 1:
+        raise InputError("test must be at least 0 and below 1")

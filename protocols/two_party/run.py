@@ -1,0 +1,210 @@
+"""One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
+
+    disguised copies  both ways (not for `smc`)
+    public modulus    from the key holder (not for `randomized`)
+    encrypted coins   from the key holder (engine `encrypted_coins`)
+    the tree          level by level
+    accuracy          one number
+    model digests     both ways, and they must be equal
+
+Both sides run the same code; which of them is key holder follows from what both know.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, prod
+
+import numpy as np
+
+from protocols.counting.checks import Checks, Plausibility
+from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
+from protocols.counting.encrypted_coins import (
+    EncryptedCoinsEvaluator,
+    EncryptedCoinsKeyHolder,
+)
+from protocols.counting.estimated import Estimator, MeanEstimates
+from protocols.counting.expanded import Index
+from protocols.counting.replies import Replying, Telling
+from protocols.counting.view import View, make_view
+from protocols.errors import DeviationError, PeerError
+from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.tree import Tree
+from protocols.messages import DisguisedPage, ModelDigest, PublicModulus
+from protocols.paillier.encryption import Encryptor
+from protocols.paillier.keys import PublicKey, check_peer_modulus
+from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
+from protocols.randomness import public_order
+from protocols.role import Progress, Role, Send, exchange, receive
+from protocols.tables.table import Codes
+from protocols.two_party.agreement import Agreed
+from protocols.two_party.local import Local
+
+PAGE_RECORDS = 1 << 14
+SecureEngine = EncryptedCoinsKeyHolder | EncryptedCoinsEvaluator | DotProductKeyHolder | DotProductEvaluator
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What both parties end with.
+
+    `correct` is the number of test records classified rightly: exact, for `randomized` an estimate, None without test
+    records. `key_holder` and `fingerprint` name the Paillier key that was used, if any.
+    """
+
+    tree: Tree
+    records_train: int
+    records_test: int
+    correct: float | None
+    smc_computations: int
+    exact_counts_disclosed: int
+    key_holder: str | None
+    fingerprint: str | None
+
+
+def split_records(seed: int, records: int, test: Fraction) -> tuple[Index, Index]:
+    """Return the public split (DESIGN 7.4): indices of training and test records, each in file order."""
+    order = np.array(public_order(seed, records), dtype=np.intp)
+    held_out = floor(records * test)
+    return np.sort(order[held_out:]), np.sort(order[:held_out])
+
+
+def run(local: Local, agreed: Agreed) -> Role[Outcome]:
+    """Play one party's part of a run.
+
+    Discloses: to the peer, our disguised copy (unless `smc`), our estimated gains (`hybrid`) or counts (`randomized`),
+    ciphertexts, the exact counts of the window (unless `randomized`), and the number of rightly classified test
+    records. The peer's model is the same as ours.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow, or ended with another model.
+        DeviationError: A check on its replies failed.
+    """
+    return (yield from _Run(local, agreed).play())
+
+
+class _Run:
+    """The state of one run, so that each step reads like a line of the module's table."""
+
+    def __init__(self, local: Local, agreed: Agreed) -> None:
+        self._local, self._agreed, self._terms = local, agreed, agreed.terms
+        self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
+        self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
+        self._key: PublicKey | None = None
+
+    def play(self) -> Role[Outcome]:
+        """Go through the steps."""
+        view = yield from self._exchange_copies()
+        train, test = view.rows(self._train), view.rows(self._test)
+        if self._terms.method == "randomized":
+            result, correct = yield from self._grow_from_estimates(train, test)
+        else:
+            result, correct = yield from self._grow_from_secure_counts(train, test)
+        yield from _compare_models(result.tree)
+        return self._outcome(result, correct)
+
+    def _exchange_copies(self) -> Role[View]:
+        """Send and receive the disguised copies, a page of each in turn."""
+        agreed, codes = self._agreed, self._local.table.codes
+        if self._terms.method == "smc":
+            return make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
+        own_design, peer_design = agreed.own_design, agreed.peer_design
+        self._coins = self._local.coins(own_design)
+        copy = disguise(codes[:, : len(own_design.sizes)], self._coins, own_design)
+        received: list[Codes] = []
+        for start in range(0, len(copy), PAGE_RECORDS):
+            page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
+            answer = yield from exchange(DisguisedPage(page.tobytes()))
+            received.append(_read_page(answer.codes, len(page), peer_design))
+            yield Progress("exchanging disguised copies", start + len(page), len(copy))
+        return make_view(agreed.schema, self._local.party, codes, np.concatenate(received), peer_design)
+
+    def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float]]:
+        estimator = Estimator(train)
+        engine = MeanEstimates(estimator, Estimator(test) if len(test) else None, len(train))
+        learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator)
+        result = yield from learner.build()
+        return result, (yield from engine.count_correct(result.tree))
+
+    def _grow_from_secure_counts(self, train: View, test: View) -> Role[tuple[Result, float]]:
+        estimator = None if self._terms.method == "smc" else Estimator(train)
+        plausibility = None if estimator is None else Plausibility(train, estimator)
+        engine = yield from self._make_engine(train, test, Checks(train.schema, len(train), plausibility))
+        yield from engine.set_up()
+        window = ALL if self._terms.method == "smc" else self._terms.omega
+        learner = HybridId3(self._agreed.schema, len(train), window, engine, estimator)
+        result = yield from learner.build()
+        return result, (yield from engine.count_correct(result.tree))
+
+    def _make_engine(self, train: View, test: View, checks: Checks) -> Role[SecureEngine]:
+        holder = key_holder(self._local.party, self._agreed)
+        holds_key = holder == self._local.party
+        self._key = yield from self._share_key(holds_key)
+        secrets, sizes = self._local.secrets, (len(train), len(test))
+        telling = Telling(secrets.paillier, checks, *sizes)
+        replying = Replying(self._key, checks, *sizes, secrets.randomness)
+        encryptor = Encryptor(secrets.paillier, secrets.randomness)
+        if not self._counts_by_coins():
+            layout = make_layout(train.schema, holder, *sizes, self._key)
+            if holds_key:
+                return DotProductKeyHolder(encryptor, layout, train.codes, test.codes, telling)
+            return DotProductEvaluator(layout, train.codes, test.codes, self._key, replying)
+        if holds_key:
+            design = self._agreed.own_design
+            patterns = design.pattern_of(self._coins[np.concatenate([self._train, self._test])])
+            return EncryptedCoinsKeyHolder(encryptor, design, patterns, telling)
+        return EncryptedCoinsEvaluator(train, test, self._key, replying)
+
+    def _counts_by_coins(self) -> bool:
+        return self._terms.method == "hybrid" and self._terms.engine == "encrypted_coins"
+
+    def _share_key(self, holds_key: bool) -> Role[PublicKey]:
+        own = self._local.secrets.paillier.public_key
+        if holds_key:
+            yield Send(PublicModulus(own.modulus_bytes))
+            return own
+        message = yield from receive(PublicModulus)
+        return check_peer_modulus(message.modulus, self._terms.key_bits, own.n)
+
+    def _outcome(self, result: Result, correct: float) -> Outcome:
+        secure = self._terms.method != "randomized"
+        tested = len(self._test) > 0
+        return Outcome(
+            tree=result.tree,
+            records_train=len(self._train),
+            records_test=len(self._test),
+            correct=correct if tested else None,
+            smc_computations=result.computations if secure else 0,
+            exact_counts_disclosed=result.computations + tested if secure else 0,
+            key_holder=key_holder(self._local.party, self._agreed) if secure else None,
+            fingerprint=self._key.fingerprint() if self._key else None,
+        )
+
+
+def key_holder(party: str, agreed: Agreed) -> str:
+    """Return who holds the key: who has less to encrypt; the first name if neither has.
+
+    For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose
+    columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
+    """
+    terms, schema = agreed.terms, agreed.schema
+    if terms.method == "hybrid" and terms.engine == "encrypted_coins":
+        cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
+    else:
+        cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
+    return min(cost, key=lambda name: (cost[name], name))
+
+
+def _read_page(data: bytes, records: int, design: MultiGroupDesign) -> Codes:
+    width = len(design.sizes)
+    if len(data) != records * width:
+        raise PeerError("a page of the peer's disguised copy has the wrong length")
+    codes = np.frombuffer(data, dtype=np.uint8).reshape(records, width)
+    if (codes >= np.array(design.sizes)).any():
+        raise PeerError("the peer's disguised copy holds values outside its domains")
+    return codes
+
+
+def _compare_models(tree: Tree) -> Role[None]:
+    digest = tree.digest()
+    if (yield from exchange(ModelDigest(digest))).digest != digest:
+        raise DeviationError

@@ -1,0 +1,125 @@
+"""Two parties over one small joint table, ready to play against each other in one process."""
+
+import secrets
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from phe import paillier
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.messages import Terms
+from protocols.paillier.arithmetic import Integer
+from protocols.paillier.keys import PrivateKey
+from protocols.randomized_response.design import default_groups
+from protocols.role import Role, Transcript, run_alone, run_pair
+from protocols.tables.schema import Attribute, joint_schema
+from protocols.tables.table import Codes, Table
+from protocols.two_party.agreement import Agreed, answer, propose
+from protocols.two_party.local import Local, Secrets
+from protocols.two_party.run import Outcome, run, split_records
+
+TEST_BITS = 256
+
+
+@cache
+def private_key(number: int, bits: int = TEST_BITS) -> PrivateKey:
+    """Return one of a few small keys; real Paillier, only too short to be safe."""
+    _, key = paillier.generate_paillier_keypair(n_length=bits)
+    return PrivateKey(Integer(key.p), Integer(key.q))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A joint table, who holds what, and the terms."""
+
+    sizes: dict[str, tuple[int, ...]]
+    class_owners: tuple[str, ...]
+    classes: int
+    codes: Codes
+    groups: dict[str, int]
+    terms: Terms
+    initiator: str = "alice"
+
+    @property
+    def columns(self) -> dict[str, list[int]]:
+        """Columns of `codes` by party, the class last where held."""
+        first = len(self.sizes["alice"])
+        own = {"alice": list(range(first)), "bob": list(range(first, self.codes.shape[1] - 1))}
+        return {name: [*c, self.codes.shape[1] - 1] if name in self.class_owners else c for name, c in own.items()}
+
+
+def make_terms(**changes: object) -> Terms:
+    """Return usual terms with changes."""
+    usual: dict[str, object] = {
+        "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins",
+        "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS,
+    }  # fmt: skip
+    return Terms(**{**usual, **changes})  # type: ignore[arg-type]
+
+
+def make_local(case: Case, party: str) -> Local:
+    """Return one party's side of a case."""
+    sizes = case.sizes[party]
+    attributes = [Attribute(party, f"{party[0]}{i}", labels(size)) for i, size in enumerate(sizes)]
+    holds = party in case.class_owners
+    if holds:
+        attributes.append(Attribute(party, "class", labels(case.classes)))
+    table = Table(tuple(attributes), np.ascontiguousarray(case.codes[:, case.columns[party]]))
+    number = 0 if party == "alice" else 1
+    return Local(
+        party=party,
+        table=table,
+        holds_class=holds,
+        records=tuple(f"r{i}" for i in range(len(table))),
+        groups=default_groups([a.size for a in attributes], case.groups[party]),
+        dataset="case",
+        secrets=Secrets(bytes([number]) * 32, private_key(number), secrets),
+    )
+
+
+def labels(size: int) -> tuple[str, ...]:
+    """Return value labels of a domain."""
+    return tuple(f"v{i}" for i in range(size))
+
+
+def agree_to_all(terms: Terms) -> None:
+    """Return no objection."""
+    del terms
+
+
+def whole(local: Local, terms: Terms | None, peer: str) -> Role[tuple[Agreed, Outcome]]:
+    """Agree, then run: one party's part of a session."""
+    nonce = secrets.token_bytes(32)
+    if terms is not None:
+        agreed = yield from propose(local, terms, agree_to_all, peer, nonce)
+    else:
+        agreed = yield from answer(local, agree_to_all, peer, nonce)
+    return agreed, (yield from run(local, agreed))
+
+
+def play(case: Case, transcript: Transcript | None = None) -> tuple[Outcome, Outcome]:
+    """Play a case and return Alice's and Bob's outcome."""
+    roles = [
+        whole(make_local(case, me), case.terms if me == case.initiator else None, peer)
+        for me, peer in (("alice", "bob"), ("bob", "alice"))
+    ]
+    (_, a), (_, b) = run_pair(roles[0], roles[1], transcript)
+    return a, b
+
+
+def plain_id3(case: Case) -> tuple[Result, float]:
+    """Return plain ID3 on the joined table and its number of rightly classified test records."""
+    locals_ = [make_local(case, party) for party in ("alice", "bob")]
+    owner = min(case.class_owners)
+    schema = joint_schema(
+        [a for local in locals_ for a in local.attributes],
+        Attribute(owner, "class", labels(case.classes)),
+        case.class_owners,
+    )
+    train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
+    result = run_alone(HybridId3(schema, len(train), ALL, engine).build())
+    return result, run_alone(engine.count_correct(result.tree))
