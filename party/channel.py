@@ -14,14 +14,15 @@ sender that waits with its own inbox full makes the inbox larger.
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
-from party.errors import DisagreementError, PeerLostError, PeerStoppedError
+from party.errors import PeerLostError, PeerStoppedError
 from party.wire.codec import MAX_FRAME, decode, encode
-from protocols.errors import PeerError
+from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send
 
 PAGE_BYTES: Final = 1 << 20
@@ -147,9 +148,7 @@ class Pages:
             Exception: What `fail` was given.
         """
         with self._changed:
-            room = self._changed.wait_for(
-                lambda: self._failure or page.end or len(self._pages) < self._limit, timeout
-            )
+            room = self._changed.wait_for(lambda: self._failure or page.end or len(self._pages) < self._limit, timeout)
             if self._failure:
                 raise self._failure
             if room:
@@ -177,6 +176,12 @@ class Pages:
                 if len(self._pages) < self._least:
                     self._limit = self._least
                 self._changed.notify_all()
+
+    def finish(self) -> None:
+        """Append the end of a stream that is complete."""
+        with self._changed:
+            self._pages.append(Page(end=Reason.FINISHED))
+            self._changed.notify_all()
 
     def replace(self, page: Page) -> None:
         """Drop all pages for this one."""
@@ -213,13 +218,19 @@ class Pages:
             Exception: What `fail` was given, if anything is left.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._failure or self._delivered(end), timeout)
-            if self._failure and not self._delivered(end):
+            self._changed.wait_for(lambda: self._failure or self._delivered(end=end), timeout)
+            if self._failure and not self._delivered(end=end):
                 raise self._failure
-            return self._delivered(end)
+            return self._delivered(end=end)
 
-    def _delivered(self, end: bool) -> bool:
+    def _delivered(self, *, end: bool) -> bool:
         return not self._pages or (not end and self._pages[0].end is not None)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is left, or nothing but the end."""
+        with self._changed:
+            return self._delivered(end=False)
 
     @property
     def failure(self) -> Exception | None:
@@ -243,20 +254,6 @@ def cut(frame: bytes) -> Iterator[Page]:
     """Cut a frame into pages, all of full size but the last."""
     for start in range(0, len(frame), PAGE_BYTES):
         yield Page(frame[start : start + PAGE_BYTES], last=start + PAGE_BYTES >= len(frame))
-
-
-def check_page(page: Page) -> None:
-    """Refuse a page that `cut` does not make, so that a frame has few pages (FAULTS case 67).
-
-    Raises:
-        PeerError: Its size or its end is not as it must be.
-    """
-    if page.end is not None:
-        legal = not page.body and not page.last
-    else:
-        legal = 0 < len(page.body) <= PAGE_BYTES and (page.last or len(page.body) == PAGE_BYTES)
-    if not legal:
-        raise PeerError("the peer sent a page of an illegal size")
 
 
 class PagedChannel:
@@ -352,11 +349,11 @@ class PagedChannel:
             return
         self._over = True
         try:
-            if self._incoming.failure is None:
-                self._outgoing.put(Page(end=Reason.FINISHED))
+            self._outgoing.finish()
             self._leave()
-            if isinstance(self._incoming.failure, PeerStoppedError):
-                raise self._incoming.failure
+            failure = self._incoming.failure
+            if failure is not None and not isinstance(failure, PeerLostError):
+                raise failure
             if self._incoming.unread:
                 raise PeerError(f"{self.peer} sent more than we wait for")
         finally:
@@ -395,13 +392,18 @@ def memory_channels(a: str = "alice", b: str = "bob") -> tuple[PagedChannel, Pag
 def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None = None) -> T:
     """Run a role over a channel and return its result; the caller closes the channel.
 
-    Whatever ends the role early is told to the peer as a `Reason`, and raised again.
+    Whatever ends the role early is told to the peer as a `Reason`, and raised again. Not so a disagreement: the
+    messages that tell it to the peer must arrive.
 
     Raises:
         CotallyError: Whatever the role or the channel raises.
     """
     try:
         return _drive(role, channel, on_progress)
+    except DisagreementError:
+        with suppress(PeerError):
+            channel.close()
+        raise
     except BaseException as error:
         channel.stop(reason_for(error))
         raise

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
@@ -224,9 +224,8 @@ def _about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[st
         raise IdentityError(f"{what} does not say what it is for, or for which hosts") from None
     if not set(_USAGES) <= set(usage):
         raise IdentityError(f"{what} is not for both ends of a connection (extended key usage)")
-    values: list[str | IPv4Address | IPv6Address] = hosts.get_values_for_type(x509.DNSName)
-    values += hosts.get_values_for_type(x509.IPAddress)
-    return names[0], fingerprint(certificate), tuple(str(value) for value in values), certificate
+    texts = (*hosts.get_values_for_type(x509.DNSName), *map(str, hosts.get_values_for_type(x509.IPAddress)))
+    return names[0], fingerprint(certificate), texts, certificate
 
 
 def _check_dates(certificate: x509.Certificate, what: str, now: datetime) -> None:

@@ -56,18 +56,13 @@ def require_fast_protobuf() -> None:
         raise ConfigError("protobuf runs in its pure-Python mode, which is not safe with a peer's data")
 
 
-def parse(data: bytes, message: Proto) -> bool:
-    """Read `data` into an empty protobuf message, and tell whether that is the one way to read it.
+def exact(message: Proto, size: int) -> bool:
+    """Tell whether the `size` bytes that a protobuf message was read from are no more than it needs.
 
-    What is unknown, repeated, or written in a longer form than needed would be missing, or shorter, in the message
-    written again.
+    What was unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
     """
-    try:
-        message.ParseFromString(data)
-    except DecodeError:
-        return False
     message.DiscardUnknownFields()
-    return message.ByteSize() == len(data)
+    return message.ByteSize() == size
 
 
 def encode(message: Message) -> bytes:
@@ -96,17 +91,15 @@ def decode(frame: bytes) -> Message:
     Raises:
         PeerError: It is not exactly one message within the limits.
     """
-    proto = wire.Frame()
-    if len(frame) > MAX_FRAME or not parse(frame, proto):
-        raise PeerError(_REFUSAL)
-    entry = _BY_FIELD.get(proto.WhichOneof("message") or "")
-    if entry is None:
+    if len(frame) > MAX_FRAME:
         raise PeerError(_REFUSAL)
     try:
+        proto = wire.Frame.FromString(frame)
+        entry = _BY_FIELD[proto.WhichOneof("message")]
         message = entry.from_wire(getattr(proto, entry.field))
-    except ValueError:
+    except (DecodeError, ValueError, KeyError):
         raise PeerError(_REFUSAL) from None
-    if not entry.valid(message):
+    if not exact(proto, len(frame)) or not entry.valid(message):
         raise PeerError(_REFUSAL)
     return message
 
@@ -302,4 +295,4 @@ ENTRIES: Final = (
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}
-_BY_FIELD: Final = {entry.field: entry for entry in ENTRIES}
+_BY_FIELD: Final[dict[str | None, _Entry]] = {entry.field: entry for entry in ENTRIES}

@@ -1,0 +1,268 @@
+"""The initiator: opens a session, and moves its pages by two threads that call and never listen.
+
+One thread pushes pages in their order, the other pulls. A call that fails on the way is repeated with the same
+bytes until `patience` seconds have passed; nothing else is repeated.
+"""
+
+import contextlib
+import itertools
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any, Final
+
+import grpc
+
+from party.channel import STOP_SECONDS, Page, PagedChannel, Pages, Reason
+from party.errors import ConfigError, PeerLostError, PeerStoppedError
+from party.identity import Clock, Identity, Peer, utc_now
+from party.rpc.common import (
+    OPTIONS,
+    PATIENCE,
+    SESSION_BYTES,
+    WIRE_VERSION,
+    check_patience,
+    page_from_wire,
+    page_to_wire,
+    split_address,
+)
+from party.rpc.status import ERRORS, NotNowError, StoppedHereError
+from party.wire.codec import require_fast_protobuf
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.errors import CotallyError, PeerError
+
+REFUSED_SECONDS: Final = 5.0  # a port that nobody listens on: the peer's process has ended
+_BEAT_SECONDS: Final = 1.0
+_FIRST_PAUSE, _LAST_PAUSE = 0.05, 1.0
+_LOST: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+_BUSY: Final = _LOST | {grpc.StatusCode.RESOURCE_EXHAUSTED}
+
+_log = logging.getLogger(__name__)
+
+CLIENT_OPTIONS: Final = (
+    *OPTIONS,
+    ("grpc.enable_retries", 0),
+    ("grpc.service_config_disable_resolution", 1),  # retries could come by DNS
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+)
+
+
+def connect(
+    identity: Identity, peer: Peer, address: str, *, patience: float = PATIENCE, clock: Clock = utc_now
+) -> PagedChannel:
+    """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as patience lasts.
+
+    Raises:
+        ConfigError: A setting is out of range, or the peer's certificate is not for this host.
+        IdentityError: A certificate is outside its dates, or the peer does not accept ours.
+        PeerLostError: There is no answer.
+        PeerError: It is busy with another session, or speaks another version.
+    """
+    require_fast_protobuf()
+    check_patience(patience)
+    for party in (identity, peer):
+        party.check_dates(clock())
+    _check_host(peer, split_address(address)[0])
+    line = _Line(identity, peer, address, patience)
+    try:
+        line.open()
+    except BaseException:
+        line.close()
+        raise
+    return _Session(peer.name, line)
+
+
+def _check_host(peer: Peer, host: str) -> None:
+    """Say locally what TLS would refuse without a reason (FAULTS case 63)."""
+    with contextlib.suppress(ValueError):
+        host = str(ip_address(host))
+    if host.lower() not in {name.lower() for name in peer.hosts}:
+        hosts = ", ".join(peer.hosts)
+        raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")
+
+
+class _Line:
+    """Calls to one peer, with deadlines and our own repetition."""
+
+    def __init__(self, identity: Identity, peer: Peer, address: str, patience: float) -> None:
+        self._peer = peer.name
+        self._address = address
+        self._patience = patience
+        self._gone = threading.Event()
+        self.session = secrets.token_bytes(SESSION_BYTES)
+        self._channel = grpc.secure_channel(
+            address,
+            grpc.ssl_channel_credentials(peer.pem, identity.key_pem, identity.pem),
+            options=CLIENT_OPTIONS,
+            compression=grpc.Compression.NoCompression,
+        )
+        self.stub = node_pb2_grpc.NodeStub(self._channel)
+
+    def open(self) -> None:
+        """Start the session."""
+        request = wire.OpenRequest(version=WIRE_VERSION, session=self.session)
+        try:
+            reply: wire.OpenReply = self.call(self.stub.Open, request, refused_seconds=self._patience)
+        except PeerLostError as error:
+            hint = "is it listening there, and do both sides trust each other's present certificates?"
+            raise PeerLostError(f"{error}: {hint}") from None
+        if reply.version != WIRE_VERSION:
+            theirs = reply.version if reply.version.isdigit() and len(reply.version) < 9 else "another one"
+            raise PeerError(f"we speak version {WIRE_VERSION} of the wire, {self._peer} speaks {theirs}")
+
+    def call(
+        self,
+        method: Callable[..., Any],
+        request: Any,
+        *,
+        repeat: frozenset[grpc.StatusCode] = _BUSY,
+        refused_seconds: float = REFUSED_SECONDS,
+    ) -> Any:
+        """Make one call, repeated with the same bytes while its failure may pass.
+
+        Raises:
+            PeerLostError: It failed for `patience` seconds, or a port that nobody listens on for fewer.
+            CotallyError: The peer refused it.
+        """
+        started = time.monotonic()
+        for attempt in itertools.count():
+            left = started + self._patience - time.monotonic()
+            try:
+                return method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False)
+            except ValueError:  # the channel has been closed
+                self._gone.set()
+                code, details = grpc.StatusCode.CANCELLED, ""
+            except grpc.RpcError as error:
+                code, details = error.code(), str(error.details())
+            _log.debug("a call failed: %s %r", code, details)
+            if code not in repeat:
+                raise ERRORS[code](self._peer)
+            refused = "onnection refused" in details
+            limit = min(self._patience, refused_seconds) if refused else self._patience
+            if time.monotonic() - started >= limit or self._pause(attempt):
+                raise self._given_up(code, limit, refused=refused)
+        raise AssertionError
+
+    def _pause(self, attempt: int) -> bool:
+        """Wait before the next attempt; tell whether there shall be none."""
+        return self._gone.wait(min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
+
+    def _given_up(self, code: grpc.StatusCode, limit: float, *, refused: bool) -> CotallyError:
+        if code not in _LOST:
+            return ERRORS[code](self._peer)
+        what = "refuses connections" if refused else "does not answer"
+        return PeerLostError(f"{self._peer} at {self._address} {what}, for {limit:g} s now")
+
+    def close(self) -> None:
+        """End all calls."""
+        self._gone.set()
+        self._channel.close()
+
+
+class _Session(PagedChannel):
+    """The initiator's end of one session."""
+
+    def __init__(self, peer: str, line: _Line) -> None:
+        super().__init__(peer, Pages(), Pages())
+        self._line = line
+        self._leaving = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, args=(move,), name=move.__name__, daemon=True)
+            for move in (self._push_all, self._pull_all)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _run(self, move: Callable[[], None]) -> None:
+        try:
+            move()
+        except StoppedHereError:
+            pass
+        except CotallyError as error:
+            self._fail(error)
+
+    def _fail(self, error: CotallyError) -> None:
+        """Let our role's next step raise; while the line holds, a reason can still be pushed."""
+        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))
+        if isinstance(error, PeerLostError | PeerStoppedError) or threading.current_thread() is self._threads[0]:
+            self._outgoing.fail(error)
+
+    def _push_all(self) -> None:
+        sequence = 0
+        while True:
+            page = self._outgoing.head()
+            assert page is not None  # noqa: S101 - a wait without a limit returns a page or raises
+            request = wire.PushRequest(session=self._line.session, page=page_to_wire(page, sequence))
+            try:
+                self._line.call(self._line.stub.Push, request, repeat=_LOST)
+            except NotNowError:
+                time.sleep(_FIRST_PAUSE)
+                continue  # with what is the head by then: a stop overtakes
+            self._outgoing.remove(page)
+            sequence += 1
+            if page.end is not None:
+                return
+
+    def _pull_all(self) -> None:
+        for sequence in itertools.count():
+            page = self._pull(sequence)
+            if page is None:
+                return
+            if page.end is not None:
+                self._incoming.put(page)
+                self._acknowledge(sequence + 1)
+                return
+            while not self._incoming.put(page, timeout=_BEAT_SECONDS):
+                if self._leaving.is_set():
+                    return
+                self._line.call(self._line.stub.Push, wire.PushRequest(session=self._line.session))
+
+    def _pull(self, sequence: int) -> Page | None:
+        """Ask until there is a page; None when there is none and we are leaving."""
+        request = wire.PullRequest(session=self._line.session, sequence=sequence)
+        while True:
+            leaving = self._leaving.is_set()
+            reply: wire.PullReply = self._line.call(self._line.stub.Pull, request)
+            if reply.HasField("page"):
+                if reply.page.sequence != sequence:
+                    raise PeerError("the peer sent a page out of order")
+                return page_from_wire(reply.page)
+            if leaving:
+                return None
+
+    def _acknowledge(self, sequence: int) -> None:
+        """Say that the end arrived; the peer waits for this only a moment, and may be gone."""
+        request = wire.PullRequest(session=self._line.session, sequence=sequence)
+        with contextlib.suppress(grpc.RpcError, ValueError):
+            self._line.stub.Pull(request, timeout=1.0)
+
+    def _tell(self, reason: Reason) -> None:
+        self._incoming.fail(StoppedHereError(reason))
+        self._outgoing.replace(Page(end=reason))
+        with contextlib.suppress(CotallyError):
+            self._outgoing.wait_delivered(end=True, timeout=STOP_SECONDS)
+
+    def _leave(self) -> None:
+        """Wait until our pages are taken, and until the peer knows that we have all of its."""
+        self._outgoing.wait_delivered(end=False)
+        with contextlib.suppress(CotallyError):
+            while not (self._incoming.ended or self._outgoing.wait_delivered(end=True, timeout=_FIRST_PAUSE)):
+                pass
+        self._leaving.set()
+        self._threads[1].join()
+
+    def _release(self) -> None:
+        closed = PeerLostError(f"the session with {self.peer} is closed")
+        self._incoming.fail(closed)
+        self._outgoing.fail(closed)
+        self._line.close()
+        for thread in self._threads:
+            thread.join(timeout=STOP_SECONDS)

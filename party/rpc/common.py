@@ -1,0 +1,84 @@
+"""What both ends of a connection must hold alike: version, limits, options, pages on the wire."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from party.channel import PAGE_BYTES, Page, Reason
+from party.errors import ConfigError
+from party.wire.v1 import node_pb2 as wire
+from protocols.errors import PeerError
+
+WIRE_VERSION: Final = "1"
+SESSION_BYTES: Final = 16
+PATIENCE: Final = 30.0  # seconds without a sign of life before the peer counts as lost
+LONG_POLL: Final = 0.5  # seconds that a call may wait at the responder
+_MIN_PATIENCE, _MAX_PATIENCE = 1.0, 86_400.0
+
+OPTIONS: Final[Sequence[tuple[str, int]]] = (
+    ("grpc.max_receive_message_length", PAGE_BYTES + 4096),
+    ("grpc.max_send_message_length", PAGE_BYTES + 4096),
+    ("grpc.max_metadata_size", 8192),
+    ("grpc.absolute_max_metadata_size", 16_384),
+    ("grpc.compression_enabled_algorithms_bitset", 1),  # none but the identity
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+)
+
+_ENDS: Final = {
+    Reason.FINISHED: wire.END_FINISHED,
+    Reason.CANCELLED: wire.END_CANCELLED,
+    Reason.DEVIATION: wire.END_DEVIATION,
+    Reason.INTERNAL: wire.END_INTERNAL,
+}
+_REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
+
+
+def check_patience(patience: float) -> None:
+    """Refuse a patience that no connection can keep.
+
+    Raises:
+        ConfigError: It is out of range.
+    """
+    if not _MIN_PATIENCE <= patience <= _MAX_PATIENCE:
+        raise ConfigError(f"patience must be {_MIN_PATIENCE:g} to {_MAX_PATIENCE:g} seconds")
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """Split `host:port`, where an IPv6 host stands in brackets.
+
+    Raises:
+        ConfigError: It is in another form.
+    """
+    host, colon, port = address.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        host = ""
+    if not (host and colon and port.isascii() and port.isdigit() and int(port) < 65_536):
+        raise ConfigError(f"{address!r} is not an address: it must be host:port, port 0 to 65535")
+    return host, int(port)
+
+
+def page_to_wire(page: Page, sequence: int) -> wire.Page:
+    """Number a page and put it on the wire."""
+    end = wire.END_UNSPECIFIED if page.end is None else _ENDS[page.end]
+    return wire.Page(sequence=sequence, body=page.body, last=page.last, end=end)
+
+
+def page_from_wire(page: wire.Page) -> Page:
+    """Return a page that `channel.cut` or the end of a stream may have made.
+
+    Raises:
+        PeerError: Nobody may have made it: so a frame has few pages, and none is empty (FAULTS case 67).
+    """
+    end = _REASONS.get(page.end)
+    if end is not None:
+        legal = not page.body and not page.last
+    else:
+        full = len(page.body) == PAGE_BYTES
+        legal = not page.end and (full or (page.last and 0 < len(page.body) < PAGE_BYTES))
+    if not legal:
+        raise PeerError("the peer sent a page that no frame has")
+    return Page(page.body, last=page.last, end=end)

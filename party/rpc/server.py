@@ -1,0 +1,329 @@
+"""The responder: listens, admits pinned peers, and runs one session at a time.
+
+A session lives as long as its initiator calls, and the initiator always calls: one of its threads pulls without a
+pause. When no call has come for `patience` seconds, the peer is lost.
+"""
+
+import contextlib
+import errno
+import socket
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Final, Self
+
+import grpc
+
+from party.channel import STOP_SECONDS, Page, PagedChannel, Pages, Reason, stopped_by
+from party.errors import ConfigError, PeerLostError
+from party.identity import Clock, Identity, Peer, utc_now
+from party.rpc.common import (
+    LONG_POLL,
+    OPTIONS,
+    PATIENCE,
+    SESSION_BYTES,
+    WIRE_VERSION,
+    check_patience,
+    page_from_wire,
+    page_to_wire,
+    split_address,
+)
+from party.rpc.status import (
+    Guard,
+    NotNowError,
+    OutOfOrderError,
+    StoppedHereError,
+    UnknownSessionError,
+    caller,
+)
+from party.wire.codec import require_fast_protobuf
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.errors import InputError, PeerError
+
+HANDSHAKE_SECONDS: Final = 10.0
+CONNECTION_SECONDS: Final = 600.0  # an open connection's certificate is not looked at again (FAULTS C2)
+_CONCURRENCY: Final = 16
+_LEAVE_SECONDS: Final = 1.0
+
+
+class NodeServer(node_pb2_grpc.NodeServicer):
+    """A port on which pinned peers open sessions.
+
+    Args:
+        identity: Ours.
+        peers: Who may call.
+        address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
+        patience: Seconds without a call before a session's peer counts as lost.
+
+    Raises:
+        ConfigError: The address cannot be listened on, or a setting is out of range.
+        IdentityError: A certificate is outside its dates.
+    """
+
+    def __init__(
+        self,
+        identity: Identity,
+        peers: Iterable[Peer],
+        address: str,
+        *,
+        patience: float = PATIENCE,
+        clock: Clock = utc_now,
+    ) -> None:
+        require_fast_protobuf()
+        check_patience(patience)
+        self._peers = {peer.fingerprint: peer for peer in peers}
+        if not self._peers:
+            raise ConfigError("no peer is trusted: nobody could open a session")
+        for party in (identity, *self._peers.values()):
+            party.check_dates(clock())
+        self._patience = patience
+        self._changed = threading.Condition()
+        self._session: _Session | None = None
+        self._accepted = True
+        self._closed = False
+        self._server = grpc.server(
+            ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node"),
+            interceptors=[Guard(self._peers.values(), clock)],
+            options=_server_options(),
+            maximum_concurrent_rpcs=_CONCURRENCY,
+            compression=grpc.Compression.NoCompression,
+        )
+        node_pb2_grpc.add_NodeServicer_to_server(self, self._server)
+        self.address = self._listen(identity, address)
+        self._server.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _listen(self, identity: Identity, address: str) -> str:
+        host, port = split_address(address)
+        _check_free(host, port)
+        credentials = grpc.ssl_server_credentials(
+            [(identity.key_pem, identity.pem)],
+            root_certificates=b"".join(peer.pem for peer in self._peers.values()),
+            require_client_auth=True,
+        )
+        try:
+            bound = self._server.add_secure_port(address, credentials)
+        except RuntimeError:
+            bound = 0
+        if not bound:
+            raise ConfigError(f"cannot listen on {address}: is the port in use?")
+        return f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
+
+    def accept(self, timeout: float | None = None) -> PagedChannel:
+        """Wait for the next session.
+
+        Raises:
+            PeerLostError: None was opened in time.
+            InputError: The server was closed.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._waiting(), timeout)
+            if self._closed:
+                raise InputError("the node has been closed")
+            session = self._waiting()
+            if session is None:
+                raise PeerLostError(f"no peer opened a session within {timeout:g} s")
+            self._accepted = True
+            return session
+
+    def _waiting(self) -> "_Session | None":
+        if self._accepted or self._session is None or self._session.over:
+            return None
+        return self._session
+
+    def close(self) -> None:
+        """Stop a session that still runs, let calls in flight end, and free the port."""
+        with self._changed:
+            session, self._closed = self._session, True
+            self._changed.notify_all()
+        if session is not None and not session.over:
+            session.stop(Reason.CANCELLED)
+        self._server.stop(grace=2 * LONG_POLL).wait()
+
+    def Open(  # noqa: N802 - the wire's name
+        self, request: wire.OpenRequest, context: grpc.ServicerContext
+    ) -> wire.OpenReply:
+        """Start a session, unless another one runs."""
+        if len(request.session) != SESSION_BYTES:
+            raise PeerError("a session's id is not 16 bytes")
+        peer = self._peers[caller(context)]
+        if request.version == WIRE_VERSION:
+            with self._changed:
+                self._start(peer, request.session)
+        return wire.OpenReply(version=WIRE_VERSION)
+
+    def _start(self, peer: Peer, number: bytes) -> None:
+        if self._session is not None:
+            if self._session.belongs(number, peer.fingerprint):
+                return
+            if not self._session.over:
+                raise NotNowError("another session runs")
+        self._session = _Session(peer, number, self._patience)
+        self._accepted = False
+        self._changed.notify_all()
+
+    def Push(  # noqa: N802 - the wire's name
+        self, request: wire.PushRequest, context: grpc.ServicerContext
+    ) -> wire.PushReply:
+        """Take a page, or a sign of life."""
+        with self._known(request.session, context).call() as session:
+            if request.HasField("page"):
+                session.push(request.page.sequence, page_from_wire(request.page))
+        return wire.PushReply()
+
+    def Pull(  # noqa: N802 - the wire's name
+        self, request: wire.PullRequest, context: grpc.ServicerContext
+    ) -> wire.PullReply:
+        """Give a page when there is one in time."""
+        with self._known(request.session, context).call() as session:
+            page = session.pull(request.sequence)
+        return wire.PullReply(page=None if page is None else page_to_wire(page, request.sequence))
+
+    def _known(self, number: bytes, context: grpc.ServicerContext) -> "_Session":
+        with self._changed:
+            session = self._session
+        if session is None or not session.belongs(number, caller(context)):
+            raise UnknownSessionError("a call of a session that is not known")
+        return session
+
+
+class _Session(PagedChannel):
+    """The responder's end of one session; gRPC's threads move its pages."""
+
+    def __init__(self, peer: Peer, number: bytes, patience: float) -> None:
+        super().__init__(peer.name, Pages(), Pages())
+        self._owner = (number, peer.fingerprint)
+        self._patience = patience
+        self._pushing = threading.Lock()
+        self._next_push = 0
+        self._last_push: Page | None = None
+        self._pulling = threading.Lock()
+        self._next_pull = 0
+        self._given: Page | None = None
+        self._last_call = time.monotonic()
+        self._told = threading.Event()
+        self._released = threading.Event()
+        threading.Thread(target=self._watch, name="watch", daemon=True).start()
+
+    @property
+    def over(self) -> bool:
+        """Whether another session may take its place."""
+        return self._over or self._incoming.failure is not None
+
+    def belongs(self, number: bytes, fingerprint: str) -> bool:
+        """Whether a call with this number and certificate is one of this session."""
+        return self._owner == (number, fingerprint)
+
+    @contextlib.contextmanager
+    def call(self) -> Iterator[Self]:
+        """Note that the peer lives, and that it is told of our stop."""
+        self._last_call = time.monotonic()
+        try:
+            yield self
+        except StoppedHereError:
+            self._told.set()
+            raise
+        finally:
+            self._last_call = time.monotonic()
+
+    def push(self, sequence: int, page: Page) -> None:
+        """Take the next page, or the last one again.
+
+        Raises:
+            NotNowError: There is no room yet.
+            OutOfOrderError: It is neither.
+        """
+        with self._pushing:
+            if sequence == self._next_push - 1 and page == self._last_push:
+                return
+            if sequence != self._next_push:
+                raise OutOfOrderError("a pushed page is out of order")
+            if page.end not in {None, Reason.FINISHED}:
+                self._fail(stopped_by(self.peer, page.end))
+            elif not self._incoming.put(page, timeout=LONG_POLL):
+                raise NotNowError("the inbox is full")
+            self._next_push += 1
+            self._last_push = page
+
+    def pull(self, sequence: int) -> Page | None:
+        """Give the next page or the last one again; asking for the next one says that the last arrived.
+
+        Raises:
+            OutOfOrderError: Another one is asked for.
+        """
+        with self._pulling:
+            if self._given is not None and sequence == self._next_pull + 1:
+                self._outgoing.remove(self._given)
+                self._given = None
+                self._next_pull += 1
+            if sequence != self._next_pull:
+                raise OutOfOrderError("a page is asked for out of order")
+            self._given = self._outgoing.head(timeout=LONG_POLL)
+            return self._given
+
+    def _fail(self, error: Exception) -> None:
+        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))
+        self._outgoing.fail(error)
+
+    def _watch(self) -> None:
+        while not self._released.wait(self._patience / 10):
+            gone = self._incoming.ended and self._outgoing.idle
+            if not gone and time.monotonic() - self._last_call > self._patience:
+                self._fail(PeerLostError(f"lost {self.peer}: it has not called for {self._patience:g} s"))
+                return
+
+    def _tell(self, reason: Reason) -> None:
+        if self._incoming.failure is None:
+            self._fail(StoppedHereError(reason))
+            self._told.wait(0 if self._incoming.ended else STOP_SECONDS)
+
+    def _leave(self) -> None:
+        self._outgoing.wait_delivered(end=False)
+        if not self._incoming.ended:
+            with contextlib.suppress(PeerError):
+                self._outgoing.wait_delivered(end=True, timeout=_LEAVE_SECONDS)
+
+    def _release(self) -> None:
+        self._released.set()
+
+
+def _server_options() -> list[tuple[str, int]]:
+    return [
+        *OPTIONS,
+        ("grpc.so_reuseport", 0),  # else two servers share a port without a word
+        ("grpc.max_concurrent_streams", _CONCURRENCY),
+        ("grpc.server_handshake_timeout_ms", int(HANDSHAKE_SECONDS * 1000)),
+        ("grpc.max_connection_age_ms", int(CONNECTION_SECONDS * 1000)),
+        ("grpc.max_connection_age_grace_ms", 30_000),
+        ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
+    ]
+
+
+def _check_free(host: str, port: int) -> None:
+    """Refuse a port that is taken on any address of the host: gRPC is content with one of them.
+
+    Raises:
+        ConfigError: The host is unknown, or the port is in use.
+    """
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise ConfigError(f"cannot listen on {host}: the host is not known") from None
+    for family, kind, protocol, _, place in places:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise ConfigError(f"cannot listen on {host}:{port}: the port is in use") from None

@@ -1,0 +1,151 @@
+"""Errors across the wire: one total table each way, and the guard before every call.
+
+What crosses is a code and a fixed text. A text that gRPC makes of an exception could hold a record's value, so
+anything unexpected becomes an incident number, and the details stay in our own log (FAULTS C4).
+"""
+
+import logging
+import secrets
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import grpc
+from cryptography import x509
+from google.protobuf.message import DecodeError
+
+from party.channel import Reason, stopped_by
+from party.errors import IdentityError, PeerLostError, PeerStoppedError
+from party.identity import Clock, Peer, fingerprint
+from party.wire.codec import exact
+from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError
+
+_log = logging.getLogger(__name__)
+
+
+class NotNowError(PeerError):
+    """There is no room yet, or another session runs: the call may be repeated."""
+
+
+class UnknownSessionError(PeerError):
+    """A call of a session that is not, or no longer, known."""
+
+
+class OutOfOrderError(PeerError):
+    """A page number that is not next, or known with another content."""
+
+
+class StoppedHereError(CotallyError):
+    """Our own role ended the session; the peer's calls learn why."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(f"we ended the session: {reason.value}")
+        self.reason = reason
+
+
+Code = grpc.StatusCode
+
+# The entry of the nearest class counts.
+STATUS: Final[dict[type, tuple[grpc.StatusCode, str]]] = {
+    CotallyError: (Code.INTERNAL, "internal error"),
+    IdentityError: (Code.PERMISSION_DENIED, "the certificate is not the one agreed"),
+    PeerError: (Code.INVALID_ARGUMENT, "the request cannot be read"),
+    DeviationError: (Code.ABORTED, "the session has ended for good"),
+    DisagreementError: (Code.FAILED_PRECONDITION, "the parties disagree"),
+    PeerLostError: (Code.NOT_FOUND, "there is no such session"),
+    PeerStoppedError: (Code.CANCELLED, "the session has ended"),
+    NotNowError: (Code.RESOURCE_EXHAUSTED, "not now"),
+    UnknownSessionError: (Code.NOT_FOUND, "there is no such session"),
+    OutOfOrderError: (Code.FAILED_PRECONDITION, "the page is out of order"),
+}
+STOPS: Final[dict[Reason, grpc.StatusCode]] = {
+    Reason.FINISHED: Code.NOT_FOUND,
+    Reason.CANCELLED: Code.CANCELLED,
+    Reason.DEVIATION: Code.ABORTED,
+    Reason.INTERNAL: Code.INTERNAL,
+}
+_REFUSED: Final = "{peer} refused a call as illegal or out of order"
+_FORGOTTEN: Final = "{peer} no longer knows this session: it was started anew, or has lost sight of us"
+_UNTRUSTED: Final = "{peer} does not accept our certificate: it must trust our present one"
+
+ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
+    Code.ABORTED: lambda peer: stopped_by(peer, Reason.DEVIATION),
+    Code.CANCELLED: lambda peer: stopped_by(peer, Reason.CANCELLED),
+    Code.INTERNAL: lambda peer: stopped_by(peer, Reason.INTERNAL),
+    Code.UNKNOWN: lambda peer: stopped_by(peer, Reason.INTERNAL),
+    Code.DATA_LOSS: lambda peer: stopped_by(peer, Reason.INTERNAL),
+    Code.UNAVAILABLE: lambda peer: PeerLostError(f"{peer} does not answer"),
+    Code.DEADLINE_EXCEEDED: lambda peer: PeerLostError(f"{peer} does not answer"),
+    Code.NOT_FOUND: lambda peer: PeerLostError(_FORGOTTEN.format(peer=peer)),
+    Code.RESOURCE_EXHAUSTED: lambda peer: NotNowError(f"{peer} is busy with another session"),
+    Code.PERMISSION_DENIED: lambda peer: IdentityError(_UNTRUSTED.format(peer=peer)),
+    Code.UNAUTHENTICATED: lambda peer: IdentityError(_UNTRUSTED.format(peer=peer)),
+    Code.INVALID_ARGUMENT: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+    Code.FAILED_PRECONDITION: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+    Code.ALREADY_EXISTS: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+    Code.OUT_OF_RANGE: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+    Code.UNIMPLEMENTED: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+}
+
+
+def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
+    """Return the code and the fixed text that cross for an error of a handler."""
+    if isinstance(error, StoppedHereError):
+        return STOPS[error.reason], "the session has ended"
+    for kind in type(error).__mro__:
+        if kind in STATUS:
+            _log.info("refused a call of the peer: %s", error)
+            return STATUS[kind]
+    incident = secrets.token_hex(4)
+    _log.error("incident %s in a call of the peer", incident, exc_info=error)
+    return Code.INTERNAL, f"internal error, incident {incident}"
+
+
+def caller(context: grpc.ServicerContext) -> str:
+    """Return the fingerprint of the certificate on the other end of a call."""
+    certificates = context.auth_context().get("x509_pem_cert", ())
+    return " ".join(fingerprint(x509.load_pem_x509_certificate(bytes(pem))) for pem in certificates)
+
+
+class Guard(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its stubs only
+    """Stand before every handler: first the pinned certificate, then strict parsing, then fixed texts."""
+
+    def __init__(self, peers: Iterable[Peer], clock: Clock) -> None:
+        self._peers = {peer.fingerprint: peer for peer in peers}
+        self._clock = clock
+
+    def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
+        """Wrap the handler of a call; its body stays bytes until the caller is known."""
+        handler = continuation(handler_call_details)
+        if handler is None:
+            return None
+
+        def answer(body: bytes, context: grpc.ServicerContext) -> Any:
+            try:
+                self._check_caller(context)
+                return handler.unary_unary(_read(body, handler.request_deserializer), context)
+            except Exception as error:  # noqa: BLE001 - whatever it is, its text must not cross
+                code, text = status_of(error)
+            return context.abort(code, text)
+
+        return grpc.unary_unary_rpc_method_handler(answer, response_serializer=handler.response_serializer)
+
+    def _check_caller(self, context: grpc.ServicerContext) -> None:
+        """Admit a pinned certificate within its dates (FAULTS C1, C2).
+
+        Raises:
+            IdentityError: It is not pinned, or outside its dates.
+        """
+        peer = self._peers.get(caller(context))
+        if peer is None:
+            raise IdentityError("a call came with a certificate that is not pinned")
+        peer.check_dates(self._clock())
+
+
+def _read(body: bytes, deserialize: Callable[[bytes], Any]) -> Any:
+    try:
+        request = deserialize(body)
+    except DecodeError:
+        raise PeerError("a call's body cannot be read") from None
+    if not exact(request, len(body)):
+        raise PeerError("a call's body holds more than it needs")
+    return request
