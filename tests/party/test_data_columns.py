@@ -1,0 +1,380 @@
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from party.data import MISSING_TOKENS, Column, ColumnTreatment, TreatedColumn, label_of, treat
+from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
+from party.errors import ConfigError, DataError
+
+CANARY = "canary-7731"
+
+
+def column(cells: Sequence[str | None]) -> Column:
+    return Column("size", cells, Path("table.csv"), range(2, len(cells) + 2))
+
+
+def treated(cells: Sequence[str | None], *tokens: str, **treatment: Any) -> TreatedColumn:
+    return treat(column(cells), ColumnTreatment(**treatment), tokens or MISSING_TOKENS)
+
+
+def labels(result: TreatedColumn) -> list[str]:
+    return [result.values[code] for code in result.codes]
+
+
+def refused(cells: Sequence[str | None], line: int | None = None, **treatment: Any) -> str:
+    with pytest.raises(DataError) as caught:
+        treated(cells, **treatment)
+    assert (caught.value.line, caught.value.column) == (line, "size")
+    assert CANARY not in str(caught.value)
+    assert str(caught.value).startswith("table.csv")
+    return str(caught.value)
+
+
+# Numbers and bins
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "+1.50", ".5", "5.", "1e3", "1E-99", "9" * MAX_NUMBER])
+def test_plain_numbers_are_read_exactly(text: str) -> None:
+    assert number(text) == Decimal(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nan",
+        "inf",
+        "-Infinity",
+        " 1",
+        "1 ",
+        "1_0",
+        "1,5",
+        "0x1",
+        "٣",
+        "1e100",
+        "1e",
+        ".",
+        "--1",
+        "9" * (MAX_NUMBER + 1),
+    ],
+)
+def test_what_is_not_a_plain_number_is_none(text: str) -> None:
+    assert number(text) is None
+
+
+def test_the_median_of_the_range_is_exact_for_the_smallest_and_greatest_numbers() -> None:
+    low, high = Decimal("1." + "1" * 34 + "e-99"), Decimal("9" * 37 + "e99")
+    (edge,) = edges_of("median-of-range", Counter([low, high]))
+    assert Fraction(edge) == (Fraction(low) + Fraction(high)) / 2
+    assert bin_label_of(bin_labels([edge]), edge) == bin_labels([edge])[0]
+
+
+def test_a_number_on_an_edge_is_in_the_bin_below_it() -> None:
+    result = treated(["20", "20.0", "20.01", "35.5", "35.51", "-3"], bins=(Decimal(20), Decimal("35.50")))
+    assert result.values == ("<= 20", "(20, 35.5]", "> 35.5")
+    assert labels(result) == ["<= 20", "<= 20", "(20, 35.5]", "(20, 35.5]", "> 35.5", "<= 20"]
+
+
+def test_the_median_of_the_range_cuts_between_the_extremes() -> None:
+    assert labels(treated(["17", "90", "53", "53.5", "54"], bins="median-of-range")) == [
+        "<= 53.5",
+        "> 53.5",
+        "<= 53.5",
+        "<= 53.5",
+        "> 53.5",
+    ]
+
+
+def test_floats_would_put_these_numbers_into_the_wrong_bin() -> None:
+    assert labels(treated(["0.30000000000000000001", "0.3"], bins=(Decimal("0.3"),))) == ["> 0.3", "<= 0.3"]
+
+
+def test_quantiles_hold_equal_shares_where_values_allow() -> None:
+    result = treated([str(n) for n in range(12)], bins="quantiles:4")
+    assert result.values == ("<= 2", "(2, 5]", "(5, 8]", "> 8")
+    assert Counter(labels(result)) == dict.fromkeys(result.values, 3)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "bins", "values"),
+    [
+        (["1", "1", "1", "1", "2"], "quantiles:4", ("<= 1", "> 1")),
+        (["1", "2", "2", "2"], "quantiles:4", ("<= 1", "> 1")),
+        (["7", "7.0"], "quantiles:3", ("<= 7", "> 7")),
+        (["7", "7.0"], "median-of-range", ("<= 7", "> 7")),
+        (["1", "2"], "quantiles:256", ("<= 1", "> 1")),
+        (["1", "2", "3", "4"], "quantiles:2", ("<= 2", "> 2")),
+        (["1", "2", "3"], "quantiles:2", ("<= 2", "> 2")),
+        (["1000", "-0.50"], (Decimal("-0.0"), Decimal("1e2")), ("<= 0", "(0, 100]", "> 100")),
+    ],
+)
+def test_edges_are_neither_repeated_nor_the_largest_number(numbers: list[str], bins: Any, values: Any) -> None:
+    assert treated(numbers, bins=bins).values == values
+
+
+def test_all_bins_are_values_the_empty_ones_too() -> None:
+    result = treated(["5", "?"], bins=(Decimal(1), Decimal(2)))
+    assert result.values == ("<= 1", "(1, 2]", "> 2", "missing")
+    assert treated(["?"], bins=(Decimal(1),)).values == ("<= 1", "> 1", "missing")
+
+
+NUMBERS = st.decimals(-50, 50, places=2)
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=6, unique=True).map(sorted), NUMBERS)
+def test_a_bins_label_can_be_read_back(edges: list[Decimal], value: Decimal) -> None:
+    bins = bin_labels(edges)
+    assert bin_label_of(bins, value) == bins[bin_of(edges, value)]
+    assert all(map(is_bin_label, bins))
+
+
+def test_only_labels_of_bins_read_as_such() -> None:
+    assert not any(map(is_bin_label, ["< 5", "<=5", "<= x", "(1, 2)", "5", "other", "<= 5 ", "<= 5\n", "<= 1e5"]))
+
+
+# The whole treatment
+
+
+def test_values_keep_their_text_and_are_sorted_as_text() -> None:
+    result = treated(["b", " a", "B", "10", "9", "b"])
+    assert result.values == (" a", "10", "9", "B", "b")
+    assert labels(result) == ["b", " a", "B", "10", "9", "b"]
+    assert result.missing_label is None
+
+
+def test_values_that_are_all_numbers_are_sorted_by_size() -> None:
+    assert treated(["10", "9", "1.0", "?", "-2", "1"]).values == ("-2", "1", "1.0", "9", "10", "missing")
+
+
+def test_a_missing_cell_is_a_value_of_its_own_and_the_last() -> None:
+    result = treated(["z", "?", None, "a"])
+    assert labels(result) == ["z", "missing", "missing", "a"]
+    assert result.values == ("a", "z", "missing")
+    assert result.missing_label == "missing"
+
+
+def test_missing_tokens_are_the_owners_and_an_empty_cell_is_always_missing() -> None:
+    result = treated(["?", "-1", None, "5"], "-1", bins=None)
+    assert labels(result) == ["?", "missing", "missing", "5"]
+
+
+def test_a_missing_cell_takes_the_commonest_value_the_first_in_text_of_equally_common_ones() -> None:
+    assert labels(treated(["b", "a", "?", "b", "a"], missing="majority")) == ["b", "a", "a", "b", "a"]
+    assert labels(treated(["b", "a", "?", "b"], missing="majority")) == ["b", "a", "b", "b"]
+    assert labels(treated(["1", "8", "9", "?"], missing="majority", bins=(Decimal(5),)))[3] == "> 5"
+    assert treated(["a", "a"], missing="majority").missing_label == "a"
+
+
+def test_there_is_no_commonest_value_where_all_cells_are_missing() -> None:
+    assert "all cells are missing" in refused(["?", None], missing="majority")
+    assert "all cells are missing" in refused(["?", None], missing="majority", bins=(Decimal(1),))
+
+
+def test_a_missing_cell_is_refused_where_the_owner_says_so() -> None:
+    assert "the cell is missing" in refused([CANARY, "?", None], line=3, missing="refuse")
+    assert "the cell is missing" in refused([CANARY, None, "?"], line=3, missing="refuse")
+    assert treated(["a"], missing="refuse").values == ("a",)
+
+
+def test_a_text_is_filled_in_as_an_old_value_or_a_new_one() -> None:
+    assert treated(["b", "?", "a"], missing="a").values == ("a", "b")
+    assert labels(treated(["b", "?", "a"], missing="a")) == ["b", "a", "a"]
+    assert treated(["b", "?", "a"], missing="?").values == ("a", "b", "?")
+    assert treated(["b", "a"], missing="Z").values == ("a", "b")
+    assert treated(["b", "a"], missing="Z").missing_label is None
+    assert treated(["b", "a"], missing="a").missing_label == "a"
+
+
+def test_a_number_filled_into_a_binned_column_is_binned() -> None:
+    assert labels(treated(["1", "?", "9"], missing="3", bins=(Decimal(5),))) == ["<= 5", "<= 5", "> 5"]
+    assert labels(treated(["1", "?"], missing="> 5", bins=(Decimal(5),))) == ["<= 5", "> 5"]
+    result = treated(["1", "?"], missing="unknown", bins=(Decimal(5),))
+    assert result.values == ("<= 5", "> 5", "unknown")
+
+
+def test_a_filled_in_text_must_not_read_as_a_bin_that_is_none() -> None:
+    assert "reads as a bin" in refused(["1", "?"], missing="<= 7", bins=(Decimal(5),))
+
+
+def test_the_rarest_values_are_merged_so_that_as_many_remain_as_asked_for() -> None:
+    result = treated(["a", "a", "a", "b", "b", "c", "?"], max_values=3)
+    assert result.values == ("a", "b", "other")
+    assert labels(result) == ["a", "a", "a", "b", "b", "other", "other"]
+    assert result.missing_label == "other"
+    assert treated(["a", "b", "c"], max_values=3).values == ("a", "b", "c")
+    assert treated(["a", "?", "?", "b"], max_values=2).values == ("other", "missing")
+
+
+def test_of_equally_rare_values_the_first_in_text_remains() -> None:
+    for cells in (["c", "b", "a"], ["a", "b", "c"]):
+        assert treated(cells, max_values=2).values == ("a", "other")
+
+
+def test_merging_comes_after_filling_in() -> None:
+    result = treated(["a", "b", "b", "c", "?", "?"], max_values=2, missing="a")
+    assert result.values == ("a", "other")
+    assert result.missing_label == "a"
+    assert treated(["a", "a", "b", "b", "?"], max_values=2, missing="z").missing_label == "other"
+    assert treated(["a", "b", "?", "?"], max_values=2, missing="z").values == ("z", "other")
+
+
+def test_bins_are_merged_too() -> None:
+    result = treated(["1", "2", "3", "9", "9"], max_values=2, bins=(Decimal(1), Decimal(2), Decimal(5)))
+    assert result.values == ("> 5", "other")
+    assert labels(result) == ["other", "other", "other", "> 5", "> 5"]
+
+
+def test_a_binned_column_holds_numbers_only() -> None:
+    for text in ("nan", "inf", CANARY, "1 "):
+        assert "not a plain number" in refused(["1", "?", text, "2"], line=4, bins="median-of-range")
+
+
+@pytest.mark.parametrize("bins", ["median-of-range", "quantiles:2"])
+def test_bins_that_depend_on_the_numbers_need_one(bins: str) -> None:
+    assert "has no number" in refused(["?", None], bins=bins)
+
+
+def test_a_value_that_has_the_name_of_a_label_made_here_is_refused() -> None:
+    assert "'missing'" in refused([CANARY, "missing", "?"])
+    assert "'other'" in refused([CANARY, "other", "b"], max_values=2)
+    assert "label of a bin" in refused(["<= 5", "7", CANARY], max_values=2)
+
+
+def test_such_names_stay_the_owners_where_no_label_is_made() -> None:
+    assert treated(["zebra", "missing", "other", "<= 5"]).values == ("<= 5", "missing", "other", "zebra")
+    assert treated(["missing", "?"], missing="majority").values == ("missing",)
+
+
+def test_a_column_has_at_most_256_values() -> None:
+    assert len(treated([f"{n}" for n in range(256)]).values) == 256
+    text = refused([f"{n}" for n in range(256)] + ["?"])
+    assert "257 values" in text
+    assert "max_values" in text
+
+
+def test_codes_are_bytes_even_for_the_last_value() -> None:
+    result = treated([f"{n}" for n in range(256)])
+    assert result.codes.dtype == "uint8"
+    assert labels(result) == [f"{n}" for n in range(256)]
+
+
+def test_reprs_show_sizes_only() -> None:
+    assert repr(treated([CANARY, "b"])) == "<TreatedColumn 2 x 2>"
+
+
+# The treatment's own limits
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"bins": "median"}, "median-of-range"),
+        ({"bins": "quantiles:1"}, "2 to 256"),
+        ({"bins": "quantiles:257"}, "2 to 256"),
+        ({"bins": "quantiles:+4"}, "2 to 256"),
+        ({"bins": "quantiles:٣"}, "2 to 256"),
+        ({"bins": ()}, "1 to 255 edges"),
+        ({"bins": tuple(map(Decimal, range(256)))}, "1 to 255 edges"),
+        ({"bins": (Decimal("nan"),)}, "decimal numbers"),
+        ({"bins": (Decimal("inf"),)}, "decimal numbers"),
+        ({"bins": (Decimal("1e100"),)}, "decimal numbers"),
+        ({"bins": (0.1,)}, "decimal numbers"),
+        ({"bins": (Decimal(2), Decimal(1))}, "must rise"),
+        ({"bins": (Decimal(1), Decimal("1.0"))}, "must rise"),
+        ({"max_values": 1}, "2 to 256"),
+        ({"max_values": 257}, "2 to 256"),
+        ({"missing": ""}, "fill in"),
+    ],
+)
+def test_a_treatment_out_of_range_is_refused_with_the_range(setting: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        ColumnTreatment(**setting)
+
+
+def test_a_treatment_at_its_limits_is_accepted() -> None:
+    assert ColumnTreatment("quantiles:2", 2) != ColumnTreatment("quantiles:256", 256)
+    assert ColumnTreatment(tuple(map(Decimal, range(255))))
+
+
+# Reading a raw cell at prediction
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "label"),
+    [
+        (("a", "b"), "b", "b"),
+        (("a", "b"), "c", None),
+        (("a", "other"), "c", "other"),
+        (("<= 5", "> 5"), "5", "<= 5"),
+        (("<= 5", "> 5"), "5.01", "> 5"),
+        (("<= 5", "(5, 7.5]", "> 7.5"), "7.5", "(5, 7.5]"),
+        (("<= 5", "other"), "6", "other"),
+        (("<= 5", "> 5"), "nan", None),
+        (("5", "<= 6"), "5", "5"),
+        (("a", "missing"), "?", "missing"),
+        (("a", "missing"), "", "missing"),
+        (("a", "missing"), None, "missing"),
+        (("a", "other"), "?", "other"),
+        (("a", "other", "missing"), "?", "missing"),
+        (("a",), "?", None),
+        (("?", "n", "y"), "?", "?"),
+    ],
+)
+def test_a_raw_cell_is_found_among_the_values(values: tuple[str, ...], text: str | None, label: str | None) -> None:
+    assert label_of(values, text) == label
+
+
+def test_a_missing_cell_is_what_missing_cells_became() -> None:
+    assert label_of(("a", "b", "missing"), "?", missing_label="b") == "b"
+    assert label_of(("<= 5", "> 5"), "-1", ("-1",), missing_label="> 5") == "> 5"
+    assert label_of(("<= 5", "> 5", "missing"), "-1", ("-1",)) == "missing"
+    assert label_of(("a",), "?", missing_label="gone") is None
+
+
+TEXTS = st.one_of(
+    st.none(),
+    st.sampled_from(
+        ["?", "-1", "0", "5", "5.0", "7", "1e1", "12.50", "other", "missing", "<= 5", "(0, 7]", "> 7", "x"]
+    ),
+    st.text(min_size=1, max_size=2),
+    st.integers(-20, 20).map(str),
+)
+NUMERIC = st.one_of(st.none(), st.just("?"), NUMBERS.map(str), st.integers(-9, 9).map(str))
+BINS: Any = st.sampled_from(
+    ["median-of-range", "quantiles:2", "quantiles:5", (Decimal("-3.5"), Decimal(0), Decimal(4))]
+)
+TREATMENTS: dict[str, Any] = {
+    "max_values": st.one_of(st.none(), st.integers(2, 5)),
+    "missing": st.sampled_from(["value", "majority", "x", "5", "?", "other", "missing"]),
+}
+CASES = st.one_of(
+    st.tuples(st.lists(TEXTS, min_size=1, max_size=12), st.builds(ColumnTreatment, **TREATMENTS)),
+    st.tuples(st.lists(NUMERIC, min_size=1, max_size=12), st.builds(ColumnTreatment, BINS, **TREATMENTS)),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(CASES, st.sampled_from([MISSING_TOKENS, ("-1", "7"), ("other",), ()]))
+def test_every_cell_of_a_treated_column_is_found_again(
+    case: tuple[list[str | None], ColumnTreatment], tokens: tuple[str, ...]
+) -> None:
+    cells, treatment = case
+    try:
+        result = treat(column(cells), treatment, tokens)
+    except DataError:
+        return
+    assert [label_of(result.values, text, tokens, result.missing_label) for text in cells] == labels(result)
+    if treatment.missing == "value" and tokens == MISSING_TOKENS:
+        assert [label_of(result.values, text) for text in cells] == labels(result)
+    assert treatment.max_values is None or len(result.values) <= treatment.max_values
+    if treatment.bins is None:
+        assert set(labels(result)) == set(result.values)
+    if treatment == ColumnTreatment():
+        assert labels(result) == [text if text and text not in tokens else "missing" for text in cells]

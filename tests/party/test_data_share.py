@@ -1,0 +1,173 @@
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from party.data import ColumnTreatment, DataShare, label_of, read_frame, read_share
+from party.errors import ConfigError, DataError
+from protocols.errors import InputError
+
+CANARY = "canary-7731"
+TABLE = f"""\
+city,id,age,class,note
+Bern,r1,31,yes,{CANARY}
+Basel,r2,54,no,{CANARY}
+?,r3,,yes,{CANARY}
+Bern,r4,20,no,{CANARY}
+"""
+BINNED = {"age": ColumnTreatment(bins=(Decimal(30),))}
+
+
+def share_of(folder: Path, text: str = TABLE, **arguments: Any) -> DataShare:
+    path = folder / "table.csv"
+    path.write_text(text)
+    return read_share(
+        path, **{"party": "alice", "id_column": "id", "class_name": "class", "ignore": ["note"]} | arguments
+    )
+
+
+def refused(folder: Path, text: str = TABLE, kind: type[InputError] = DataError, **arguments: Any) -> InputError:
+    with pytest.raises(kind) as caught:
+        share_of(folder, text, **arguments)
+    assert CANARY not in str(caught.value)
+    assert "r1" not in str(caught.value)
+    return caught.value
+
+
+def test_a_share_has_ids_attributes_in_file_order_and_the_class_last(tmp_path: Path) -> None:
+    share = share_of(tmp_path, treatments=BINNED)
+    assert share.ids == ["r1", "r2", "r3", "r4"]
+    assert [(a.party, a.name, a.values) for a in share.attributes] == [
+        ("alice", "city", ("Basel", "Bern", "missing")),
+        ("alice", "age", ("<= 30", "> 30", "missing")),
+    ]
+    assert share.class_attribute is not None
+    assert share.class_attribute.values == ("no", "yes")
+    assert share.table.attributes == (*share.attributes, share.class_attribute)
+    assert share.table.codes.dtype == np.uint8
+    assert share.table.codes.tolist() == [[1, 1, 1], [0, 1, 0], [2, 2, 1], [1, 0, 0]]
+    assert share.missing_labels == {"city": "missing", "age": "missing"}
+
+
+def test_a_party_without_the_class_has_none(tmp_path: Path) -> None:
+    share = share_of(tmp_path, class_name=None, ignore=["note", "class"])
+    assert share.class_attribute is None
+    assert [a.name for a in share.attributes] == ["city", "age"]
+    assert share.table.attributes == share.attributes
+
+
+def test_a_party_may_hold_the_class_alone(tmp_path: Path) -> None:
+    share = share_of(tmp_path, ignore=["note", "city", "age"])
+    assert share.attributes == ()
+    assert share.table.codes.tolist() == [[1], [0], [1], [0]]
+
+
+def test_a_party_that_holds_nothing_is_refused(tmp_path: Path) -> None:
+    error = refused(tmp_path, class_name=None, ignore=["note", "city", "age", "class"])
+    assert "no column is left" in str(error)
+
+
+def test_a_star_stands_for_every_other_attribute_and_not_for_the_class(tmp_path: Path) -> None:
+    share = share_of(tmp_path, treatments={"*": ColumnTreatment(missing="none"), **BINNED})
+    assert [a.values for a in share.attributes] == [("Basel", "Bern", "none"), ("<= 30", "> 30", "missing")]
+    assert refused(tmp_path, TABLE.replace("yes", "?"), treatments={"*": ColumnTreatment(missing="none")})
+
+
+def test_a_missing_class_is_refused_unless_the_class_is_treated(tmp_path: Path) -> None:
+    text = TABLE.replace("54,no", "54,?")
+    error = refused(tmp_path, text)
+    assert isinstance(error, DataError)
+    assert (error.line, error.column) == (3, "class")
+    share = share_of(tmp_path, text, treatments={"class": ColumnTreatment()})
+    assert share.class_attribute is not None
+    assert share.class_attribute.values == ("no", "yes", "missing")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"id_column": "nowhere"},
+        {"class_name": "nowhere"},
+        {"ignore": ["nowhere"]},
+        {"treatments": {"nowhere": ColumnTreatment()}},
+    ],
+)
+def test_a_column_that_is_not_in_the_file_is_refused_by_name(arguments: Any, tmp_path: Path) -> None:
+    error = refused(tmp_path, **arguments)
+    assert "column 'nowhere': the file has no such column" in str(error)
+    assert "table.csv" in str(error)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"id_column": "class"}, {"ignore": ["id"]}, {"ignore": ["class"]}, {"ignore": ["note", "note"]}]
+)
+def test_a_column_plays_one_part_only(arguments: Any, tmp_path: Path) -> None:
+    assert "named twice" in str(refused(tmp_path, kind=ConfigError, **arguments))
+
+
+def test_ids_are_taken_as_they_are_even_where_they_read_as_missing(tmp_path: Path) -> None:
+    share = share_of(tmp_path, TABLE.replace("r2", "?").replace("r3", " r1"))
+    assert share.ids == ["r1", "?", " r1", "r4"]
+
+
+def test_empty_ids_are_refused_with_their_number_and_the_first_line(tmp_path: Path) -> None:
+    error = refused(tmp_path, TABLE.replace("r2", "").replace("r4", ""))
+    assert isinstance(error, DataError)
+    assert (error.line, error.column) == (3, "id")
+    assert "2 ids are empty" in str(error)
+
+
+def test_repeated_ids_are_refused_with_their_number_and_the_first_line(tmp_path: Path) -> None:
+    error = refused(tmp_path, TABLE.replace("r3", "r1").replace("r4", "r1"))
+    assert isinstance(error, DataError)
+    assert (error.line, error.column) == (4, "id")
+    assert "2 ids occur on an earlier line too" in str(error)
+
+
+def test_a_fault_in_a_cell_is_reported_with_file_line_and_column(tmp_path: Path) -> None:
+    error = refused(tmp_path, TABLE.replace("Basel,r2,54", f"Basel,r2,{CANARY}"), treatments=BINNED)
+    assert str(error).startswith(f"{tmp_path / 'table.csv'}, line 3, column 'age': ")
+
+
+def test_a_column_of_too_many_values_is_refused_by_name(tmp_path: Path) -> None:
+    text = "id,city\n" + "".join(f"{n},{CANARY}{n}\n" for n in range(257))
+    error = refused(tmp_path, text, class_name=None, ignore=[])
+    assert "table.csv, column 'city': it has 257 values" in str(error)
+    assert "max_values" in str(error)
+
+
+def test_a_share_shows_sizes_only(tmp_path: Path) -> None:
+    assert repr(share_of(tmp_path)) == "<DataShare 4 records, 2 attributes, the class>"
+    other = share_of(tmp_path, class_name=None)
+    assert repr(other) == "<DataShare 4 records, 3 attributes, no class>"
+    assert len(other) == 4
+
+
+def test_a_share_is_the_same_from_parquet(tmp_path: Path) -> None:
+    from_csv = share_of(tmp_path, treatments=BINNED)
+    table = pyarrow.csv.read_csv(tmp_path / "table.csv")
+    pyarrow.parquet.write_table(table, tmp_path / "table.parquet")
+    share = read_share(tmp_path / "table.parquet", "alice", "id", "class", BINNED, ["note"])
+    assert share.ids == from_csv.ids
+    assert share.table.attributes == from_csv.table.attributes
+    assert share.table.codes.tolist() == from_csv.table.codes.tolist()
+    assert share.missing_labels == from_csv.missing_labels
+
+
+@pytest.mark.parametrize("missing", ["value", "majority", "Bern", "27", "absent"])
+@pytest.mark.parametrize("most", [None, 2])
+def test_every_raw_cell_is_found_among_the_values(missing: str, most: int | None, tmp_path: Path) -> None:
+    treatments = {
+        "city": ColumnTreatment(max_values=most, missing=missing),
+        "age": ColumnTreatment("median-of-range", most, missing),
+    }
+    share = share_of(tmp_path, treatments=treatments)
+    frame = read_frame(tmp_path / "table.csv")
+    for position, attribute in enumerate(share.attributes):
+        for code, text in zip(share.table.codes[:, position], frame.column(attribute.name).cells, strict=True):
+            label = label_of(attribute.values, text, missing_label=share.missing_labels.get(attribute.name))
+            assert label == attribute.values[code]
