@@ -1,0 +1,62 @@
+"""Models for the tests, and strategies that make them."""
+
+from hypothesis import strategies as st
+
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.tables.schema import Attribute, Schema
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+EXACT = st.integers(0, 10**6).map(float)
+ESTIMATES = st.floats(-1e6, 1e6, allow_nan=False)
+
+
+def small_model() -> Tree:
+    """Both parties have a column `age`; one branch is empty."""
+    schema = Schema(
+        (
+            Attribute("alice", "age", ("<= 40", "> 40", "missing")),
+            Attribute("alice", "city", ("Bergen", "Oslo", "other")),
+            Attribute("bob", "age", ("no", "yes")),
+        ),
+        Attribute("", "outcome", ("bad", "good")),
+        (),
+    )
+    by_city = Split((5, 3), 1, (Leaf((5, 0), 0), Leaf((0, 3), 1), Leaf((0, 0), 0)))
+    by_age = Split((1, 6), 2, (Leaf((1, 0), 0), Leaf((0, 6), 1)))
+    return Tree(schema, Split((7, 9), 0, (by_city, by_age, Leaf((1, 0), 0))))
+
+
+def chain(depth: int) -> Tree:
+    """A tree of one path over two-valued columns."""
+    schema = Schema(
+        tuple(Attribute("alice", f"column {i}", ("0", "1")) for i in range(depth)),
+        Attribute("", "class", ("a", "b")),
+        (),
+    )
+    node: Node = Leaf((0, 1), 1)
+    for i in reversed(range(depth)):
+        node = Split((depth - i, 1), i, (Leaf((1, 0), 0), node))
+    return Tree(schema, node)
+
+
+@st.composite
+def models(draw: st.DrawFn) -> Tree:
+    values = st.lists(NAMES, min_size=1, max_size=3, unique=True).map(tuple)
+    keys = draw(st.lists(st.tuples(st.sampled_from(["alice", "bob"]), NAMES), min_size=1, max_size=4, unique=True))
+    schema = Schema(
+        tuple(Attribute(party, name, draw(values)) for party, name in sorted(keys)),
+        Attribute("", draw(NAMES), draw(values)),
+        (),
+    )
+    number = draw(st.sampled_from([EXACT, ESTIMATES]))
+    counts = st.tuples(*[number] * schema.classes)
+
+    def node(left: tuple[int, ...]) -> Node:
+        own = draw(counts)
+        if not left or draw(st.booleans()):
+            return Leaf(own, majority(own))
+        attribute = draw(st.sampled_from(left))
+        rest = tuple(a for a in left if a != attribute)
+        return Split(own, attribute, tuple(node(rest) for _ in schema.attributes[attribute].values))
+
+    return Tree(schema, node(tuple(range(len(schema.attributes)))))
