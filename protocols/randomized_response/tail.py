@@ -12,11 +12,13 @@ Unlike "z standard errors" this holds for few records and for any theta, so a fa
 """
 
 from collections.abc import Iterable
+from functools import cache
 from math import log, prod, sqrt
 
 from protocols.randomized_response.design import MultiGroupDesign
 
 
+@cache
 def second_moments(design: MultiGroupDesign, group: int) -> tuple[float, float]:
     """Return the largest `s1` and `s0` over `h = 1 .. L`."""
     lie, contrast = design.lie(group), design.contrast(group)
@@ -26,7 +28,8 @@ def second_moments(design: MultiGroupDesign, group: int) -> tuple[float, float]:
     return float(s1), float(s0)
 
 
-def variance_bound(design: MultiGroupDesign, groups: Iterable[int]) -> float:
+@cache
+def variance_bound(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
     """Return the largest variance that one live record can add, if the expression touches these groups."""
     moments = [second_moments(design, k) for k in groups]
     if not moments:
@@ -50,8 +53,13 @@ def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alar
     touched = tuple(groups)
     if not touched:
         return 0.0
-    largest = 1 + prod(1 / abs(float(design.contrast(k))) for k in touched)
+    largest = 1 + _largest_factor(design, touched)
     deviation = live * variance_bound(design, touched)
     budget = alarm + log(2)
     linear = largest * budget / 3
     return linear + sqrt(linear * linear + 2 * deviation * budget)
+
+
+@cache
+def _largest_factor(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
+    return prod(1 / abs(float(design.contrast(k))) for k in groups)
