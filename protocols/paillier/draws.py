@@ -11,8 +11,8 @@ _WATCHED_BITS = 128
 class WatchedRandomness:
     """A source of chance that ends the run when it repeats itself (FAULTS case 26).
 
-    Two equal draws of 128 bits or more, one after the other or one after the other of that length, do not happen
-    by chance.
+    Two draws below 2**128 or more do not equal each other by chance, be they in a row or in a row of those below
+    one bound.
     """
 
     def __init__(self, source: Randomness) -> None:
@@ -32,11 +32,10 @@ class WatchedRandomness:
         value = self._source.randbelow(exclusive_upper_bound)
         if not 0 <= value < exclusive_upper_bound:
             raise InputError("the source of randomness left its range")
-        length = exclusive_upper_bound.bit_length()
-        if length >= _WATCHED_BITS:
-            if value in (self._last, self._latest.get(length)):
+        if exclusive_upper_bound >> _WATCHED_BITS:
+            if value in (self._last, self._latest.get(exclusive_upper_bound)):
                 raise InputError("the source of randomness repeated itself")
-            self._last = self._latest[length] = value
+            self._last = self._latest[exclusive_upper_bound] = value
         return value
 
 

@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.paillier.arithmetic import Integer
+from protocols.paillier.ciphertext import FreshCiphertext, read_page, write_page
+from protocols.paillier.keys import PrivateKey, PublicKey
+
+TINY: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "paillier_tiny.json").read_text())
+GOOD = [case["ciphertext"] for case in TINY["encryptions"]]
+
+
+def page(values: list[int], length: int = 2) -> bytes:
+    return b"".join(value.to_bytes(length, "big") for value in values)
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("case", TINY["refused"], ids=lambda case: case["why"])
+def test_one_bad_ciphertext_refuses_the_page_and_does_not_say_why(
+    case: dict[str, Any], place: int, tiny_key: PrivateKey
+) -> None:
+    values = list(GOOD)
+    values[place] = case["ciphertext"]
+    with pytest.raises(DeviationError) as refusal:
+        read_page(tiny_key.public_key, page(values))
+    assert str(refusal.value) == str(DeviationError())
+
+
+def test_two_bad_ciphertexts_do_not_make_up_for_each_other(tiny_key: PrivateKey) -> None:
+    with pytest.raises(DeviationError):
+        read_page(tiny_key.public_key, page([5, 7]))
+
+
+def test_one_bad_ciphertext_among_ten_thousand_refuses_the_page(small_key: PrivateKey) -> None:
+    values = [int(small_key.public_key.n) + 1] * 10_000
+    assert len(read_page(small_key.public_key, page(values, 32))) == 10_000
+    values[7654] = int(small_key.p) * 12345
+    with pytest.raises(DeviationError):
+        read_page(small_key.public_key, page(values, 32))
+
+
+@pytest.mark.parametrize("cut", [1, 2, 31, 33])
+def test_a_page_with_part_of_a_ciphertext_is_refused(cut: int, small_key: PrivateKey) -> None:
+    data = page([int(small_key.public_key.n) + 1] * 3, 32)
+    with pytest.raises(PeerError, match="whole ciphertexts") as refusal:
+        read_page(small_key.public_key, data[:-cut])
+    assert not isinstance(refusal.value, DeviationError)
+
+
+def test_what_is_written_is_read(tiny_key: PrivateKey) -> None:
+    data = write_page(tiny_key.public_key, [FreshCiphertext(Integer(value)) for value in GOOD])
+    assert data == page(GOOD)
+    assert read_page(tiny_key.public_key, data) == GOOD
+    assert read_page(tiny_key.public_key, b"") == []
+
+
+@pytest.mark.parametrize(("n", "length"), [(35, 2), (255, 2), (257, 4), (2**128 - 1, 32), (2**128 + 1, 34)])
+def test_a_ciphertext_has_twice_the_bytes_of_the_modulus(n: int, length: int) -> None:
+    assert PublicKey(Integer(n)).ciphertext_bytes == length
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_ciphertext_that_is_not_fresh_does_not_leave(place: int, tiny_key: PrivateKey) -> None:
+    values: list[Any] = [FreshCiphertext(Integer(1)), FreshCiphertext(Integer(36))]
+    values[place] = values[place].value
+    with pytest.raises(InputError, match="fresh"):
+        write_page(tiny_key.public_key, values)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_of_the_peer_are_read_or_refused(data: bytes) -> None:
+    try:
+        values = read_page(PublicKey(Integer(35)), data)
+    except PeerError:
+        return
+    assert page([int(value) for value in values]) == data

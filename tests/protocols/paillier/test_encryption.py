@@ -1,0 +1,136 @@
+from collections import Counter
+from itertools import product
+
+import phe
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import InputError
+from protocols.paillier.arithmetic import Integer
+from protocols.paillier.draws import watched
+from protocols.paillier.encryption import Encryptor, ShortExponents, random_member
+from protocols.paillier.keys import PrivateKey
+from tests.protocols.paillier.chance import Chance, Script
+
+SMALL = PrivateKey(0xF00000000000002B, 0xF800000000000027)
+SMALL_N = int(SMALL.public_key.n)
+ENCRYPTOR = Encryptor(SMALL, Chance(1))
+messages = st.integers(0, SMALL_N - 1)
+
+
+@given(st.lists(messages, max_size=4))
+def test_decryption_undoes_encryption(plaintexts: list[int]) -> None:
+    assert [SMALL.decrypt(fresh.value) for fresh in ENCRYPTOR.encrypt(plaintexts)] == plaintexts
+
+
+@given(messages, messages, st.integers(0, 1000))
+def test_products_of_ciphertexts_decrypt_to_sums(first: int, second: int, factor: int) -> None:
+    a, b = (fresh.value for fresh in ENCRYPTOR.encrypt([first, second]))
+    n_square = SMALL.public_key.n_square
+    assert SMALL.decrypt(a * b % n_square) == (first + second) % SMALL_N
+    assert SMALL.decrypt(Integer(pow(int(a), factor, int(n_square)))) == first * factor % SMALL_N
+
+
+@pytest.mark.parametrize("short", [None, ShortExponents()])
+def test_bits_and_integers_agree_with_phe_both_ways(short: ShortExponents | None, key: PrivateKey) -> None:
+    public = phe.PaillierPublicKey(int(key.public_key.n))
+    private = phe.PaillierPrivateKey(public, int(key.p), int(key.q))
+    encryptor = Encryptor(key, Chance(2), short)
+    plaintexts = [0, 1, 2, 2**100, public.n - 1]
+    assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt(plaintexts)] == plaintexts
+    assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt_bits([1, 0, 1])] == [1, 0, 1]
+    assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
+
+
+def test_more_messages_than_a_batch_keep_their_order() -> None:
+    plaintexts = list(range(2500))
+    fresh = ENCRYPTOR.encrypt(plaintexts)
+    assert [SMALL.decrypt(fresh[place].value) for place in (0, 999, 1000, 2499)] == [0, 999, 1000, 2499]
+    assert len({ciphertext.value for ciphertext in fresh}) == len(fresh) == 2500
+
+
+def test_the_factors_are_all_nth_residues_each_once(tiny_key: PrivateKey) -> None:
+    encryptor = Encryptor(tiny_key, Chance(3))
+    encryptor.encrypt([0])
+    pairs = list(product(range(4), range(6)))
+    encryptor._randomness = watched(Script(exponent for pair in pairs for exponent in pair))
+    factors = Counter(int(fresh.value) for fresh in encryptor.encrypt([0] * len(pairs)))
+    residues = {pow(r, 35, 1225) for r in range(35) if r % 5 and r % 7}
+    assert len(residues) == 24
+    assert factors == dict.fromkeys(residues, 1)
+
+
+def test_full_exponents_are_drawn_below_the_order_unless_short_ones_are_asked_for_by_name(key: PrivateKey) -> None:
+    orders = [int(key.p) - 1, int(key.q) - 1]
+    chance = Chance(4)
+    Encryptor(key, chance).encrypt([0, 1])
+    assert chance.bounds[-4:] == orders * 2
+    for other in (True, 256, {"bits": 256}):
+        Encryptor(key, chance, other).encrypt([0])  # type: ignore[arg-type]
+        assert chance.bounds[-2:] == orders
+
+
+def test_short_exponents_have_256_bits() -> None:
+    p, q = _next_prime(3 << 299), _next_prime(7 << 298)
+    chance = Chance(5)
+    encryptor = Encryptor(PrivateKey(p, q), chance, ShortExponents())
+    assert encryptor._key.decrypt(encryptor.encrypt([77])[0].value) == 77
+    assert chance.bounds[-2:] == [2**256] * 2
+
+
+def _next_prime(start: int) -> int:
+    return next(candidate for candidate in range(start + 1, start + 10**5, 2) if pow(3, candidate - 1, candidate) == 1)
+
+
+@pytest.mark.parametrize("prime", [5, 7, 31, 211, 2311])
+def test_a_random_member_is_an_nth_residue_of_full_order(prime: int) -> None:
+    square = prime**2
+    for seed in range(20):
+        member = int(random_member(Integer(prime), Integer(prime * 10007), watched(Chance(seed))))
+        assert len({pow(member, exponent, square) for exponent in range(prime - 1)}) == prime - 1
+        assert pow(member, prime - 1, square) == 1
+
+
+def test_a_base_of_smaller_order_is_not_taken() -> None:
+    drawn = [0, 5, 1, 2]  # the units 1, 6, 2 have orders 1, 2, 3 modulo 7; 3 has order 6
+    assert random_member(Integer(7), Integer(35), watched(Script(drawn))) == pow(3, 35, 49)
+
+
+def test_a_source_that_gives_no_good_base_ends_the_search() -> None:
+    class Zero:
+        def randbelow(self, exclusive_upper_bound: int, /) -> int:
+            return 0
+
+    with pytest.raises(InputError, match="randomness"):
+        random_member(Integer(7), Integer(35), watched(Zero()))
+
+
+def test_a_source_that_repeats_itself_ends_encryption(key: PrivateKey) -> None:
+    encryptor = Encryptor(key, Chance(6))
+    encryptor.encrypt([0])
+    for numbers in ([5, 5], [5, 6, 5], [5, 6, 7, 6]):
+        encryptor._randomness = watched(Script(numbers))
+        with pytest.raises(InputError, match="repeated"):
+            encryptor.encrypt([0, 0, 0])
+
+
+def test_every_encryptor_draws_its_own_base(key: PrivateKey) -> None:
+    chance = Chance(7)
+    Encryptor(key, chance).encrypt([])
+    assert chance.draws == []
+    Encryptor(key, chance).encrypt([0])
+    assert chance.bounds[0] == key.p - 1
+    assert chance.bounds[-3] == key.q - 1
+
+
+@pytest.mark.parametrize("bit", [-1, 2, 2**40])
+def test_what_is_no_bit_is_not_encrypted_as_one(bit: int) -> None:
+    with pytest.raises(InputError, match="0 or 1"):
+        ENCRYPTOR.encrypt_bits([0, bit])
+
+
+@pytest.mark.parametrize("message", [-1, SMALL_N, SMALL_N + 1])
+def test_a_message_outside_the_modulus_is_not_encrypted(message: int) -> None:
+    with pytest.raises(InputError, match="below the modulus"):
+        ENCRYPTOR.encrypt([0, message])

@@ -1,0 +1,32 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import InputError
+from protocols.paillier.arithmetic import Integer
+from protocols.paillier.fixed_base import FixedBase
+
+PRIME = Integer(0xF00000000000002B)
+SQUARE = PRIME**2
+BASE = Integer(pow(3, int(PRIME), int(SQUARE)))
+TABLE = FixedBase(BASE, PRIME, 64)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 2**90)), max_size=5))
+def test_the_table_gives_powers_and_takes_corrections_in(pairs: list[tuple[int, int]]) -> None:
+    powers = TABLE.powers([exponent for exponent, _ in pairs], [Integer(correction) for _, correction in pairs])
+    assert powers == [
+        pow(int(BASE), exponent, int(SQUARE)) * (1 + PRIME * correction) % SQUARE for exponent, correction in pairs
+    ]
+
+
+@pytest.mark.parametrize("bits", [1, 8, 15, 16, 17])
+def test_the_longest_exponent_fits_the_table(bits: int) -> None:
+    exponent = 2**bits - 1
+    assert FixedBase(BASE, PRIME, bits).powers([exponent], [Integer(0)]) == [pow(int(BASE), exponent, int(SQUARE))]
+
+
+@pytest.mark.parametrize("exponent", [-1, 2**64])
+def test_an_exponent_outside_the_table_is_refused(exponent: int) -> None:
+    with pytest.raises(InputError, match=r"below 2\*\*64"):
+        TABLE.powers([5, exponent], [Integer(0), Integer(0)])

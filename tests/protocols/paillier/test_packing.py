@@ -1,0 +1,187 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.typing import NDArray
+
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.paillier import packing
+from protocols.paillier.arithmetic import Integer, product
+from protocols.paillier.ciphertext import FreshCiphertext
+from protocols.paillier.draws import watched
+from protocols.paillier.encryption import Encryptor
+from protocols.paillier.keys import PrivateKey, PublicKey
+from protocols.paillier.packing import pack_bits, pack_counts, seal, slot_width, slots_per_reply, unpack_counts
+from tests.protocols.paillier.chance import Chance, Highest, Script
+
+SMALL = PrivateKey(0xF00000000000002B, 0xF800000000000027)  # 128 bits: 87 for the slots, 40 for the mask
+PUBLIC = SMALL.public_key
+ENCRYPTOR = Encryptor(SMALL, Chance(1))
+
+
+def encrypt(values: list[int | None], encryptor: Encryptor = ENCRYPTOR) -> list[Integer | None]:
+    return [None if value is None else encryptor.encrypt([value])[0].value for value in values]
+
+
+def values_of(replies: list[FreshCiphertext]) -> list[Integer]:
+    return [reply.value for reply in replies]
+
+
+@pytest.mark.parametrize(("n_records", "width"), [(1, 1), (2, 2), (255, 8), (256, 9), (5000, 13)])
+def test_a_slot_holds_every_count_of_the_records(n_records: int, width: int) -> None:
+    assert slot_width(n_records) == width
+
+
+@pytest.mark.parametrize(("bits", "width", "slots"), [(3072, 13, 233), (2048, 13, 154), (128, 87, 1), (128, 43, 2)])
+def test_slots_leave_forty_bits_for_the_mask(bits: int, width: int, slots: int) -> None:
+    assert slots_per_reply(PublicKey(Integer(2**bits - 1)), width) == slots
+
+
+@pytest.mark.parametrize("width", [-1, 0, 88])
+def test_a_width_that_does_not_fit_is_refused(width: int) -> None:
+    with pytest.raises(InputError, match="1 to 87 bits"):
+        slots_per_reply(PUBLIC, width)
+
+
+@given(
+    st.integers(1, 87).flatmap(
+        lambda width: st.tuples(
+            st.just(width), st.lists(st.none() | st.integers(0, 2**width - 1), max_size=12), st.integers(0, 10**9)
+        )
+    )
+)
+def test_what_is_packed_is_unpacked(case: tuple[int, list[int | None], int]) -> None:
+    width, counts, seed = case
+    replies = pack_counts(PUBLIC, encrypt(counts), width, Chance(seed))
+    assert len(replies) == -(-len(counts) // (87 // width))
+    unpacked = unpack_counts(SMALL, values_of(replies), len(counts), width, 2**width - 1)
+    assert unpacked == [count or 0 for count in counts]
+
+
+@given(
+    arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=9)),
+    st.integers(4, 9),
+)
+def test_sums_of_packed_columns_are_the_counts_of_the_columns(columns: NDArray[np.bool_], width: int) -> None:
+    records, slots = columns.shape
+    plaintexts = pack_bits(columns, width)
+    assert plaintexts == [sum(int(bit) << (width * j) for j, bit in enumerate(row)) for row in columns]
+    ciphertexts = [fresh.value for fresh in ENCRYPTOR.encrypt(plaintexts)]
+    items = [product(ciphertexts, PUBLIC.n_square), None, product(ciphertexts[1:], PUBLIC.n_square)]
+    replies = pack_counts(PUBLIC, items, width * slots, Chance(9))
+    counts = unpack_counts(SMALL, values_of(replies), 3, width, records, slots)
+    assert counts == [*columns.sum(axis=0), *[0] * slots, *columns[1:].sum(axis=0)]
+
+
+def test_no_columns_make_plaintexts_of_zero() -> None:
+    assert pack_bits(np.zeros((3, 0), dtype=np.bool_), 5) == [0, 0, 0]
+
+
+@pytest.mark.parametrize("selected", [[], [3], list(range(6))], ids=["empty", "one row", "all rows"])
+def test_a_reply_hides_what_was_multiplied(selected: list[int], key: PrivateKey) -> None:
+    public_key, n, n_square = key.public_key, key.public_key.n, key.public_key.n_square
+    bits = [1, 0, 1, 1, 0, 1]
+    inputs = [fresh.value for fresh in Encryptor(key, Chance(2)).encrypt_bits(bits)]
+    multiplied = product((inputs[row] for row in selected), n_square)
+    seen = set()
+    chance = Chance(3)
+    for _ in range(20):
+        (reply,) = pack_counts(public_key, [multiplied if selected else None], 3, chance)
+        factor, mask = chance.draws[-2:]
+        assert unpack_counts(key, [reply.value], 1, 3, 6) == [sum(bits[row] for row in selected)]
+        assert reply.value == multiplied * pow(factor, int(n), int(n_square)) * (1 + n * (mask << 3)) % n_square
+        assert reply.value % n != multiplied % n
+        seen.add(reply.value % n)
+    assert len(seen) == 20
+    assert chance.bounds == [n, n >> 3] * 20
+
+
+def test_two_replies_of_one_message_have_factors_of_their_own(key: PrivateKey) -> None:
+    replies = pack_counts(key.public_key, [None] * 3, 400, Chance(4))
+    assert len({reply.value % key.public_key.n for reply in replies}) == 3
+
+
+@pytest.mark.parametrize("n", [35, 37 * 41, 2**12 - 1, 2**12 + 1])
+def test_masks_use_all_the_room_and_never_wrap(n: int) -> None:
+    for used in range(1, n.bit_length()):
+        bound = packing.mask_bound(Integer(n), used)
+        assert all((mask << used) + 2**used - 1 < n for mask in range(bound))
+        assert (bound << used) + 2**used - 1 >= n
+
+
+def test_the_highest_mask_above_the_highest_counts_does_not_wrap() -> None:
+    replies = pack_counts(PUBLIC, encrypt([2**29 - 1] * 3), 29, Highest())
+    plaintext = SMALL.decrypt(replies[0].value)
+    assert plaintext == (((PUBLIC.n >> 87) - 1) << 87) + 2**87 - 1 < PUBLIC.n
+
+
+@pytest.mark.parametrize("used", [-1, 0, 88])
+def test_a_reply_without_room_for_slots_or_mask_is_refused(used: int) -> None:
+    with pytest.raises(InputError, match="1 to 87 bits"):
+        seal(PUBLIC, None, used, Chance(5))
+
+
+def test_a_sealed_plaintext_shows_its_low_bits_and_a_mask() -> None:
+    chance = Chance(6)
+    (ciphertext,) = encrypt([1234])
+    sealed = seal(PUBLIC, ciphertext, 11, chance)
+    assert SMALL.decrypt(sealed.value) == 1234 + (chance.draws[-1] << 11)
+
+
+def test_plaintexts_that_are_no_bits_show_no_more_than_the_slots(key: PrivateKey) -> None:
+    """Case 21: the key holder encrypts 2**i for record i and looks for the selection in the raw plaintext.
+
+    Unmasked, all bits agree. Masked, each agrees by a fair coin: 6 standard deviations of 4000 are 190.
+    """
+    n, rows, width = key.public_key.n, 200, 10
+    marks = [fresh.value for fresh in Encryptor(key, Chance(7)).encrypt([2 ** (width + row) for row in range(rows)])]
+    chance, agreements = Chance(8), 0
+    for _ in range(20):
+        selection = [chance.randbelow(2) for _ in range(rows)]
+        chosen = [mark for mark, bit in zip(marks, selection, strict=True) if bit]
+        (reply,) = pack_counts(key.public_key, [product(chosen, n**2)], width, chance)
+        plaintext = key.decrypt(reply.value)
+        assert plaintext % 2**width == 0
+        agreements += sum((plaintext >> (width + row)) % 2 == bit for row, bit in enumerate(selection))
+    assert abs(agreements - 2000) < 190
+
+
+@pytest.mark.parametrize("count", [7, 15])
+def test_a_count_too_large_ends_the_session_without_saying_why(count: int) -> None:
+    replies = values_of(pack_counts(PUBLIC, encrypt([3, count, 1]), 4, Chance(10)))
+    assert unpack_counts(SMALL, replies, 3, 4, count) == [3, count, 1]
+    with pytest.raises(DeviationError) as refusal:
+        unpack_counts(SMALL, replies, 3, 4, count - 1)
+    assert str(refusal.value) == str(DeviationError())
+
+
+def test_a_reply_that_is_no_unit_ends_the_session_with_the_same_words() -> None:
+    with pytest.raises(DeviationError) as refusal:
+        unpack_counts(SMALL, [PUBLIC.n], 1, 4, 9)
+    assert str(refusal.value) == str(DeviationError())
+
+
+@pytest.mark.parametrize("given", [0, 1, 3])
+def test_more_or_fewer_replies_than_asked_for_are_refused(given: int) -> None:
+    replies = values_of(pack_counts(PUBLIC, [None] * 6, 40, Chance(11)))[:given]
+    with pytest.raises(PeerError, match="more or fewer") as refusal:
+        unpack_counts(SMALL, replies, 4, 40, 9)
+    assert not isinstance(refusal.value, DeviationError)
+
+
+def test_a_largest_count_that_does_not_fit_its_slot_is_refused() -> None:
+    with pytest.raises(InputError, match="fit a slot"):
+        unpack_counts(SMALL, [], 0, 3, 8)
+
+
+def test_a_source_that_repeats_itself_ends_the_reply(key: PrivateKey) -> None:
+    with pytest.raises(InputError, match="repeated"):
+        pack_counts(key.public_key, [None] * 2, 400, Script([5, 6, 5]))
+
+
+def test_a_watched_source_is_watched_from_reply_to_reply(key: PrivateKey) -> None:
+    source = watched(Script([5, 6, 5]))
+    pack_counts(key.public_key, [None], 3, source)
+    with pytest.raises(InputError, match="repeated"):
+        pack_counts(key.public_key, [None], 3, source)
