@@ -156,22 +156,26 @@ def _labelled(
     """Return the label of each text, and the labels in domain order with their frequencies."""
     if treatment.bins is None:
         return {text: text for text in present}, {text: present[text] for text in _in_order(present)}
-    numbers = {text: number(text) for text in present}
-    values: Counter[Decimal] = Counter()
-    for text, value in numbers.items():
-        if value is None:
-            raise column.error("the cell is not a plain number, and the column is binned", column.cells.index(text))
-        values[value] += present[text]
-    if not values and isinstance(treatment.bins, str):
+    numbers = {text: _number(column, text) for text in present}
+    if not numbers and isinstance(treatment.bins, str):
         raise column.error("the column is binned and has no number")
-    edges = edges_of(treatment.bins, values)
-    bins = bin_labels(edges)
-    frequency = dict.fromkeys(bins, 0)
-    labels: dict[str | None, str] = {}
+    counts: Counter[Decimal] = Counter()
     for text, value in numbers.items():
-        labels[text] = bins[bin_of(edges, value)]  # type: ignore[arg-type]  # None was refused above
-        frequency[labels[text]] += present[text]
+        counts[value] += present[text]
+    edges = edges_of(treatment.bins, counts)
+    bins = bin_labels(edges)
+    labels: dict[str | None, str] = {text: bins[bin_of(edges, value)] for text, value in numbers.items()}
+    frequency = dict.fromkeys(bins, 0)
+    for text, n in present.items():
+        frequency[labels[text]] += n
     return labels, frequency
+
+
+def _number(column: Column, text: str) -> Decimal:
+    value = number(text)
+    if value is None:
+        raise column.error("the cell is not a plain number, and the column is binned", column.cells.index(text))
+    return value
 
 
 def _in_order(texts: Collection[str]) -> list[str]:

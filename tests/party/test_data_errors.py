@@ -1,15 +1,7 @@
 import pytest
 
-from party.errors import (
-    ConfigError,
-    DataError,
-    DisagreementError,
-    IdentityError,
-    PeerLostError,
-    PeerStoppedError,
-    exit_code,
-)
-from protocols.errors import CotallyError, DeviationError, InputError, PeerError
+from party.errors import ConfigError, DataError, IdentityError, PeerLostError, PeerStoppedError, exit_code
+from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 
 
 @pytest.mark.parametrize("kind", [InputError, DataError, ConfigError, IdentityError])
@@ -33,10 +25,3 @@ def test_a_data_error_names_what_is_known_of_the_place() -> None:
     assert (error.path, error.line, error.column) == ("t.csv", 3, "age")
     assert str(DataError("is odd", path="t.csv", column="age")) == "t.csv, column 'age': is odd"
     assert str(DataError("is odd")) == "is odd"
-
-
-def test_a_disagreement_names_the_field() -> None:
-    error = DisagreementError("theta")
-    assert error.field == "theta"
-    assert str(error) == "the parties disagree on theta"
-    assert str(DisagreementError("theta", "ours is 1/3")) == "ours is 1/3"
