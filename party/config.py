@@ -14,7 +14,8 @@ from typing import TypeVar
 
 from party.data.bins import number
 from party.data.columns import MISSING_TOKENS, ColumnTreatment
-from party.errors import ConfigError
+from party.errors import ConfigError, IdentityError
+from party.identity import check_party_name
 from party.toml import Section, read_toml
 from protocols.messages import Terms
 
@@ -157,7 +158,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
     """
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node"))
-    name = top.text("name")
+    name = _party_name(top, "name", top.text("name"))
     data = _data(top)
     return PartyConfig(
         path=path,
@@ -168,6 +169,14 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         agree=_agreement(top.section("agree", ("methods", "theta", "omega", "smallest_key_bits")), key_floor),
         node=_node(top.section("node", ("listen", "peer", "address", "patience")), name),
     )
+
+
+def _party_name(section: Section, key: str, name: str) -> str:
+    try:
+        check_party_name(name)
+    except IdentityError as error:
+        raise section.error(key, str(error)) from None
+    return name
 
 
 def _data(top: Section) -> DataSettings:
@@ -275,7 +284,7 @@ def _node(section: Section, name: str) -> NodeSettings:
         raise section.error("peer", "is this party's own name")
     return NodeSettings(
         listen=_address(section, "listen", lowest_port=0),
-        peer=peer,
+        peer=peer if peer is None else _party_name(section, "peer", peer),
         address=_address(section, "address", lowest_port=1),
         patience=section.integer("patience", 1, 86400, 30),
     )

@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from party.data import read_frame
+from party.errors import DataError
+from party.prediction import Predictions, classify, predict_frame
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.tables.schema import Attribute, Schema
+from tests.party.models import models, small_model
+
+
+def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[str, ...] = ("", "?")) -> Predictions:
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return predict_frame(tree or small_model(), read_frame(path), missing)
+
+
+def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
+    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
+    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
+    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
+    assert (result.correct, result.known) == (None, None)
+
+
+def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
+    assert result.labels == ["good", "bad", "good"]
+
+
+def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+
+
+def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
+
+
+def test_only_columns_that_the_tree_splits_on_are_needed(tmp_path: Path) -> None:
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    by_city = Tree(tree.schema, tree.root.children[0])
+    assert predict(tmp_path, "city\nOslo\nBergen\n", by_city).labels == ["good", "bad"]
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column"):
+        predict(tmp_path, "alice.age,bob.age\n1,yes\n")
+
+
+def test_a_name_that_both_parties_have_must_be_given_in_full(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"both parties have a column 'age': name it 'alice\.age'"):
+        predict(tmp_path, "age,city,bob.age\n1,Oslo,yes\n")
+
+
+def test_the_full_name_goes_before_the_plain_one(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,alice.city,bob.age\n1,Bergen,Oslo,yes\n")
+    assert result.labels == ["good"]
+
+
+def test_estimated_counts_give_a_majority_too() -> None:
+    root = Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),))
+    assert classify(root, {0: np.array([-1, 0], dtype=np.int16)}, 2).tolist() == [1, 0]
+
+
+@given(models(), st.data())
+def test_on_known_values_the_tree_itself_says_the_same(tree: Tree, data: st.DataObject) -> None:
+    sizes = [attribute.size for attribute in tree.schema.attributes]
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, size - 1) for size in sizes]), min_size=1, max_size=9))
+    codes = np.array([(*row, 0) for row in rows], dtype=np.uint8)
+    branches = {i: codes[:, i].astype(np.int16) for i in range(len(sizes))}
+    assert classify(tree.root, branches, len(rows)).tolist() == tree.predict(codes).tolist()
+
+
+def test_a_repr_shows_the_number_of_rows_only(tmp_path: Path) -> None:
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("secret",)), ())
+    assert repr(predict(tmp_path, "x\n0\n", Tree(schema, Leaf((1,), 0)))) == "<Predictions of 1 rows>"
