@@ -11,36 +11,22 @@ NB: Two parties that both send more than the queues hold, before either receives
 sender that waits with its own inbox full makes the inbox larger.
 """
 
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import Enum
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from party.errors import PeerLostError, PeerStoppedError
+from party.pages import Page, Pages, Reason, cut
 from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send
 
-PAGE_BYTES: Final = 1 << 20
-WINDOW: Final = 8  # pages that wait in each queue
-MAX_UNREAD: Final = MAX_FRAME // PAGE_BYTES + 2 * WINDOW
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
 
 T = TypeVar("T")
-
-
-class Reason(Enum):
-    """Why a stream ends."""
-
-    FINISHED = "finished"
-    CANCELLED = "cancelled"
-    DEVIATION = "deviation"
-    INTERNAL = "internal"
 
 
 _STOPPED: Final = {
@@ -69,15 +55,6 @@ def reason_for(error: BaseException) -> Reason:
     if not isinstance(error, Exception) or isinstance(error, _NO_DEVIATION):
         return Reason.CANCELLED
     return Reason.DEVIATION if isinstance(error, PeerError) else Reason.INTERNAL
-
-
-@dataclass(frozen=True, repr=False)
-class Page:
-    """A piece of a frame; or, with `end`, the last of a stream."""
-
-    body: bytes = b""
-    last: bool = False
-    end: Reason | None = None
 
 
 @dataclass
@@ -126,134 +103,6 @@ class Channel(Protocol):
     def close(self) -> None:
         """End the session in good order."""
         ...
-
-
-class Pages:
-    """A bounded queue of pages between two threads, which either side can make fail.
-
-    The head stays in the queue until it is removed, so that an empty queue means that all was delivered.
-    """
-
-    def __init__(self, limit: int = WINDOW) -> None:
-        self._least = self._limit = limit
-        self._pages: deque[Page] = deque()
-        self._changed = threading.Condition()
-        self._failure: Exception | None = None
-        self._at_once = False
-
-    def put(self, page: Page, timeout: float | None = None) -> bool:
-        """Wait for room and append; tell whether there was room in time. An end needs none.
-
-        Raises:
-            Exception: What `fail` was given.
-        """
-        with self._changed:
-            room = self._changed.wait_for(lambda: self._failure or page.end or len(self._pages) < self._limit, timeout)
-            if self._failure:
-                raise self._failure
-            if room:
-                self._pages.append(page)
-                self._changed.notify_all()
-            return bool(room)
-
-    def head(self, timeout: float | None = None) -> Page | None:
-        """Wait for a page and return it without removing it; None when none came in time.
-
-        Raises:
-            Exception: What `fail` was given.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self._failure or self._pages, timeout)
-            if self._failure and (self._at_once or not self._pages):
-                raise self._failure
-            return self._pages[0] if self._pages else None
-
-    def remove(self, page: Page) -> None:
-        """Remove this page if it is still the head."""
-        with self._changed:
-            if self._pages and self._pages[0] is page:
-                self._pages.popleft()
-                if len(self._pages) < self._least:
-                    self._limit = self._least
-                self._changed.notify_all()
-
-    def finish(self) -> None:
-        """Append the end of a stream that is complete."""
-        with self._changed:
-            self._pages.append(Page(end=Reason.FINISHED))
-            self._changed.notify_all()
-
-    def replace(self, page: Page) -> None:
-        """Drop all pages for this one."""
-        with self._changed:
-            self._pages.clear()
-            self._pages.append(page)
-            self._changed.notify_all()
-
-    def widen(self) -> None:
-        """Make room in a full queue, until it has been emptied again.
-
-        Raises:
-            PeerError: It holds as much as it ever may.
-        """
-        with self._changed:
-            if len(self._pages) < self._limit:
-                return
-            if self._limit >= MAX_UNREAD:
-                raise PeerError("the peer sends more than it may while it does not receive")
-            self._limit += self._least
-            self._changed.notify_all()
-
-    def fail(self, error: Exception, *, at_once: bool = True) -> None:
-        """Let every wait raise this error, the first one given; not `at_once`: hand out the pages before."""
-        with self._changed:
-            if self._failure is None:
-                self._failure, self._at_once = error, at_once
-            self._changed.notify_all()
-
-    def wait_delivered(self, *, end: bool, timeout: float | None = None) -> bool:
-        """Wait until nothing is left, or nothing but the end; tell whether that came to pass.
-
-        Raises:
-            Exception: What `fail` was given, if anything is left.
-        """
-        with self._changed:
-            self._changed.wait_for(lambda: self._failure or self._delivered(end=end), timeout)
-            if self._failure and not self._delivered(end=end):
-                raise self._failure
-            return self._delivered(end=end)
-
-    def _delivered(self, *, end: bool) -> bool:
-        return not self._pages or (not end and self._pages[0].end is not None)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is left, or nothing but the end."""
-        with self._changed:
-            return self._delivered(end=False)
-
-    @property
-    def failure(self) -> Exception | None:
-        """What `fail` was given first."""
-        return self._failure
-
-    @property
-    def ended(self) -> bool:
-        """Whether the stream's last page is here."""
-        with self._changed:
-            return bool(self._pages) and self._pages[-1].end is not None
-
-    @property
-    def unread(self) -> bool:
-        """Whether a piece of a frame waits."""
-        with self._changed:
-            return bool(self._pages) and self._pages[0].end is None
-
-
-def cut(frame: bytes) -> Iterator[Page]:
-    """Cut a frame into pages, all of full size but the last."""
-    for start in range(0, len(frame), PAGE_BYTES):
-        yield Page(frame[start : start + PAGE_BYTES], last=start + PAGE_BYTES >= len(frame))
 
 
 class PagedChannel:

@@ -16,9 +16,10 @@ from typing import Any, Final
 
 import grpc
 
-from party.channel import STOP_SECONDS, Page, PagedChannel, Pages, Reason
+from party.channel import STOP_SECONDS, PagedChannel
 from party.errors import ConfigError, PeerLostError, PeerStoppedError
 from party.identity import Clock, Identity, Peer, utc_now
+from party.pages import Page, Pages, Reason
 from party.rpc.common import (
     OPTIONS,
     PATIENCE,
@@ -50,7 +51,7 @@ CLIENT_OPTIONS: Final = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 1_000),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 1_000),
 )
 
@@ -188,8 +189,11 @@ class _Session(PagedChannel):
             pass
         except CotallyError as error:
             self._fail(error)
+        except Exception as error:  # noqa: BLE001 - a thread must not die in silence while the role waits for it
+            _log.exception("a thread of the session failed")
+            self._fail(error)
 
-    def _fail(self, error: CotallyError) -> None:
+    def _fail(self, error: Exception) -> None:
         """Let our role's next step raise; while the line holds, a reason can still be pushed."""
         self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))
         if isinstance(error, PeerLostError | PeerStoppedError) or threading.current_thread() is self._threads[0]:

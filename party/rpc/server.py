@@ -16,9 +16,10 @@ from typing import Final, Self
 
 import grpc
 
-from party.channel import STOP_SECONDS, Page, PagedChannel, Pages, Reason, stopped_by
+from party.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.errors import ConfigError, PeerLostError
 from party.identity import Clock, Identity, Peer, utc_now
+from party.pages import Page, Pages, Reason
 from party.rpc.common import (
     LONG_POLL,
     OPTIONS,
@@ -116,7 +117,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         except RuntimeError:
             bound = 0
         if not bound:
-            raise ConfigError(f"cannot listen on {address}: is the port in use?")
+            raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use")
         return f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
 
     def accept(self, timeout: float | None = None) -> PagedChannel:
