@@ -1,0 +1,29 @@
+"""An embedded data set as a table of codes, for experiments that need no files."""
+
+from pathlib import Path
+
+import numpy as np
+
+from party.data import Column, ColumnTreatment, treat
+from party.datasets import load
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+
+
+def load_table(name: str, records: int | None = None) -> Table:
+    """Return the first records of a data set, its columns treated as the demo treats them; the class is the last column.
+
+    Raises:
+        InputError: There is no data set of this name.
+    """
+    dataset = load(name)
+    rows = dataset.rows[:records]
+    order = [*(c for c in dataset.columns if c != dataset.class_name), dataset.class_name]
+    attributes, codes = [], []
+    for column in order:
+        position = dataset.columns.index(column)
+        cells = Column(column, [row[position] for row in rows], Path(name), range(1, len(rows) + 1))
+        treated = treat(cells, dataset.treatments.get(column, ColumnTreatment()))
+        attributes.append(Attribute(name, column, treated.values))
+        codes.append(treated.codes)
+    return Table(tuple(attributes), np.column_stack(codes))
