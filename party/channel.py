@@ -223,8 +223,12 @@ class PagedChannel:
 class _MemoryChannel(PagedChannel):
     """One end of a pair of queues that both parties share."""
 
+    def __init__(self, own: str, peer: str, outgoing: Pages, incoming: Pages) -> None:
+        super().__init__(peer, outgoing, incoming)
+        self._own = own
+
     def _tell(self, reason: Reason) -> None:
-        error = stopped_by("the peer", reason)
+        error = stopped_by(self._own, reason)
         self._outgoing.fail(error)
         self._incoming.fail(error)
 
@@ -235,7 +239,7 @@ class _MemoryChannel(PagedChannel):
 def memory_channels(a: str = "alice", b: str = "bob") -> tuple[PagedChannel, PagedChannel]:
     """Return the channels of two parties, named `a` and `b`, in one process; each is for one thread."""
     from_a, from_b = Pages(), Pages()
-    return _MemoryChannel(b, from_a, from_b), _MemoryChannel(a, from_b, from_a)
+    return _MemoryChannel(a, b, from_a, from_b), _MemoryChannel(b, a, from_b, from_a)
 
 
 def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None = None) -> T:

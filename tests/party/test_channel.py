@@ -1,0 +1,279 @@
+"""The channel: order, back-pressure, ends and the loop that plays a role, over queues in one process."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import pytest
+
+from party import channel as channel_module
+from party import pages as pages_module
+from party.channel import PagedChannel, Recording, memory_channels, play, reason_for
+from party.errors import PeerLostError, PeerStoppedError
+from party.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
+from party.wire.codec import decode
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.messages import DisguisedPage, ModelDigest, Verdict
+from protocols.role import Message, Progress, Role, Send, exchange, receive
+
+T = TypeVar("T")
+Start = Callable[..., "Future[object]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    with ThreadPoolExecutor(4) as pool:
+        yield pool.submit
+
+
+def send_all(*messages: Message) -> Role[int]:
+    for message in messages:
+        yield Send(message)
+    return len(messages)
+
+
+def receive_all(count: int) -> Role[list[int]]:
+    sizes: list[int] = []
+    while len(sizes) < count:
+        sizes.append(len((yield from receive(DisguisedPage)).codes))
+    return sizes
+
+
+def failing(error: BaseException) -> Role[None]:
+    yield Send(Verdict("first"))
+    raise error
+
+
+def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
+    a, b = memory_channels()
+    sizes = [0, 1, PAGE_BYTES - 6, PAGE_BYTES - 5, PAGE_BYTES, 3 * PAGE_BYTES, 10_000_000]
+    sending = start(play, send_all(*(DisguisedPage(bytes(size)) for size in sizes)), a)
+    assert play(receive_all(len(sizes)), b) == sizes
+    assert sending.result(5) == len(sizes)
+
+
+def test_all_pages_of_a_frame_but_the_last_are_full() -> None:
+    for size in (1, PAGE_BYTES, PAGE_BYTES + 1, 2 * PAGE_BYTES):
+        pages = list(cut(bytes(size)))
+        assert all(len(page.body) == PAGE_BYTES and not page.last for page in pages[:-1])
+        assert pages[-1].last
+        assert sum(len(page.body) for page in pages) == size
+
+
+def test_a_slow_receiver_holds_its_sender_back(start: Start) -> None:
+    a, b = memory_channels()
+    sending = start(play, send_all(*(DisguisedPage(bytes(PAGE_BYTES - 10)) for _ in range(3 * WINDOW))), a)
+    with pytest.raises(TimeoutError):
+        sending.result(0.3)
+    assert a.traffic.frames_sent == WINDOW
+    play(receive_all(3 * WINDOW), b)
+    assert sending.result(5)
+
+
+def test_two_parties_that_send_more_than_the_queues_hold_do_not_wait_for_ever(start: Start) -> None:
+    def both_ways() -> Role[list[int]]:
+        yield from send_all(*(DisguisedPage(bytes(PAGE_BYTES)) for _ in range(3 * WINDOW)))
+        return (yield from receive_all(3 * WINDOW))
+
+    a, b = memory_channels()
+    one, two = start(play, both_ways(), a), start(play, both_ways(), b)
+    assert one.result(10) == two.result(10) == [PAGE_BYTES] * 3 * WINDOW
+
+
+def test_a_queue_that_grew_is_as_short_as_before_when_it_has_been_read() -> None:
+    pages = Pages(limit=2)
+    filler = Page(b"a", last=True)
+    for _ in range(2):
+        assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+    pages.widen()
+    assert pages.put(filler, timeout=0)
+    pages.widen()  # not full: nothing to do
+    assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+    for _ in range(3):
+        head = pages.head()
+        assert head is not None
+        pages.remove(head)
+    assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+
+
+def test_what_a_peer_sends_while_it_does_not_receive_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages_module, "MAX_UNREAD", 4)
+    pages = Pages(limit=2)
+    for _ in range(2):
+        assert pages.put(Page(b"a"), timeout=0)
+    pages.widen()
+    for _ in range(2):
+        assert pages.put(Page(b"a"), timeout=0)
+    with pytest.raises(PeerError, match="while it does not receive"):
+        pages.widen()
+
+
+def test_a_frame_over_the_limit_is_refused_before_it_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = memory_channels()
+    a.send(DisguisedPage(bytes(3 * PAGE_BYTES)))
+    monkeypatch.setattr(channel_module, "MAX_FRAME", 2 * PAGE_BYTES)
+    with pytest.raises(PeerError, match="more than"):
+        b.receive()
+
+
+def test_a_frame_that_cannot_be_read_is_the_peers_fault() -> None:
+    incoming = Pages()
+    a = PagedChannel("bob", Pages(), incoming)
+    incoming.put(Page(b"\x00", last=True))
+    with pytest.raises(PeerError, match="cannot be read"):
+        a.receive()
+
+
+def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
+    def asks() -> Role[None]:
+        yield from exchange(Verdict("a"))
+        yield Send(Verdict("b"))
+        yield Send(Verdict("c"))
+        yield from receive(Verdict)
+        yield from receive(Verdict)  # nothing was sent since the last wait
+
+    def answers() -> Role[None]:
+        yield from exchange(Verdict("d"))
+        yield from receive(Verdict)
+        yield from receive(Verdict)
+        yield Send(Verdict("e"))
+        yield Send(Verdict("f"))
+
+    a, b = memory_channels()
+    a.recording, b.recording = Recording(), Recording()
+    other = start(play, answers(), b)
+    play(asks(), a)
+    other.result(5)
+    assert (a.traffic.round_trips, b.traffic.round_trips) == (2, 1)
+    assert (a.traffic.frames_sent, a.traffic.frames_received) == (3, 3)
+    assert a.traffic.bytes_sent == b.traffic.bytes_received == sum(map(len, a.recording.sent))
+    assert [decode(frame) for frame in a.recording.sent] == [Verdict("a"), Verdict("b"), Verdict("c")]
+    assert a.recording.received == b.recording.sent
+    assert a.recording.sent == b.recording.received
+
+
+def test_progress_reaches_the_callback_and_nobody_else() -> None:
+    def works() -> Role[str]:
+        yield Progress("encrypt", 1, 2)
+        yield Progress("encrypt", 2, 2)
+        return "done"
+
+    seen: list[Progress] = []
+    assert play(works(), memory_channels()[0], seen.append) == "done"
+    assert play(works(), memory_channels()[0]) == "done"
+    assert seen == [Progress("encrypt", 1, 2), Progress("encrypt", 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (DeviationError(), Reason.DEVIATION),
+        (PeerError("a wrong kind"), Reason.DEVIATION),
+        (DisagreementError("theta", "ours is 7/10"), Reason.CANCELLED),
+        (PeerLostError(), Reason.CANCELLED),
+        (PeerStoppedError(), Reason.CANCELLED),
+        (KeyboardInterrupt(), Reason.CANCELLED),
+        (InputError("ours"), Reason.INTERNAL),
+        (ValueError("a fault of the program"), Reason.INTERNAL),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else value.value,
+)
+def test_each_error_has_its_reason(error: BaseException, reason: Reason) -> None:
+    assert reason_for(error) is reason
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (DeviationError(), "alice reports that what we sent failed a check"),
+        (KeyboardInterrupt(), "alice cancelled the run"),
+        (ValueError("canary 4711"), "alice had a fault of its own"),
+    ],
+    ids=["deviation", "cancelled", "internal"],
+)
+def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason(error: BaseException, text: str) -> None:
+    a, b = memory_channels()
+    with pytest.raises(type(error)):
+        play(failing(error), a)
+    with pytest.raises(PeerStoppedError) as stopped:
+        play(receive_all(1), b)
+    assert text in str(stopped.value)
+    assert "4711" not in str(stopped.value)
+
+
+def test_a_stop_reaches_a_peer_that_is_held_back(start: Start) -> None:
+    a, b = memory_channels()
+    sending = start(play, send_all(*(DisguisedPage(bytes(PAGE_BYTES)) for _ in range(3 * WINDOW))), b)
+    with pytest.raises(TimeoutError):
+        sending.result(0.2)
+    a.stop(Reason.CANCELLED)
+    with pytest.raises(PeerStoppedError):
+        sending.result(5)
+
+
+def test_a_disagreement_arrives_after_the_messages_that_explain_it() -> None:
+    a, b = memory_channels()
+    with pytest.raises(DisagreementError):
+        play(failing(DisagreementError("theta", "ours is 7/10")), a)
+    assert b.receive() == Verdict("first")
+    with pytest.raises(PeerError, match="ended the session before its last message"):
+        b.receive()
+
+
+def test_a_role_that_is_dropped_runs_its_own_clean_up() -> None:
+    cleaned = threading.Event()
+
+    def tidy() -> Role[None]:
+        try:
+            yield Send(ModelDigest(b"too short"))
+        finally:
+            cleaned.set()
+
+    with pytest.raises(InputError):
+        play(tidy(), memory_channels()[0])
+    assert cleaned.is_set()
+
+
+def test_a_peer_that_has_finished_is_sent_nothing_more() -> None:
+    a, b = memory_channels()
+    a.close()
+    with pytest.raises(PeerError, match="before its last message"):
+        b.send(Verdict(""))
+
+
+def test_a_peer_that_sent_more_than_was_read_is_reported_at_the_close() -> None:
+    a, b = memory_channels()
+    a.send(Verdict(""))
+    with pytest.raises(PeerError, match="sent more than we wait for"):
+        b.close()
+
+
+def test_a_stop_by_the_peer_is_reported_at_the_close() -> None:
+    a, b = memory_channels()
+    a.stop(Reason.DEVIATION)
+    with pytest.raises(PeerStoppedError, match="failed a check"):
+        b.close()
+
+
+def test_closing_twice_or_after_a_stop_does_nothing() -> None:
+    a, b = memory_channels()
+    a.close()
+    a.close()
+    a.stop(Reason.DEVIATION)
+    b.close()
+
+
+def test_a_channel_left_by_an_error_stops_and_one_left_in_order_closes() -> None:
+    a, b = memory_channels()
+    with pytest.raises(ZeroDivisionError), a:
+        raise ZeroDivisionError
+    with pytest.raises(PeerStoppedError):
+        b.receive()
+    a, b = memory_channels()
+    with a:
+        a.send(Verdict(""))
+    assert b.receive() == Verdict("")
