@@ -117,7 +117,6 @@ def create_identity(
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _self_signed(key, party_name, names, clock())
     identity = Identity(*_about(certificate, "the new certificate"), key=key)
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     _write_new(directory / "key.pem", identity.key_pem, 0o600)
     _write_new(directory / "cert.pem", identity.pem, 0o644)
     return identity
@@ -158,7 +157,6 @@ def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) ->
         if _load_certificate(path) != peer.certificate:
             raise IdentityError(f"another certificate of {peer.name} is pinned; to replace it, remove {path}")
         return peer
-    path.parent.mkdir(exist_ok=True, mode=0o700)
     _write_new(path, peer.pem, 0o644)
     return peer
 
@@ -269,6 +267,7 @@ def _read(path: Path) -> bytes:
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(data)
     except OSError as error:
