@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from party.data.bins import number
-from party.data.columns import MISSING_TOKENS, ColumnTreatment
+from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.identity import check_party_name
 from party.toml import Section, read_toml
@@ -31,7 +31,6 @@ HALF = Fraction(1, 2)
 
 _THETA = "theta must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
 _TEST = "test must be 0 or more and below 1"
-_EVERY_OTHER = "*"
 _MOST_OMEGA = 65535
 _MOST_SEED = 2**63 - 1
 
@@ -204,7 +203,7 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
         if name == data.id_column or name in data.ignore:
             raise columns.error(name, "this column is no attribute ([data] id or ignore)")
         treatments[name] = _treatment(columns, name)
-    return ColumnSettings(treatments, treatments.pop(_EVERY_OTHER, ColumnTreatment()))
+    return ColumnSettings(treatments, treatments.pop(EVERY_OTHER, ColumnTreatment()))
 
 
 def _treatment(columns: Section, name: str) -> ColumnTreatment:

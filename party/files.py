@@ -45,6 +45,20 @@ def _usual_mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
+def check_writable(path: Path) -> None:
+    """Make sure, before the work, that a file can be written after it.
+
+    Raises:
+        InputError: Its folder is not there or cannot be written, or the path is that of a folder.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} cannot be written: it is a folder")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: its folder does not exist")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: its folder is closed to writing")
+
+
 def read_bytes(path: Path, most: int) -> bytes:
     """Read a whole plain file of at most `most` bytes.
 
@@ -59,3 +73,16 @@ def read_bytes(path: Path, most: int) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or 'input error'}") from None
+
+
+def check_writable(path: Path) -> None:
+    """Make sure, before long work, that `write_atomically` will be able to write there.
+
+    Raises:
+        InputError: The path is a folder, or its folder does not exist or cannot be written to.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} cannot be written: it is a folder")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        problem = "cannot be written to" if path.parent.exists() else "does not exist"
+        raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")

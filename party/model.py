@@ -1,4 +1,4 @@
-"""The finished model as a file, and as a digest that both parties compare.
+"""The finished model as a file.
 
 `cotally-model/1` is JSON: `{"format", "class": {"name", "values"}, "attributes": [{"party", "name", "values"}],
 "tree": NODE}`. A NODE is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts",
@@ -7,9 +7,7 @@ file that breaks any rule is refused with the place. Trees are walked without re
 columns can be one long chain.
 """
 
-import hashlib
 import json
-import struct
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +18,6 @@ from typing import Any, NoReturn
 from party.files import read_bytes, write_atomically
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Node, Split, Tree
-from protocols.randomness import canonical
 from protocols.tables.schema import Attribute, Schema
 
 FORMAT = "cotally-model/1"
@@ -34,26 +31,6 @@ _LEAF = {"counts", "class"}
 
 class ModelError(InputError):
     """A model's file cannot be used."""
-
-
-def digest(tree: Tree) -> bytes:
-    """Return SHA-256 of the model's canonical bytes: equal for equal models, whatever their JSON looks like."""
-    target = tree.schema.class_attribute
-    fields = [FORMAT.encode(), _attribute_bytes("", target.name, target.values)]
-    fields.append(len(tree.schema.attributes).to_bytes(8, "big"))
-    fields += [_attribute_bytes(a.party, a.name, a.values) for a in tree.schema.attributes]
-    fields += [_node_bytes(node) for _, node in tree.walk()]
-    return hashlib.sha256(canonical(*fields)).digest()
-
-
-def _attribute_bytes(party: str, name: str, values: Sequence[str]) -> bytes:
-    return canonical(*(text.encode("utf-8", "surrogatepass") for text in (party, name, *values)))
-
-
-def _node_bytes(node: Node) -> bytes:
-    kind, number = (b"leaf", node.label) if isinstance(node, Leaf) else (b"split", node.attribute)
-    counts = struct.pack(f">{len(node.counts)}d", *(count + 0.0 for count in node.counts))  # -0.0 becomes 0.0
-    return canonical(kind, number.to_bytes(8, "big"), counts)
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:

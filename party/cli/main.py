@@ -1,0 +1,123 @@
+"""The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
+
+Each subcommand is a module of this package with `SUMMARY`, `add_arguments(parser)` and `run(arguments)`. Exit codes:
+0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 130 interrupted.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn, Protocol, cast
+
+from party.cli.progress import CLEAR
+from party.errors import exit_code
+from protocols.errors import CotallyError
+
+COMMANDS = ("init", "trust", "serve", "train", "show", "predict", "demo")
+DEBUG = "COTALLY_DEBUG"
+
+_FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141
+
+
+class Command(Protocol):
+    """What a subcommand's module has."""
+
+    SUMMARY: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it and return the exit code."""
+        ...
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a wrong argument in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"cotally: {message} (see `{self.prog} --help`)\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    signal.signal(signal.SIGTERM, _terminate)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character gets a stand-in, not a crash
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(words)
+    except CotallyError as error:
+        return _fail(str(error), exit_code(error))
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone; what Python would still flush at exit has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    except Exception as error:  # noqa: BLE001  # the last frame: a user gets one line, never a traceback
+        return _fail(_incident(error), _FAULT)
+
+
+def _run(words: list[str]) -> int:
+    parsed = _parser(words).parse_args(words)
+    command = cast("Command", parsed.command)
+    code = command.run(parsed)
+    sys.stdout.flush()
+    return code
+
+
+def _parser(words: list[str]) -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="cotally",
+        description="Two organisations build one decision tree over columns that neither shows the other.",
+    )
+    parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
+    choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="name")
+    named = [name for name in COMMANDS if name == next(iter(words), "")]
+    for name in named or COMMANDS:  # only the wanted command is imported
+        command = cast("Command", import_module(f"party.cli.{name}"))
+        help_text = command.__doc__ or ""
+        sub = choices.add_parser(
+            name,
+            help=command.SUMMARY,
+            description=help_text,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(sub)
+        sub.set_defaults(command=command)
+    return parser
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """End by an exception, so that whatever has to be cleaned up is."""
+    sys.exit(_TERMINATED)
+
+
+def _fail(problem: str, code: int) -> int:
+    if os.environ.get(DEBUG) == "1":
+        traceback.print_exc()
+    line = " ".join(problem.split())
+    print(f"{CLEAR if sys.stderr.isatty() else ''}cotally: {line}", file=sys.stderr)
+    return code
+
+
+def _incident(error: Exception) -> str:
+    """Say where an unexpected error came from; its own text may hold a record and is not shown."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"internal error: {type(error).__name__} in {Path(last.filename).name}, line {last.lineno}; "
+        f"set {DEBUG}=1 to see more, and please report it"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""Classify the rows of a CSV or Parquet file and write them with one more column.
+
+Columns are found by name, or by `party.name` where both parties have a column of that name; only those that the
+tree splits on are needed. Numbers fall into the bins of the model. A missing cell counts as the value "missing" where
+the model has it, else as "other". A cell that the model has no branch for (never seen in training, or missing where the
+model knows no missing value) gives its row the majority class of the node that it reached. If the file has the class
+column, the accuracy over the rows whose class is given is told on the standard error.
+"""
+
+import argparse
+import csv
+import io
+import sys
+from pathlib import Path
+
+from party.data import MISSING_TOKENS, Frame, read_frame
+from party.errors import DataError
+from party.files import write_atomically
+from party.model import read_model
+from party.prediction import predict_frame
+
+SUMMARY = "classify the rows of a file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("model", type=Path, metavar="model.json")
+    parser.add_argument("rows", type=Path, metavar="rows.csv")
+    parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
+    parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
+    parser.add_argument(
+        "--missing",
+        action="append",
+        metavar="TOKEN",
+        help='text that means a missing cell, besides an empty one; may be repeated (default: "?")',
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Classify and write."""
+    tree = read_model(arguments.model)
+    frame = read_frame(arguments.rows)
+    if arguments.column in frame.columns:
+        raise DataError(
+            "the file has a column of this name already: choose another with --column",
+            path=arguments.rows,
+            column=arguments.column,
+        )
+    tokens = MISSING_TOKENS if arguments.missing is None else tuple(arguments.missing)
+    predictions = predict_frame(tree, frame, tokens)
+    text = _with_column(frame, arguments.column, predictions.labels)
+    if arguments.output is None:
+        sys.stdout.write(text)
+    else:
+        write_atomically(arguments.output, text)
+    if predictions.known:
+        share = (predictions.correct or 0) / predictions.known
+        print(f"accuracy {share:.4f}: {predictions.correct} of {predictions.known} rows", file=sys.stderr)
+    return 0
+
+
+def _with_column(frame: Frame, name: str, labels: list[str]) -> str:
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow([*frame.columns, name])
+    writer.writerows(zip(*frame.cells, labels, strict=True))
+    return output.getvalue()

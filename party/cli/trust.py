@@ -1,0 +1,29 @@
+"""Trust the other party's certificate, and no other.
+
+A run accepts exactly this certificate at the other end. That is worth as much as the way by which the file came, so
+compare its fingerprint with the other party: by telephone, not by the way that brought the file.
+"""
+
+import argparse
+from pathlib import Path
+
+from party.identity import trust
+
+SUMMARY = "trust the other party's certificate"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("folder", type=Path, metavar="D", help="the party's folder")
+    parser.add_argument("certificate", type=Path, metavar="peer-cert.pem")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Pin it and show the fingerprint."""
+    peer = trust(arguments.folder, arguments.certificate)
+    print(f"Trusted: {peer.name}, reached as {', '.join(peer.hosts)}. Its fingerprint (SHA-256):")
+    print(f"  {peer.fingerprint}")
+    print(f"Compare it with {peer.name} by telephone before the first run; if it differs, remove")
+    print(f"  {arguments.folder / 'peers' / (peer.name + '.pem')}")
+    print(f'Next: set peer = "{peer.name}" and its address under [node] in {arguments.folder / "party.toml"}')
+    return 0

@@ -1,0 +1,47 @@
+"""The settings file that `cotally init` writes, with every key explained."""
+
+_TEXT = """\
+# Settings of one party of cotally. They stay at home; only what the README lists ever crosses to the other party.
+name = "{name}"
+
+[data]
+file = "data.csv"          # CSV or Parquet, relative to this file
+id = "id"                  # column that says which record is whose: both parties list the same ids in the same order
+# class = "outcome"        # column to predict, if this party holds it
+# dataset = "visits-2026"  # coins are made once for each data set of this name (default: the file's name)
+# missing = ["", "?"]      # texts that mean a missing cell
+# ignore = []              # columns to leave out
+
+# How columns become attributes with few values: the fewer, the faster and the better hidden.
+#   bins        "median-of-range", "quantiles:4", or edges such as [18, 65]
+#   max_values  keep the commonest values, the others become "other"
+#   missing     "value" (a value of its own), "majority", "refuse", or a text to fill in
+[columns]
+# "*" = {{ max_values = 8 }}                # every column that is not named
+# age = {{ bins = "median-of-range" }}
+# city = {{ max_values = 4, missing = "majority" }}
+
+# Columns of a group share one coin: a record's group is sent as it is, or shifted. More groups hide more, and cost
+# accuracy and time.
+[disguise]
+groups = 2                 # or name the columns: [["age", "city"], ["income"]]
+plain = []                 # columns that are not sensitive, sent as they are
+
+# What this party agrees to. Anything else that the other party proposes ends the run before data leave.
+[agree]
+methods = ["hybrid", "smc", "randomized"]
+theta = ["9/20", "11/20"]  # chance that a group tells the truth, from .. to; nearer 1/2 hides more
+omega = "all"              # most attributes that may get exact counts at a node
+smallest_key_bits = {key_bits}
+
+[node]
+listen = "0.0.0.0:7071"    # where `cotally serve` listens
+# peer = "bob"             # the other party, trusted by `cotally trust`
+# address = "bob.example.org:7071"   # where `cotally train` reaches it
+patience = 30              # seconds without a sign of life after which the peer is given up
+"""
+
+
+def party_toml(name: str, key_bits: int) -> str:
+    """Return a `party.toml` for a new party, whose own key sets the smallest one that it agrees to."""
+    return _TEXT.format(name=name, key_bits=key_bits)
