@@ -45,20 +45,6 @@ def _usual_mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
-def check_writable(path: Path) -> None:
-    """Make sure, before the work, that a file can be written after it.
-
-    Raises:
-        InputError: Its folder is not there or cannot be written, or the path is that of a folder.
-    """
-    if path.is_dir():
-        raise InputError(f"{path} cannot be written: it is a folder")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: its folder does not exist")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path} cannot be written: its folder is closed to writing")
-
-
 def read_bytes(path: Path, most: int) -> bytes:
     """Read a whole plain file of at most `most` bytes.
 
