@@ -52,19 +52,22 @@ def estimate_count(codes: Codes, expression: Expression, design: MultiGroupDesig
     return Estimate(count, squares - count)
 
 
-def record_factors(codes: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[NDArray[np.int64], int]:
-    """Return `f_i` of every record as integer numerators and one common denominator."""
+def record_factors(codes: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[NDArray[np.object_], int]:
+    """Return `f_i` of every record as integer numerators and one common denominator.
+
+    NB: the numerators are Python's integers; with theta = 9/20 and nine binary groups they pass 64 bits.
+    """
     grouped = [(k, expression.restricted(frozenset(group))) for k, group in enumerate(design.groups)]
     touched = [(k, part) for k, part in grouped if part.terms]
     hidden = frozenset(column for group in design.groups for column in group)
     plain = expression.restricted(frozenset(range(len(design.sizes))) - hidden)
-    numerators = plain.satisfied_by(codes).astype(np.int64)
+    numerators = plain.satisfied_by(codes).astype(int).astype(object)
     for k, part in touched:
         numerators *= _group_numerators(codes, part, k, design)
     return numerators, prod(_scaled(design, k)[2] for k, _ in touched)
 
 
-def _group_numerators(codes: Codes, part: Expression, group: int, design: MultiGroupDesign) -> NDArray[np.int64]:
+def _group_numerators(codes: Codes, part: Expression, group: int, design: MultiGroupDesign) -> NDArray[np.object_]:
     truth, lie, _ = _scaled(design, group)
     compatible = np.zeros(len(codes), dtype=np.int64)
     for offset in range(design.orders[group]):
@@ -73,7 +76,8 @@ def _group_numerators(codes: Codes, part: Expression, group: int, design: MultiG
             shifted = (term.value + offset) % design.sizes[term.column]
             satisfied &= codes[:, term.column] == shifted
         compatible += satisfied
-    return truth * part.satisfied_by(codes) - lie * compatible
+    numerators: NDArray[np.object_] = truth * part.satisfied_by(codes).astype(object) - lie * compatible.astype(object)
+    return numerators
 
 
 def _scaled(design: MultiGroupDesign, group: int) -> tuple[int, int, int]:
