@@ -22,6 +22,8 @@ from protocols.tables.table import Codes
 
 MAX_ORDER = 64
 MAX_PATTERNS = 4096
+MAX_GROUPS = 32
+MAX_DENOMINATOR = 10**9
 
 Coins = NDArray[np.uint8]
 
@@ -36,8 +38,8 @@ class MultiGroupDesign:
         theta: Chance of the truth, an exact fraction in `0 .. 1`.
 
     Raises:
-        InputError: Theta is out of range or equals `1/L` of a group, a column is unknown or in two groups, a
-            group is empty, or its offsets are too many.
+        InputError: Theta is out of range, too fine or equal to `1/L` of a group, a column is unknown or in two
+            groups, a group is empty, or groups or offsets are too many.
     """
 
     sizes: tuple[int, ...]
@@ -47,19 +49,23 @@ class MultiGroupDesign:
     def __post_init__(self) -> None:
         if not 0 <= self.theta <= 1:
             raise InputError(f"theta must be between 0 and 1, not {self.theta}")
+        if self.theta.denominator > MAX_DENOMINATOR:
+            raise InputError(f"theta must be a fraction with a denominator of at most {MAX_DENOMINATOR}")
+        if len(self.groups) > MAX_GROUPS:
+            raise InputError(f"there are {len(self.groups)} groups, more than {MAX_GROUPS}: use fewer groups")
         columns = [column for group in self.groups for column in group]
         if len(set(columns)) != len(columns):
-            raise InputError("a column stands in two groups")
+            raise InputError("a column stands in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
-            raise InputError("a group is empty or names an unknown column")
+            raise InputError(f"a group is empty or names an unknown column: there are 0 to {len(self.sizes) - 1}")
         for order in self.orders:
             if order > MAX_ORDER:
                 raise InputError(
                     f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
                     "into a group, raise the number of groups, or merge values (max_values)"
                 )
-            if self.theta * order == 1:
-                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing")
+            if order > 1 and self.theta * order == 1:
+                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
         if self.patterns > MAX_PATTERNS:
             raise InputError(
                 f"the groups have {self.patterns} coin patterns, more than {MAX_PATTERNS}: "
@@ -149,8 +155,8 @@ def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign)
 def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
     """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
 
-    Starts with one group a domain size. Too many: joins the two whose joint `L` is smallest, again and again. Too
-    few: halves the largest.
+    Starts with one group a domain size. Too many: joins the two that add fewest coin patterns, if possible without
+    passing the limit of offsets, again and again. Too few: halves the largest.
 
     Raises:
         InputError: `groups` is below 1.
@@ -170,10 +176,11 @@ def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ())
 
 
 def _join_cheapest(parts: list[list[int]], sizes: Sequence[int]) -> None:
-    def growth(pair: tuple[int, int]) -> Fraction:
+    def cost(pair: tuple[int, int]) -> tuple[bool, Fraction, int]:
         left, right = (lcm(*(sizes[c] for c in parts[i])) for i in pair)
-        return Fraction(lcm(left, right), left * right)
+        joint = lcm(left, right)
+        return joint > MAX_ORDER, Fraction(joint, left * right), sum(len(parts[i]) for i in pair)
 
     pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
-    i, j = min(pairs, key=lambda pair: (growth(pair), len(parts[pair[0]]) + len(parts[pair[1]])))
+    i, j = min(pairs, key=cost)
     parts[i] += parts.pop(j)
