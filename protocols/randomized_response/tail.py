@@ -6,9 +6,10 @@ has the second moment
     s1 = (D + u - u^2 - 2 u D)/D^2   where the true record satisfies the group's part,
     s0 = (u - u^2)/D^2               where it does not,            D = theta - q,
 
-`h` the number of offsets that would satisfy it. Records for which `h = 0` in some group contribute nothing at all. So
-the variance is at most `live * max over truths`, `live` the other records, and `|f_i - E f_i| <= 1 + prod 1/|D|`.
-Unlike "z standard errors" this holds for few records and for any theta, so a false alarm has the stated chance.
+`h` the number of offsets that would satisfy it, a divisor of `L`, and `L` only where every record does. Records for
+which `h = 0` in some group contribute nothing at all. So the variance is at most `live * max over truths`, `live` the
+other records, and `|f_i - E f_i| <= 1 + prod 1/|D|`. Unlike "z standard errors" this holds for few records and for any
+theta, so a false alarm has the stated chance.
 """
 
 from collections.abc import Iterable
@@ -20,11 +21,11 @@ from protocols.randomized_response.design import MultiGroupDesign
 
 @cache
 def second_moments(design: MultiGroupDesign, group: int) -> tuple[float, float]:
-    """Return the largest `s1` and `s0` over `h = 1 .. L`."""
-    lie, contrast = design.lie(group), design.contrast(group)
-    shares = [h * lie for h in range(1, design.orders[group] + 1)]
+    """Return the largest `s1` and `s0` over the `h` that occur."""
+    lie, contrast, order = design.lie(group), design.contrast(group), design.orders[group]
+    shares = [h * lie for h in range(1, order + 1) if order % h == 0]
     s1 = max((contrast + u - u * u - 2 * u * contrast) / contrast**2 for u in shares)
-    s0 = max((u - u * u) / contrast**2 for u in shares)
+    s0 = max(((u - u * u) / contrast**2 for u in shares[:-1]), default=0)
     return float(s1), float(s0)
 
 
@@ -57,7 +58,7 @@ def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alar
     deviation = live * variance_bound(design, touched)
     budget = alarm + log(2)
     linear = largest * budget / 3
-    return linear + sqrt(linear * linear + 2 * deviation * budget)
+    return min(live * largest, linear + sqrt(linear * linear + 2 * deviation * budget))
 
 
 @cache
