@@ -10,6 +10,7 @@ Discloses: names and values of the attributes, number of records, groups; the di
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
+from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import Greeting, Share, Terms, Verdict
 from protocols.randomized_response.design import MultiGroupDesign
@@ -27,10 +28,18 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Objection:
-    """A field on which the parties differ, and why; only the field's name is told to the peer."""
+    """A field on which the parties differ, and why; only the field's name is told to the peer.
+
+    Raises:
+        InputError: The field is none of `FIELDS`.
+    """
 
     field: str
     reason: str
+
+    def __post_init__(self) -> None:
+        if self.field not in FIELDS:
+            raise InputError(f"the parties compare {', '.join(FIELDS)}, and not {self.field!r}")
 
 
 Policy = Callable[[Terms], Objection | None]
@@ -133,7 +142,7 @@ def _share_objection(
     objection = _records_objection(own, share)
     if objection is not None:
         return objection, None
-    class_values = own.class_values or share.class_values
+    class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}"), None
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
@@ -151,7 +160,7 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
         return Objection("records", f"we hold {own.records} records, the peer {share.records}")
     if own.records_digest != share.records_digest:
         return Objection("record ids", "both must list the same people in the same order")
-    if own.class_values and share.class_values:
+    if own.class_values is not None and share.class_values is not None:
         if own.class_values != share.class_values:
             return Objection("class values", "both hold the class, with different values")
         if own.class_digest != share.class_digest:
@@ -169,6 +178,8 @@ def _design_objection(
     try:
         own_design = local.design(terms.theta, shared)
         peer_design = share_design(tuple(sizes), share.groups, terms.theta)
+        if terms.method == "hybrid" and terms.engine == "encrypted_coins":
+            ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if "theta" in str(error) else "groups", str(error)), None
     return None, Agreed(terms, schema, peer, own_design, peer_design)

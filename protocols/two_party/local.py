@@ -36,7 +36,8 @@ class Local:
         secrets: Keys and chance.
 
     Raises:
-        InputError: The number of ids is not the number of records, or there are no records.
+        InputError: The number of ids is not the number of records, there are no records, or a group names a column
+            that the table lacks.
     """
 
     party: str
@@ -50,6 +51,9 @@ class Local:
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):
             raise InputError("a table needs records, and one id for each")
+        columns = len(self.table.attributes)
+        if not all(0 <= column < columns for group in self.groups for column in group):
+            raise InputError(f"a group names an unknown column: there are 0 to {columns - 1}")
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
