@@ -71,13 +71,12 @@ class Tree:
 
     def digest(self) -> bytes:
         """Return SHA-256 of schema and tree in canonical form: equal digests mean equal models (FAULTS A8)."""
-        hasher = hashlib.sha256(canonical(b"cotally tree"))
-        for column in self.schema.columns:
-            names = (column.party, column.name, *column.values)
-            hasher.update(canonical(*(name.encode() for name in names)))
+        names = ((column.party, column.name, *column.values) for column in self.schema.columns)
+        columns = (canonical(*(name.encode() for name in each)) for each in names)
+        hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for expression, node in self.walk():
-            kind = node.label if isinstance(node, Leaf) else self.schema.class_index + 1 + node.attribute
-            hasher.update(canonical(repr([len(expression.terms), kind, *map(float, node.counts)]).encode()))
+            kind = ("leaf", node.label) if isinstance(node, Leaf) else ("split", node.attribute)
+            hasher.update(canonical(repr([len(expression.terms), *kind, *map(float, node.counts)]).encode()))
         return hasher.digest()
 
     @property
