@@ -223,10 +223,11 @@ class DotProductEvaluator:
         for number, plane in enumerate(planes):
             vector: list[Integer] = []
             while len(vector) < records:
-                vector += read_page(self._key, (yield from receive(CiphertextPage)).ciphertexts)
+                page = read_page(self._key, (yield from receive(CiphertextPage)).ciphertexts)
+                if not 0 < len(page) <= records - len(vector):
+                    raise PeerError("the peer sent more or fewer ciphertexts than there are records")
+                vector += page
                 yield Progress(_PHASE, number * records + len(vector), len(planes) * records)
-            if len(vector) != records:
-                raise PeerError("the peer sent more or fewer ciphertexts than there are records")
             received[plane] = vector
         return received
 

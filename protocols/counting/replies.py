@@ -39,7 +39,10 @@ class Shape:
 
 
 class Telling:
-    """The key holder's half: decrypt, check, tell. A raw decryption never leaves (FAULTS A12)."""
+    """The key holder's half: decrypt, check, tell. A raw decryption never leaves (FAULTS A12).
+
+    Discloses: to the peer, the exact counts that it asked for, once they have passed the checks.
+    """
 
     def __init__(self, private_key: PrivateKey, checks: Checks, records: int, tests: int) -> None:
         self._key, self._checks, self._records, self._tests = private_key, checks, records, tests
@@ -92,7 +95,10 @@ class Telling:
 
 
 class Replying:
-    """The evaluator's half: pack, rerandomize, send, and check what the key holder tells."""
+    """The evaluator's half: pack, rerandomize, send, and check what the key holder tells.
+
+    Discloses: to the peer, rerandomized encryptions of the exact counts that both ask for.
+    """
 
     def __init__(self, public_key: PublicKey, checks: Checks, records: int, tests: int, randomness: Randomness) -> None:
         self._key, self._checks = public_key, checks
