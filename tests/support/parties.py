@@ -17,7 +17,7 @@ from protocols.randomized_response.design import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.two_party.agreement import Agreed, answer, propose
+from protocols.two_party.agreement import Agreed, Policy, answer, propose
 from protocols.two_party.local import Local, Secrets
 from protocols.two_party.run import Outcome, run, split_records
 
@@ -90,23 +90,37 @@ def agree_to_all(terms: Terms) -> None:
     del terms
 
 
-def whole(local: Local, terms: Terms | None, peer: str) -> Role[tuple[Agreed, Outcome]]:
+def whole(
+    local: Local,
+    terms: Terms | None,
+    peer: str,
+    policy: Policy = agree_to_all,
+    nonce: bytes | None = None,
+) -> Role[tuple[Agreed, Outcome]]:
     """Agree, then run: one party's part of a session."""
-    nonce = secrets.token_bytes(32)
+    nonce = nonce or secrets.token_bytes(32)
     if terms is not None:
-        agreed = yield from propose(local, terms, agree_to_all, peer, nonce)
+        agreed = yield from propose(local, terms, policy, peer, nonce)
     else:
-        agreed = yield from answer(local, agree_to_all, peer, nonce)
+        agreed = yield from answer(local, policy, peer, nonce)
     return agreed, (yield from run(local, agreed))
+
+
+def make_roles(
+    case: Case, alice: Local | None = None, bob: Local | None = None, nonce: bytes | None = None
+) -> tuple[Role[tuple[Agreed, Outcome]], Role[tuple[Agreed, Outcome]]]:
+    """Return both parties' parts of a case, either side's data replaced where given."""
+    a, b = alice or make_local(case, "alice"), bob or make_local(case, "bob")
+    opens = case.initiator == "alice"
+    return (
+        whole(a, case.terms if opens else None, "bob", nonce=nonce),
+        whole(b, None if opens else case.terms, "alice", nonce=nonce),
+    )
 
 
 def play(case: Case, transcript: Transcript | None = None) -> tuple[Outcome, Outcome]:
     """Play a case and return Alice's and Bob's outcome."""
-    roles = [
-        whole(make_local(case, me), case.terms if me == case.initiator else None, peer)
-        for me, peer in (("alice", "bob"), ("bob", "alice"))
-    ]
-    (_, a), (_, b) = run_pair(roles[0], roles[1], transcript)
+    (_, a), (_, b) = run_pair(*make_roles(case), transcript)
     return a, b
 
 
