@@ -50,18 +50,21 @@ class Pages:
         self._pages: deque[Page] = deque()
         self._changed = threading.Condition()
         self._failure: Exception | None = None
+        self._closed: Exception | None = None
         self._at_once = False
 
     def put(self, page: Page, timeout: float | None = None) -> bool:
         """Wait for room and append; tell whether there was room in time. An end needs none.
 
         Raises:
-            Exception: What `fail` was given.
+            Exception: What `fail` or `replace` was given.
         """
         with self._changed:
-            room = self._changed.wait_for(lambda: self._failure or page.end or len(self._pages) < self._limit, timeout)
-            if self._failure:
-                raise self._failure
+            room = self._changed.wait_for(
+                lambda: self._failure or self._closed or page.end or len(self._pages) < self._limit, timeout
+            )
+            if error := self._failure or self._closed:
+                raise error
             if room:
                 self._pages.append(page)
                 self._changed.notify_all()
@@ -94,9 +97,10 @@ class Pages:
             self._pages.append(Page(end=Reason.FINISHED))
             self._changed.notify_all()
 
-    def replace(self, page: Page) -> None:
-        """Drop all pages for this one."""
+    def replace(self, page: Page, error: Exception) -> None:
+        """Drop all pages for this last one; who would put another gets the error."""
         with self._changed:
+            self._closed = error
             self._pages.clear()
             self._pages.append(page)
             self._changed.notify_all()

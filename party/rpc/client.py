@@ -233,13 +233,12 @@ class _Session(PagedChannel):
         """Ask until there is a page; None when there is none and we are leaving."""
         request = wire.PullRequest(session=self._line.session, sequence=sequence)
         while True:
-            leaving = self._leaving.is_set()
             reply: wire.PullReply = self._line.call(self._line.stub.Pull, request)
             if reply.HasField("page"):
                 if reply.page.sequence != sequence:
                     raise PeerError("the peer sent a page out of order")
                 return page_from_wire(reply.page)
-            if leaving:
+            if self._leaving.is_set():  # and by this call the peer knows that we have all before
                 return None
 
     def _acknowledge(self, sequence: int) -> None:
@@ -249,8 +248,9 @@ class _Session(PagedChannel):
             self._line.stub.Pull(request, timeout=1.0)
 
     def _tell(self, reason: Reason) -> None:
-        self._incoming.fail(StoppedHereError(reason))
-        self._outgoing.replace(Page(end=reason))
+        stopped = StoppedHereError(reason)
+        self._incoming.fail(stopped)
+        self._outgoing.replace(Page(end=reason), stopped)
         with contextlib.suppress(CotallyError):
             self._outgoing.wait_delivered(end=True, timeout=STOP_SECONDS)
 

@@ -1,0 +1,468 @@
+"""Sessions over real sockets under mutual TLS: delivery, back-pressure, ends, and what happens when a peer goes."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from party import channel as channel_module
+from party.channel import PagedChannel, play
+from party.errors import ConfigError, PeerLostError, PeerStoppedError
+from party.pages import PAGE_BYTES, WINDOW, Reason
+from party.rpc import client as client_module
+from party.rpc.common import LONG_POLL
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.messages import ModelDigest, Verdict
+from protocols.role import Role, exchange, receive, run_pair
+from tests.support.rpc import (
+    Forwarder,
+    Parties,
+    both_ways,
+    make_parties,
+    receive_bulk,
+    send_bulk,
+    session,
+)
+
+Start = Callable[..., "Future[object]"]
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("parties")
+
+
+@pytest.fixture(scope="module")
+def parties(directory: Path) -> Parties:
+    return make_parties(directory)
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    with ThreadPoolExecutor(4) as pool:
+        yield pool.submit
+
+
+def finish(role: Role[object], channel: PagedChannel) -> object:
+    with channel:
+        return play(role, channel)
+
+
+def chat(rounds: int) -> Role[list[bytes]]:
+    heard = []
+    for number in range(rounds):
+        message = yield from exchange(ModelDigest(bytes([number]) * 32))
+        heard.append(message.digest)
+    yield from both_ways(2, 10 * MIB)
+    return heard
+
+
+# Delivery
+
+
+def test_a_session_gives_what_run_pair_gives_frames_of_10_mib_included(parties: Parties, start: Start) -> None:
+    with session(parties) as (alice, bob, _):
+        assert (alice.peer, bob.peer) == ("bob", "alice")
+        other = start(finish, chat(5), bob)
+        ours = finish(chat(5), alice)
+        assert (ours, other.result(10)) == run_pair(chat(5), chat(5))
+        assert alice.traffic.bytes_sent == bob.traffic.bytes_received > 20 * MIB
+        assert alice.traffic.round_trips == 6
+
+
+def test_both_parties_may_send_more_than_the_queues_hold(parties: Parties, start: Start) -> None:
+    frames = 4 * WINDOW
+    with session(parties) as (alice, bob, _):
+        other = start(finish, both_ways(frames, PAGE_BYTES), bob)
+        assert finish(both_ways(frames, PAGE_BYTES), alice) == frames * PAGE_BYTES
+        assert other.result(10) == frames * PAGE_BYTES
+
+
+@pytest.mark.parametrize("initiator_sends", [True, False])
+def test_a_slow_receiver_holds_its_sender_back_and_neither_takes_the_other_for_lost(
+    parties: Parties, start: Start, *, initiator_sends: bool
+) -> None:
+    frames, size = 4 * WINDOW, PAGE_BYTES - 10
+    with session(parties, patience=1.0) as (alice, bob, _):
+        sender, receiver = (alice, bob) if initiator_sends else (bob, alice)
+        sending = start(finish, send_bulk(frames, size), sender)
+        with pytest.raises(TimeoutError):
+            sending.result(2.5)
+        assert sender.traffic.frames_sent <= 2 * WINDOW + 1
+        assert finish(receive_bulk(frames), receiver) == frames * size
+        assert sending.result(5) == frames
+
+
+def test_a_session_survives_cut_connections_without_loss_or_repetition(parties: Parties, start: Start) -> None:
+    with parties.serve(patience=5) as server:
+        hop = Forwarder(server.address)
+        alice = parties.connect(hop.address, patience=5)
+        bob = server.accept(5)
+        other = start(finish, chat(40), bob)
+        ours = start(finish, chat(40), alice)
+        for _ in range(5):
+            time.sleep(0.1)
+            hop.cut()
+        assert (ours.result(20), other.result(20)) == run_pair(chat(40), chat(40))
+        hop.close()
+
+
+# Orderly ends
+
+
+@pytest.mark.parametrize("initiator_ends", [True, False])
+def test_what_was_sent_arrives_although_its_sender_has_closed(
+    parties: Parties, start: Start, *, initiator_ends: bool
+) -> None:
+    with session(parties, patience=1.0) as (alice, bob, _):
+        first, second = (alice, bob) if initiator_ends else (bob, alice)
+        sending = start(finish, send_bulk(12, PAGE_BYTES), first)
+        time.sleep(2.0)  # longer than patience: the second party still computes
+        assert finish(receive_bulk(12), second) == 12 * PAGE_BYTES
+        assert sending.result(5) == 12
+
+
+def test_a_responder_may_leave_as_soon_as_its_last_message_is_taken(parties: Parties, start: Start) -> None:
+    def serve() -> None:
+        with server, server.accept(5) as bob:
+            play(send_bulk(3, PAGE_BYTES), bob)
+
+    server = parties.serve()
+    served = start(serve)
+    alice = parties.connect(server.address)
+    served.result(10)
+    assert finish(receive_bulk(3), alice) == 3 * PAGE_BYTES
+
+
+def test_an_initiator_that_has_finished_is_not_lost(parties: Parties, start: Start) -> None:
+    with session(parties, patience=1.0) as (alice, bob, _):
+        finish(send_bulk(1, 10), alice)
+        time.sleep(1.5)
+        assert finish(receive_bulk(1), bob) == 10
+
+
+def test_closing_takes_no_longer_than_a_long_poll(parties: Parties, start: Start) -> None:
+    with session(parties) as (alice, bob, _):
+        started = time.monotonic()
+        alice.close()
+        bob.close()
+        assert time.monotonic() - started < 2 * LONG_POLL
+
+
+@pytest.mark.parametrize("initiator_sends", [True, False])
+def test_what_nobody_read_is_reported_at_the_close(parties: Parties, *, initiator_sends: bool) -> None:
+    with session(parties) as (alice, bob, _):
+        sender, other = (alice, bob) if initiator_sends else (bob, alice)
+        sender.send(Verdict(""))
+        time.sleep(0.3)
+        with pytest.raises(PeerError, match="sent more than we wait for"):
+            other.close()
+
+
+@pytest.mark.parametrize("initiator_ends", [True, False])
+def test_a_peer_that_ends_too_early_is_told_apart_from_a_lost_one(parties: Parties, *, initiator_ends: bool) -> None:
+    with session(parties) as (alice, bob, _):
+        first, second = (alice, bob) if initiator_ends else (bob, alice)
+        first.close()
+        with pytest.raises(PeerError, match="ended the session before its last message"):
+            play(exchange(Verdict("")), second)
+
+
+def test_both_parties_of_a_disagreement_learn_of_it(parties: Parties, start: Start) -> None:
+    def disagree() -> Role[None]:
+        yield from exchange(Verdict("theta"))
+        raise DisagreementError("theta", "another value")
+
+    with session(parties) as (alice, bob, _):
+        other = start(finish, disagree(), bob)
+        with pytest.raises(DisagreementError):
+            finish(disagree(), alice)
+        assert isinstance(other.exception(5), DisagreementError)
+
+
+def test_the_next_session_follows_the_last(parties: Parties, start: Start) -> None:
+    with parties.serve() as server:
+        for number in range(3):
+            accepted = start(server.accept, 5)
+            alice = parties.connect(server.address)
+            bob = accepted.result(5)
+            assert isinstance(bob, PagedChannel)
+            other = start(finish, receive_bulk(1), bob)
+            finish(send_bulk(1, number), alice)
+            assert other.result(5) == number
+
+
+# Ends by a fault
+
+
+def fail(error: BaseException) -> Role[None]:
+    yield from receive(Verdict)
+    raise error
+
+
+@pytest.mark.parametrize("initiator_fails", [True, False])
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (DeviationError(), "reports that what we sent failed a check"),
+        (KeyboardInterrupt(), "cancelled the run"),
+        (ValueError("canary 4711"), "had a fault of its own"),
+    ],
+    ids=["deviation", "cancelled", "internal"],
+)
+def test_the_reason_of_an_end_reaches_the_other_side_at_once_and_no_text(
+    parties: Parties, error: BaseException, text: str, *, initiator_fails: bool
+) -> None:
+    with session(parties, patience=30.0) as (alice, bob, _):
+        failing, other = (alice, bob) if initiator_fails else (bob, alice)
+        other.send(Verdict(""))
+        started = time.monotonic()
+        with pytest.raises(type(error)):
+            finish(fail(error), failing)
+        with pytest.raises(PeerStoppedError, match=f"^{failing_name(failing, alice)} {text}") as stopped:
+            finish(receive(Verdict), other)
+        assert "4711" not in str(stopped.value)
+        assert time.monotonic() - started < 2.0
+
+
+def failing_name(failing: PagedChannel, alice: PagedChannel) -> str:
+    return "alice" if failing is alice else "bob"
+
+
+@pytest.mark.parametrize("initiator_stops", [True, False])
+def test_a_stop_overtakes_what_waits_and_frees_a_peer_that_is_held_back(
+    parties: Parties, start: Start, *, initiator_stops: bool
+) -> None:
+    frames = 5 * WINDOW
+    with session(parties, patience=30.0) as (alice, bob, _):
+        stopping, other = (alice, bob) if initiator_stops else (bob, alice)
+        stopped = start(play, send_bulk(frames, PAGE_BYTES), stopping)
+        held = start(play, both_ways(2 * frames, PAGE_BYTES), other)
+        time.sleep(0.5)
+        started = time.monotonic()
+        stopping.stop(Reason.CANCELLED)
+        assert isinstance(held.exception(5), PeerStoppedError)
+        assert time.monotonic() - started < 2.0
+        assert str(stopped.exception(5)) == "we ended the session: cancelled"
+
+
+def test_a_stop_does_not_wait_for_a_peer_that_cannot_be_reached(
+    parties: Parties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (channel_module, client_module):
+        monkeypatch.setattr(module, "STOP_SECONDS", 0.3)
+    with parties.serve(patience=30) as server:
+        hop = Forwarder(server.address)
+        alice = parties.connect(hop.address, patience=30)
+        hop.close()
+        started = time.monotonic()
+        alice.stop(Reason.DEVIATION)
+        assert time.monotonic() - started < 2.0
+
+
+def test_closing_the_server_stops_its_session(parties: Parties) -> None:
+    with session(parties) as (alice, bob, server):
+        server.close()
+        with pytest.raises(PeerStoppedError, match="bob cancelled the run"):
+            alice.receive()
+        with pytest.raises(Exception, match="we ended the session"):
+            bob.receive()
+        with pytest.raises(InputError, match="closed"):
+            server.accept(5)
+
+
+# One session at a time
+
+
+def test_a_second_session_is_refused_while_one_runs_and_the_first_goes_on(parties: Parties, start: Start) -> None:
+    with session(parties) as (alice, bob, server):
+        with pytest.raises(PeerError, match=r"^bob is busy with another session$") as refusal:
+            parties.connect(server.address, patience=1.0)
+        assert not isinstance(refusal.value, PeerLostError)
+        other = start(finish, chat(2), bob)
+        finish(chat(2), alice)
+        other.result(10)
+
+
+def test_a_session_that_was_lost_gives_way_to_a_new_one(parties: Parties) -> None:
+    with session(parties, patience=1.0) as (alice, bob, server):
+        alice._release()  # as if killed: no more calls
+        again = parties.connect(server.address, patience=10.0)
+        fresh = server.accept(5)
+        again.send(Verdict("new"))
+        assert fresh.receive() == Verdict("new")
+        with pytest.raises(PeerLostError):
+            bob.receive()
+        again.stop(Reason.CANCELLED)
+
+
+def test_a_session_that_died_before_it_was_accepted_is_not_accepted(parties: Parties) -> None:
+    with parties.serve() as server:
+        parties.connect(server.address).stop(Reason.CANCELLED)
+        with pytest.raises(PeerLostError, match=r"no peer opened a session within 0\.5 s"):
+            server.accept(0.5)
+
+
+# A peer that goes
+
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from party.identity import load_identity, load_peers
+from party.rpc.client import connect
+from party.rpc.server import NodeServer
+own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+identity, peers = load_identity(own), load_peers(own)
+if role == "serve":
+    server = NodeServer(identity, peers.values(), address)
+    print(server.address, flush=True)
+    channel = server.accept()
+else:
+    channel = connect(identity, *peers.values(), address)
+    print("connected", flush=True)
+channel.receive()
+"""
+
+
+@contextlib.contextmanager
+def process(directory: Path, role: str, address: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    command = [sys.executable, "-c", PROGRAM, str(directory), role, address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            yield child, child.stdout.readline().strip()
+        finally:
+            child.kill()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_responder_misses_its_peer_within_its_patience(directory: Path, parties: Parties, how: int) -> None:
+    with parties.serve(patience=1.5) as server, process(directory / "alice", "connect", server.address) as (child, _):
+        bob = server.accept(10)
+        child.send_signal(how)
+        started = time.monotonic()
+        with pytest.raises(PeerLostError, match=r"^lost alice: it has not called for 1\.5 s$"):
+            bob.receive()
+        assert 1.0 < time.monotonic() - started < 3.0
+
+
+def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, parties: Parties) -> None:
+    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
+        alice = parties.connect(address, patience=2.0)
+        child.send_signal(signal.SIGSTOP)
+        started = time.monotonic()
+        with pytest.raises(PeerLostError, match=r"^bob at .* does not answer, for 2 s now$"):
+            alice.receive()
+        assert 1.0 < time.monotonic() - started < 4.0
+        alice.stop(Reason.CANCELLED)
+
+
+def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(directory: Path, parties: Parties) -> None:
+    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
+        alice = parties.connect(address, patience=60.0)
+        child.kill()
+        started = time.monotonic()
+        with pytest.raises(PeerLostError, match=r"^bob at .* refuses connections, for 5 s now$"):
+            alice.receive()
+        assert time.monotonic() - started < 10.0
+        alice.stop(Reason.CANCELLED)
+
+
+def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties) -> None:
+    with session(parties, patience=1.0) as (alice, bob, _):
+        alice.send(Verdict("last words"))
+        time.sleep(0.5)
+        alice._release()
+        time.sleep(1.5)
+        assert bob.receive() == Verdict("last words")
+        with pytest.raises(PeerLostError):
+            bob.receive()
+        with pytest.raises(PeerLostError):
+            bob.send(Verdict(""))
+
+
+def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_content(parties: Parties) -> None:
+    with session(parties, patience=1.0) as (alice, bob, _):
+        alice._release()
+        bob.send(Verdict(""))
+        with pytest.raises(PeerLostError):
+            bob.close()
+    with session(parties, patience=1.0) as (alice, bob, _):
+        alice._release()
+        bob.close()
+
+
+def test_a_responder_that_was_started_anew_does_not_know_the_session(parties: Parties) -> None:
+    with parties.serve() as server:
+        address = server.address
+        alice = parties.connect(address, patience=5.0)
+        bob = server.accept(5)
+        server._server.stop(None).wait()
+        bob._release()
+    with parties.serve(address), pytest.raises(PeerLostError, match="no longer knows this session"):
+        alice.receive()
+    alice.stop(Reason.CANCELLED)
+
+
+# Before a session
+
+
+def test_an_initiator_may_start_before_its_peer(parties: Parties, start: Start) -> None:
+    with parties.serve() as server:
+        address = server.address
+    early = start(parties.connect, address, patience=10.0)
+    time.sleep(1.0)
+    with parties.serve(address) as server:
+        bob = server.accept(10)
+        alice = early.result(5)
+        assert isinstance(alice, PagedChannel)
+        alice.close()
+        bob.close()
+
+
+def test_an_absent_peer_is_named_with_its_address_in_one_line(parties: Parties) -> None:
+    with parties.serve() as server:
+        address = server.address
+    started = time.monotonic()
+    with pytest.raises(PeerLostError, match=f"^bob at {address} refuses connections, for 1 s now: .*listening") as lost:
+        parties.connect(address, patience=1.0)
+    assert "\n" not in str(lost.value)
+    assert 0.9 < time.monotonic() - started < 3.0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_port_in_use_is_refused_in_words(parties: Parties, host: str) -> None:
+    with parties.serve() as server:
+        port = server.address.rsplit(":", 1)[1]
+        with pytest.raises(ConfigError, match=f"^cannot listen on {host}:{port}: the port is in use$"):
+            parties.serve(f"{host}:{port}")
+
+
+@pytest.mark.parametrize("address", ["", "bob", "bob:", ":1", "bob:x", "bob:65536", "::1:80", "bob:-1", "bob:\u0661"])
+def test_an_address_is_a_host_and_a_port(parties: Parties, address: str) -> None:
+    with pytest.raises(ConfigError, match="is not an address"):
+        parties.connect(address)
+    with pytest.raises(ConfigError, match="is not an address"):
+        parties.serve(address)
+
+
+def test_a_host_that_is_not_ours_cannot_be_listened_on(parties: Parties) -> None:
+    with pytest.raises(ConfigError, match="not this machine's"):
+        parties.serve("192.0.2.1:50051")
+    with pytest.raises(ConfigError, match="host is not known"):
+        parties.serve("no-such-host.invalid:50051")
+
+
+@pytest.mark.parametrize("patience", [0.9, 86_401.0, float("nan")])
+def test_patience_has_a_range(parties: Parties, patience: float) -> None:
+    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
+        parties.connect("127.0.0.1:1", patience=patience)
+    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
+        parties.serve(patience=patience)

@@ -1,0 +1,142 @@
+"""Two parties with identities that trust each other, and roles that move bulk, for tests over real sockets."""
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from party.channel import PagedChannel
+from party.identity import Identity, Peer, create_identity, trust
+from party.rpc.client import CLIENT_OPTIONS, connect
+from party.rpc.server import NodeServer
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.messages import DisguisedPage
+from protocols.role import Role, Send, receive
+
+SESSION = bytes(16)
+
+
+@dataclass(frozen=True)
+class Parties:
+    """Alice, who opens sessions, and Bob, who answers; each has pinned the other."""
+
+    alice: Identity
+    bob: Identity
+    pinned_alice: Peer
+    pinned_bob: Peer
+
+    def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0) -> NodeServer:
+        """Let Bob listen."""
+        return NodeServer(self.bob, [self.pinned_alice], address, patience=patience)
+
+    def connect(self, address: str, *, patience: float = 2.0) -> PagedChannel:
+        """Let Alice open a session."""
+        return connect(self.alice, self.pinned_bob, address, patience=patience)
+
+
+def make_parties(directory: Path) -> Parties:
+    """Make both identities in a directory."""
+    alice = create_identity(directory / "alice", "alice")
+    bob = create_identity(directory / "bob", "bob")
+    pinned_alice = trust(directory / "bob", directory / "alice" / "cert.pem")
+    pinned_bob = trust(directory / "alice", directory / "bob" / "cert.pem")
+    return Parties(alice, bob, pinned_alice, pinned_bob)
+
+
+@contextlib.contextmanager
+def session(parties: Parties, *, patience: float = 2.0) -> Iterator[tuple[PagedChannel, PagedChannel, NodeServer]]:
+    """Open a session; whatever is still open at the end is cancelled."""
+    with parties.serve(patience=patience) as server:
+        alice = parties.connect(server.address, patience=patience)
+        try:
+            yield alice, server.accept(5), server
+        finally:
+            alice._release()
+
+
+@contextlib.contextmanager
+def stub(own: Identity | None, peer: Peer, address: str, *options: tuple[str, int]) -> Iterator[node_pb2_grpc.NodeStub]:
+    """Call a node by hand, with or without a certificate of our own."""
+    with raw_channel(own, peer, address, *options) as channel:
+        yield node_pb2_grpc.NodeStub(channel)
+
+
+def raw_channel(own: Identity | None, peer: Peer, address: str, *options: tuple[str, int]) -> grpc.Channel:
+    """Connect by hand."""
+    key, chain = (own.key_pem, own.pem) if own else (None, None)
+    credentials = grpc.ssl_channel_credentials(peer.pem, key, chain)
+    return grpc.secure_channel(address, credentials, options=(*CLIENT_OPTIONS, *options))
+
+
+def opened(node: node_pb2_grpc.NodeStub) -> node_pb2_grpc.NodeStub:
+    """Open the session whose id is `SESSION`."""
+    node.Open(wire.OpenRequest(version="1", session=SESSION), timeout=5)
+    return node
+
+
+def send_bulk(frames: int, size: int) -> Role[int]:
+    """Send frames of one size."""
+    for _ in range(frames):
+        yield Send(DisguisedPage(bytes(size)))
+    return frames
+
+
+def receive_bulk(frames: int) -> Role[int]:
+    """Receive frames and return their bytes."""
+    total = 0
+    for _ in range(frames):
+        total += len((yield from receive(DisguisedPage)).codes)
+    return total
+
+
+def both_ways(frames: int, size: int) -> Role[int]:
+    """Send all, then receive as many."""
+    yield from send_bulk(frames, size)
+    return (yield from receive_bulk(frames))
+
+
+class Forwarder:
+    """A TCP hop between the parties whose connections can be cut."""
+
+    def __init__(self, target: str) -> None:
+        host, port = target.rsplit(":", 1)
+        self._target = host, int(port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._target)
+                self._open += [near, far]
+                for source, sink in ((near, far), (far, near)):
+                    threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def _copy(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_RDWR)
+
+    def cut(self) -> None:
+        """Break every connection; new ones are accepted."""
+        for each in self._open:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+        self._open.clear()
+
+    def close(self) -> None:
+        """Break everything and refuse new connections."""
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self.cut()
