@@ -1,0 +1,91 @@
+"""Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
+
+A data set's columns are dealt to two parties at random, or two files of your own are taken. The parties then run
+`randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table. In
+files of your own, numbers are halved at the median of their range and texts become the commonest one and "other";
+settings of your own (`cotally init`) can do better.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from party.cli.progress import PROGRESS_STYLES, make_progress
+from party.config import ENGINES, USUAL_KEY_BITS
+from party.datasets import NAMES
+from party.demo.errors import DemoError
+from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_fraction, parse_omegas
+from party.demo.run import run_demo
+from protocols.errors import InputError
+
+SUMMARY = "run everything on this machine, on real data"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    source = parser.add_argument_group("data")
+    source.add_argument("--data", choices=NAMES, help=f"a data set that comes along (default: {NAMES[0]})")
+    source.add_argument("--alice", type=Path, metavar="A.csv", help="instead of it, alice's own table")
+    source.add_argument("--bob", type=Path, metavar="B.csv", help="and bob's")
+    source.add_argument("--class", dest="class_name", metavar="NAME", help="the column to predict, in either or both")
+    source.add_argument(
+        "--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)'
+    )
+    source.add_argument("--rows", type=int, metavar="N", help="take the first N rows")
+    terms = parser.add_argument_group("runs")
+    terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows (default: %(default)s)")
+    terms.add_argument("--theta", default="9/20", metavar="T", help="chance of the truth (default: %(default)s)")
+    terms.add_argument("--groups", type=int, default=2, metavar="G", help="groups per party (default: %(default)s)")
+    terms.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="of hybrid (default: %(default)s)")
+    terms.add_argument("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="(default: %(default)s)")
+    terms.add_argument("--test", default="1/5", metavar="SHARE", help="held out; 0: none (default: %(default)s)")
+    terms.add_argument("--seed", type=int, default=1, metavar="S", help="of both splits (default: %(default)s)")
+    terms.add_argument(
+        "--skip-smc",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE} rows)",
+    )
+    parser.add_argument("--out", type=Path, default=Path("demo-run"), metavar="DIR", help="(default: %(default)s)")
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run it."""
+    options = _options(arguments)
+    display = make_progress(arguments.progress)
+    try:
+        run_demo(options, display, lambda line: print(line, flush=True))
+    except DemoError as error:
+        display.finish()
+        print(f"cotally: {error}", file=sys.stderr)
+        return error.code
+    finally:
+        display.finish()
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> DemoOptions:
+    return DemoOptions(
+        data=_source(arguments),
+        rows=arguments.rows,
+        omegas=parse_omegas(arguments.omega),
+        theta=parse_fraction("--theta", arguments.theta),
+        groups=arguments.groups,
+        engine=arguments.engine,
+        key_bits=arguments.key_bits,
+        test=parse_fraction("--test", arguments.test),
+        seed=arguments.seed,
+        out=arguments.out,
+        skip_smc=arguments.skip_smc,
+    )
+
+
+def _source(arguments: argparse.Namespace) -> str | OwnFiles:
+    own = (arguments.alice, arguments.bob, arguments.class_name)
+    if all(part is None for part in (*own, arguments.id)):
+        name: str = arguments.data or NAMES[0]
+        return name
+    if arguments.data is not None or any(part is None for part in own):
+        raise InputError("tables of your own need --alice, --bob and --class, and no --data")
+    return OwnFiles(arguments.alice, arguments.bob, arguments.class_name, arguments.id)

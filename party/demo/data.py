@@ -1,0 +1,152 @@
+"""The two tables of a demo: a data set whose columns are dealt to two parties, or two files of the user's."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from party.data import MISSING_TOKENS, ColumnTreatment, Frame, read_frame
+from party.data.bins import MEDIAN, number
+from party.datasets import load
+from party.demo.options import OwnFiles
+from party.errors import DataError
+from protocols.errors import InputError
+from protocols.randomness import public_order
+
+ALICE, BOB = "alice", "bob"
+PARTIES = (ALICE, BOB)
+ID = "id"
+
+_MANY = 4
+
+Cells = Sequence[str | None]
+
+
+@dataclass(frozen=True, repr=False)
+class Half:
+    """One party's table: columns of text, the class among them if it holds it, and how they become attributes."""
+
+    columns: Mapping[str, Cells]
+    treatments: Mapping[str, ColumnTreatment]
+    holds_class: bool
+
+    def __repr__(self) -> str:
+        return f"<Half of {len(self.columns)} columns>"
+
+
+@dataclass(frozen=True, repr=False)
+class Halves:
+    """Both parties' tables over the same records."""
+
+    name: str
+    class_name: str
+    id_column: str
+    ids: Sequence[str]
+    of: Mapping[str, Half] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Halves of {self.name}: {len(self.ids)} records>"
+
+    def first(self, rows: int | None) -> "Halves":
+        """Return the first rows.
+
+        Raises:
+            InputError: There are not so many.
+        """
+        if rows is None:
+            return self
+        if rows > len(self.ids):
+            raise InputError(f"--rows must be 1 to {len(self.ids)}, the number of rows that there are")
+        halves = {
+            party: replace(half, columns={name: cells[:rows] for name, cells in half.columns.items()})
+            for party, half in self.of.items()
+        }
+        return replace(self, ids=self.ids[:rows], of=halves)
+
+
+def deal_dataset(name: str, seed: int) -> Halves:
+    """Deal the columns of an embedded data set: each party gets half, at random by the seed, and one the class.
+
+    Raises:
+        InputError: There is no such data set.
+    """
+    data = load(name)
+    cells = dict(zip(data.columns, zip(*data.rows, strict=True), strict=True))
+    others = [column for column in data.columns if column != data.class_name]
+    order = public_order(seed, len(others))
+    alices = set(order[: (len(others) + 1) // 2])
+    owner = PARTIES[public_order(seed, 2)[0]]
+    halves = {}
+    for party in PARTIES:
+        own = [c for i, c in enumerate(others) if (i in alices) == (party == ALICE)]
+        treatments = {column: data.treatments[column] for column in own if column in data.treatments}
+        own += [data.class_name] * (party == owner)
+        halves[party] = Half({column: cells[column] for column in own}, treatments, party == owner)
+    return Halves(name, data.class_name, ID, [str(i) for i in range(1, len(data.rows) + 1)], halves)
+
+
+def read_own(files: OwnFiles) -> Halves:
+    """Read two files of the user's and line them up: by their ids, or by their order if neither has an id column.
+
+    Raises:
+        DataError: A file cannot be read, has no such column, or the two do not list the same records.
+        InputError: Neither file has the class.
+    """
+    frames = {ALICE: read_frame(files.alice), BOB: read_frame(files.bob)}
+    if all(files.class_name not in frame.columns for frame in frames.values()):
+        raise InputError(f"neither file has the class column {files.class_name!r}")
+    id_column = _id_column(files, frames)
+    if id_column is None:
+        ids, rows = _lined_up_by_order(frames)
+    else:
+        ids, rows = _lined_up_by_ids(frames, id_column)
+    halves = {party: _own_half(frame, files.class_name, id_column, rows[party]) for party, frame in frames.items()}
+    return Halves(f"{files.alice.stem} + {files.bob.stem}", files.class_name, id_column or ID, ids, halves)
+
+
+def _id_column(files: OwnFiles, frames: Mapping[str, Frame]) -> str | None:
+    if files.id_column is not None:
+        return files.id_column
+    return ID if any(ID in frame.columns for frame in frames.values()) else None
+
+
+def _lined_up_by_order(frames: Mapping[str, Frame]) -> tuple[list[str], dict[str, Sequence[int]]]:
+    lengths = [len(frames[party]) for party in PARTIES]
+    if lengths[0] != lengths[1]:
+        raise DataError(
+            f"{lengths[1]} rows, but {frames[ALICE].path} has {lengths[0]}: without an id column (--id) rows are "
+            "taken in order",
+            path=frames[BOB].path,
+        )
+    order = range(lengths[0])
+    return [str(i + 1) for i in order], dict.fromkeys(PARTIES, order)
+
+
+def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[str], dict[str, Sequence[int]]]:
+    positions: dict[str, dict[str, int]] = {}
+    for party, frame in frames.items():
+        column = frame.column(id_column)
+        seen: dict[str, int] = {}
+        for row, text in enumerate(column.cells):
+            if text is None or text in seen:
+                raise column.error("the id is empty or occurs above", row)
+            seen[text] = row
+        positions[party] = seen
+    missing = len(positions[ALICE].keys() ^ positions[BOB].keys())
+    if missing:
+        raise DataError(f"{missing} ids are in one of the two files only", path=frames[BOB].path, column=id_column)
+    ids = list(positions[ALICE])
+    return ids, {party: [positions[party][text] for text in ids] for party in PARTIES}
+
+
+def _own_half(frame: Frame, class_name: str, id_column: str | None, rows: Sequence[int]) -> Half:
+    names = [name for name in frame.columns if name != id_column]
+    columns = {name: [frame.column(name).cells[row] for row in rows] for name in names}
+    treatments = {name: _usual_treatment(cells) for name, cells in columns.items() if name != class_name}
+    return Half(columns, treatments, class_name in columns)
+
+
+def _usual_treatment(cells: Cells) -> ColumnTreatment:
+    """Halve numbers at the median of their range, and keep one text apart from the others: always small enough."""
+    present = {text for text in cells if text is not None and text not in MISSING_TOKENS}
+    if len(present) > _MANY and all(number(text) is not None for text in present):
+        return ColumnTreatment(bins=MEDIAN)
+    return ColumnTreatment(max_values=2)

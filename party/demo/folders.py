@@ -1,0 +1,180 @@
+"""The folders of a demo. Each party's has all that it is given: data, keys, settings, the other's certificate."""
+
+import csv
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from party.config import ALL, METHODS
+from party.creation import CONFIG_FILE, create_party
+from party.data import ColumnTreatment
+from party.demo.data import ALICE, BOB, PARTIES, Halves
+from party.demo.options import DemoOptions
+from party.files import write_atomically
+from party.identity import trust
+from party.report import FORMAT
+from protocols.errors import InputError
+
+RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
+MODEL = "model.json"
+
+_HOST = "127.0.0.1"
+_PATIENCE = 60
+_OWN = (*PARTIES, RUN, PNG, SVG)
+
+
+@contextmanager
+def fresh_folder(out: Path) -> Iterator[Path]:
+    """Give a folder to prepare a demo in, and put what is in it in the place of an older demo's at the end.
+
+    Raises:
+        InputError: Something that is no demo's stands there, or the place cannot be written.
+    """
+    check_out(out)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name[:50]}-") as temporary:
+            staged = Path(temporary)
+            yield staged
+            out.mkdir(exist_ok=True)
+            for name in _OWN:
+                _remove(out / name)
+            for path in staged.iterdir():
+                path.rename(out / path.name)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror or 'output error'}") from None
+
+
+def check_out(out: Path) -> None:
+    """Refuse to replace anything but the folder of an earlier demo.
+
+    Raises:
+        InputError: Something else stands there.
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise InputError(f"{out} is not a folder: choose another with --out")
+    if any(out.iterdir()) and not _is_demo(out):
+        raise InputError(f"{out} holds files that are no demo's: choose another folder with --out")
+
+
+def _is_demo(out: Path) -> bool:
+    try:
+        content = json.loads((out / RUN).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and content.get("format") == FORMAT
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -> None:
+    """Write both parties' folders; `bob` listens.
+
+    Raises:
+        InputError: They cannot be written.
+    """
+    for party in PARTIES:
+        settings = _settings(party, halves, options, port)
+        create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)
+        write_atomically(root / party / "data.csv", _csv(party, halves))
+    for own, other in ((ALICE, BOB), (BOB, ALICE)):
+        trust(root / own, root / other / "cert.pem")
+
+
+def _csv(party: str, halves: Halves) -> str:
+    columns = halves.of[party].columns
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow([halves.id_column, *columns])
+    writer.writerows(zip(halves.ids, *columns.values(), strict=True))
+    return output.getvalue()
+
+
+def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
+    half = halves.of[party]
+    theta = toml_text(str(options.theta))
+    lines = [
+        f"name = {toml_text(party)}",
+        "",
+        "[data]",
+        'file = "data.csv"',
+        f"id = {toml_text(halves.id_column)}",
+        f"dataset = {toml_text(halves.name)}",
+        *([f"class = {toml_text(halves.class_name)}"] if half.holds_class else []),
+        "",
+        "[columns]",
+        *_treatment_lines(half.treatments),
+        "",
+        "[disguise]",
+        f"groups = {options.groups}",
+        "",
+        "[agree]",
+        f"methods = [{', '.join(map(toml_text, METHODS))}]",
+        f"theta = [{theta}, {theta}]",
+        'omega = "all"',
+        f"smallest_key_bits = {options.key_bits}",
+        "",
+        "[node]",
+        f'peer = "{BOB if party == ALICE else ALICE}"',
+        f'{"listen" if party == BOB else "address"} = "{_HOST}:{port}"',
+        f"patience = {_PATIENCE}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _treatment_lines(treatments: Mapping[str, ColumnTreatment]) -> list[str]:
+    lines = []
+    for name, treatment in treatments.items():
+        parts = [f"missing = {toml_text(treatment.missing)}"]
+        if isinstance(treatment.bins, str):
+            parts.append(f"bins = {toml_text(treatment.bins)}")
+        elif treatment.bins is not None:
+            parts.append(f"bins = [{', '.join(toml_text(str(edge)) for edge in treatment.bins)}]")
+        if treatment.max_values is not None:
+            parts.append(f"max_values = {treatment.max_values}")
+        lines.append(f"{toml_text(name)} = {{ {', '.join(parts)} }}")
+    return lines
+
+
+def write_job(folder: Path, run: str, method: str, omega: int, class_name: str, options: DemoOptions) -> str:
+    """Write the job of one run and return the file's name."""
+    engine = "dot_product" if method == "smc" else options.engine
+    window = '"all"' if omega == ALL else omega
+    content = f"""\
+method = "{method}"
+theta = "{options.theta}"
+omega = {window}
+engine = "{engine}"
+class = {toml_text(class_name)}
+seed = {options.seed}
+test = "{options.test}"
+key_bits = {options.key_bits}
+"""
+    name = f"job-{run}.toml"
+    write_atomically(folder / name, content)
+    return name
+
+
+def toml_text(text: str) -> str:
+    r"""Return a text as TOML has it.
+
+    >>> print(toml_text('a "b"\n'))
+    "a \"b\"\n"
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def config_path(root: Path, party: str) -> Path:
+    """Return where a party's settings are."""
+    return root / party / CONFIG_FILE

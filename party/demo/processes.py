@@ -1,0 +1,153 @@
+"""The two party processes. Each is started in its own folder and is told of nothing else."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from party.cli.progress import parse_line
+from party.demo.errors import PartyFailedError
+from protocols.role import Progress
+
+OnProgress = Callable[[Progress], None]
+
+_ERROR = "cotally: "
+_READY = " listens on "
+_START_SECONDS = 60
+_END_SECONDS = 10
+
+
+def free_port() -> int:
+    """Return a port of this machine that nobody listens on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class PartyProcess:
+    """One party's process: a command of `cotally` in the party's folder. As a context manager it ends with it."""
+
+    def __init__(self, party: str, folder: Path, *arguments: str) -> None:
+        self.party, self._log = party, folder / "log.txt"
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+            [sys.executable, "-P", "-m", "party.demo.child", *arguments],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        self._error = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process, by force if it does not end by itself."""
+        self._process.terminate()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        with contextlib.suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+
+    @property
+    def error(self) -> str:
+        """The last error that the process told of, since this was last cleared."""
+        return self._error
+
+    def clear_error(self) -> None:
+        """Forget earlier errors."""
+        self._error = ""
+
+    @property
+    def code(self) -> int | None:
+        """The exit code, None while it runs."""
+        return self._process.poll()
+
+    def wait(self) -> int:
+        """Wait for the end and return the exit code."""
+        return self._process.wait()
+
+    def lines(self) -> Iterator[str | Progress]:
+        """Yield what the process tells: progress, and other lines, which go to its log too."""
+        assert self._process.stderr is not None  # noqa: S101  # it was asked for
+        with self._log.open("a", encoding="utf-8") as log, self._process.stderr as stream:
+            for line in stream:
+                progress = parse_line(line)
+                if progress is not None:
+                    yield progress
+                    continue
+                log.write(line)
+                log.flush()
+                if line.startswith(_ERROR):
+                    self._error = line.removeprefix(_ERROR).strip()
+                yield line
+
+
+class Server(PartyProcess):
+    """A party that serves until it is stopped.
+
+    Raises:
+        PartyFailedError: It does not come to listen.
+    """
+
+    def __init__(self, party: str, folder: Path, *arguments: str) -> None:
+        super().__init__(party, folder, *arguments)
+        self._ready = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        for line in self.lines():
+            if isinstance(line, str) and _READY in line:
+                self._ready.set()
+        self._ready.set()  # it has ended: nobody need wait any longer
+
+    def __enter__(self) -> Self:
+        if not self._ready.wait(_START_SECONDS) or not self._reader.is_alive():
+            self.stop()
+            raise PartyFailedError(self.party, self.error, self.code)
+        return self
+
+    def stop(self) -> None:
+        """End the process and its reader."""
+        super().stop()
+        self._reader.join(_END_SECONDS)
+
+
+def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, on_progress: OnProgress) -> None:
+    """Run one `cotally train` to its end.
+
+    Raises:
+        PartyFailedError: It failed, or the server did.
+    """
+    server.clear_error()
+    with PartyProcess(party, folder, "train", *arguments) as process:
+        for line in process.lines():
+            if isinstance(line, Progress):
+                on_progress(line)
+        code = process.wait()
+    if code == 0:
+        return
+    if server.code is not None:
+        raise PartyFailedError(server.party, server.error, server.code)
+    also = f"; {server.party}: {server.error}" if server.error and server.error != process.error else ""
+    raise PartyFailedError(party, process.error + also, code)

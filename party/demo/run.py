@@ -1,0 +1,306 @@
+"""A whole demo: the tables, the two processes, a run for each method and window, and what came of them."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from party.config import ALL, read_job, read_party_config
+from party.demo.data import ALICE, BOB, PARTIES, Halves, deal_dataset, read_own
+from party.demo.errors import DemoError
+from party.demo.folders import (
+    MODEL,
+    PNG,
+    RUN,
+    SVG,
+    check_out,
+    config_path,
+    fresh_folder,
+    write_job,
+    write_parties,
+)
+from party.demo.options import DemoOptions, OwnFiles
+from party.demo.processes import Server, free_port, train
+from party.demo.reference import Reference, make_reference
+from party.figure import write_figures
+from party.model import read_model
+from party.report import (
+    BytesSent,
+    DataFacts,
+    Parameters,
+    Row,
+    RunReport,
+    TrainReport,
+    TreeSize,
+    read_train_report,
+    table,
+    write_run,
+)
+from party.session import check_disguise, load_local
+from party.tree_text import tree_lines
+from protocols.errors import InputError
+from protocols.learning.tree import Tree
+from protocols.messages import Terms
+from protocols.role import Progress
+from protocols.two_party.local import Local
+
+_MODEL_SECONDS = 30.0
+_TREE_LINES = 40
+
+Say = Callable[[str], None]
+
+
+class Display(Protocol):
+    """Shows progress."""
+
+    def show(self, progress: Progress) -> None:
+        """Show how far a phase is."""
+
+    def finish(self) -> None:
+        """Leave room for ordinary lines."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its method, its window (`ALL` where the method has none), and its name in file names."""
+
+    method: str
+    omega: int = ALL
+
+    @property
+    def name(self) -> str:
+        """As in `model-hybrid-2.json`."""
+        return f"hybrid-{self.omega or 'all'}" if self.method == "hybrid" else self.method
+
+
+def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
+    """Return the runs of a demo in their order; `smc` is not among them if it is derived."""
+    smc = () if options.derives_smc(rows) else (Run("smc"),)
+    return (Run("randomized"), *(Run("hybrid", omega) for omega in options.omegas), *smc)
+
+
+def run_demo(options: DemoOptions, display: Display, say: Say) -> RunReport:
+    """Do everything and tell of it line by line.
+
+    Raises:
+        InputError: The options or the data cannot be used: nothing was written.
+        DemoError: A party failed, or a result is not what it must be.
+    """
+    check_out(options.out)
+    display.show(Progress("reading the data", 0, 0))
+    halves = _halves(options)
+    port = free_port()
+    with fresh_folder(options.out) as staged:
+        display.show(Progress("making both parties' keys", 0, 0))
+        write_parties(staged, halves, options, port)
+        parties = {party: _load(staged, party, options) for party in PARTIES}
+        display.show(Progress("growing the plain tree", 0, 0))
+        demo = _Demo(options, halves, parties)
+        write_run(staged / RUN, demo.report)
+    display.finish()
+    for line in _introduction(demo, halves):
+        say(line)
+    demo.play(display, say)
+    for line in _conclusion(demo, options.out):
+        say(line)
+    return demo.report
+
+
+def _halves(options: DemoOptions) -> Halves:
+    if isinstance(options.data, OwnFiles):
+        return read_own(options.data).first(options.rows)
+    return deal_dataset(options.data, options.seed).first(options.rows)
+
+
+def _load(root: Path, party: str, options: DemoOptions) -> Local:
+    return load_local(read_party_config(config_path(root, party), options.key_floor), options.key_floor)
+
+
+class _Demo:
+    """A demo in the middle: the reference, and the rows so far."""
+
+    def __init__(self, options: DemoOptions, halves: Halves, parties: Mapping[str, Local]) -> None:
+        self.options, self._halves = options, halves
+        self._out = options.out
+        started = time.monotonic()
+        self.reference: Reference = make_reference(parties, options)
+        seconds = time.monotonic() - started
+        self._check_design(parties)
+        reference = self.reference
+        self.report = RunReport(
+            DataFacts(
+                halves.name,
+                len(reference.train),
+                len(reference.test),
+                len(reference.schema.attributes),
+                reference.schema.classes,
+            ),
+            Parameters(str(options.theta), options.groups, options.key_bits, options.engine, options.seed),
+            (self._unmeasured("plain", seconds),),
+        )
+        self.tree = reference.tree
+
+    def _check_design(self, parties: Mapping[str, Local]) -> None:
+        """Refuse a disguise that cannot work before any process is started."""
+        options = self.options
+        terms = Terms(
+            "hybrid",
+            options.theta,
+            ALL,
+            options.engine,
+            self._halves.class_name,
+            options.seed,
+            options.test,
+            options.key_bits,
+        )
+        for local in parties.values():
+            check_disguise(local, terms)
+
+    def _unmeasured(self, method: str, seconds: float | None) -> Row:
+        """Return the row of the plain tree, or that of `smc` derived from it."""
+        derived = method == "smc"
+        tree, correct = self.reference.tree, self.reference.correct(self.reference.tree)
+        counts = self.reference.computations if derived else 0
+        return Row(
+            method=method,
+            omega=None,
+            accuracy=self._share(correct),
+            smc_computations=counts,
+            cost_ratio=1.0 if derived else None,
+            seconds=seconds,
+            bytes_sent=None if derived else BytesSent(0, 0),
+            round_trips=None if derived else 0,
+            exact_counts_disclosed=counts + (derived and correct is not None),
+            tree=TreeSize(tree.size, tree.depth),
+            equals_plain_id3=True,
+            derived=derived,
+        )
+
+    def _share(self, correct: int | None) -> float | None:
+        return None if correct is None else correct / len(self.reference.test)
+
+    def play(self, display: Display, say: Say) -> None:
+        """Start the server, do every run, and write what came of it."""
+        runs = planned(self.options, len(self._halves.ids))
+        arguments = ("serve", "party.toml", "--model", MODEL, "--progress", "none")
+        with Server(BOB, self._out / BOB, *arguments) as server:
+            for number, run in enumerate(runs, 1):
+                row = self._run(run, server, display, f"run {number} of {len(runs)}, ")
+                display.finish()
+                self._add(row)
+                say(_told(row))
+        if self.options.derives_smc(len(self._halves.ids)):
+            self._add(self._unmeasured("smc", None))
+        for party in PARTIES:
+            last = Run("hybrid", self.options.omegas[-1])
+            shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
+
+    def _add(self, row: Row) -> None:
+        self.report = replace(self.report, rows=(*self.report.rows, row))
+        write_run(self._out / RUN, self.report)
+
+    def _run(self, run: Run, server: Server, display: Display, place: str) -> Row:
+        alice, bob = self._out / ALICE, self._out / BOB
+        job = write_job(alice, run.name, run.method, run.omega, self._halves.class_name, self.options)
+        read_job(alice / job, self.options.key_floor)
+        model, report = f"model-{run.name}.json", f"report-{run.name}.json"
+        (bob / MODEL).unlink(missing_ok=True)
+        label = place + run.name.replace("hybrid-", "hybrid ω=")
+
+        def show(progress: Progress) -> None:
+            display.show(Progress(f"{label}: {progress.phase}", progress.done, progress.total))
+
+        outputs = ("--model", model, "--report", report, "--progress", "json")
+        train(alice, ALICE, ("party.toml", job, *outputs), server, show)
+        _wait_for(bob / MODEL)
+        (bob / MODEL).rename(bob / model)
+        if (alice / model).read_bytes() != (bob / model).read_bytes():
+            raise DemoError(f"{run.name}: the two parties ended with different models")
+        return self._row(run, read_model(alice / model), read_train_report(alice / report))
+
+    def _row(self, run: Run, tree: Tree, told: TrainReport) -> Row:
+        correct = self.reference.correct(tree)
+        equal = self.reference.is_plain(tree)
+        self._check(run, told, correct, equal)
+        if run.method == "hybrid":
+            self.tree = tree
+        return Row(
+            method=run.method,
+            omega=run.omega or None,
+            accuracy=self._share(correct),
+            smc_computations=told.smc_computations,
+            cost_ratio=told.smc_computations / self.reference.computations if self.reference.computations else None,
+            seconds=told.seconds,
+            bytes_sent=BytesSent(told.bytes_sent, told.bytes_received),
+            round_trips=told.round_trips,
+            exact_counts_disclosed=told.exact_counts_disclosed,
+            tree=TreeSize(tree.size, tree.depth),
+            equals_plain_id3=equal,
+            derived=False,
+        )
+
+    def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:
+        """Compare what the parties told with what the joined table says (they cannot, we can)."""
+        if run.method == "randomized":
+            return
+        if told.correct != correct:
+            raise DemoError(f"{run.name}: the parties counted {told.correct} right predictions, there are {correct}")
+        if run.omega == ALL and not equal:
+            raise DemoError(f"{run.name}: the tree is not that of plain ID3")
+        if run.method == "smc" and told.smc_computations != self.reference.computations:
+            raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
+
+
+def _wait_for(path: Path) -> None:
+    """Wait until the other party has written its model, which is whole as soon as it is there."""
+    deadline = time.monotonic() + _MODEL_SECONDS
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise DemoError(f"{path} was not written")
+        time.sleep(0.02)
+
+
+def _introduction(demo: _Demo, halves: Halves) -> Iterator[str]:
+    data, options = demo.report.data, demo.options
+    yield f"{data.name}: {data.rows_train} records to train, {data.rows_test} to test"
+    for party in PARTIES:
+        yield f"  {party}: {', '.join(halves.of[party].columns)}"
+    yield (
+        f"θ = {options.theta}, groups per party: {options.groups}, engine: {options.engine}, "
+        f"keys of {options.key_bits} bits, seed {options.seed}"
+    )
+
+
+def _told(row: Row) -> str:
+    accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
+    ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
+    return f"  {row.label}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
+
+
+def _conclusion(demo: _Demo, out: Path) -> Iterator[str]:
+    yield ""
+    yield from _short_tree(demo.tree, out / ALICE / MODEL)
+    yield ""
+    yield from table(demo.report.rows)
+    yield ""
+    try:
+        write_figures(demo.report, out / PNG, out / SVG)
+        figures = f", {PNG} and {SVG}"
+    except InputError as error:
+        yield f"No figure: {error}"
+        figures = ""
+    yield f"In {out}: {RUN}{figures}, and each party's {MODEL} (cotally show {out / ALICE / MODEL})"
+
+
+def _short_tree(tree: Tree, path: Path) -> Iterator[str]:
+    """Yield the whole tree, or as many of its levels as make a page."""
+    if tree.size < _TREE_LINES:
+        yield from tree_lines(tree)
+        return
+    levels, lines = 1, list(tree_lines(tree, 1))
+    while len(deeper := list(tree_lines(tree, levels + 1))) <= _TREE_LINES:
+        levels, lines = levels + 1, deeper
+    yield from lines
+    yield f"… the first {levels} of {tree.depth} levels; all of it: cotally show {path}"
