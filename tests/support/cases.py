@@ -48,7 +48,8 @@ def _codes(seed: int, sizes: Sequence[int], rows: int) -> Codes:
     pool = rng.integers(0, sizes, size=(1 + rows // 3, len(sizes)))
     codes = pool[rng.integers(0, len(pool), rows)]
     noise = rng.random(codes.shape) < 0.1
-    return np.where(noise, rng.integers(0, sizes, size=codes.shape), codes).astype(np.uint8)
+    result: Codes = np.where(noise, rng.integers(0, sizes, size=codes.shape), codes).astype(np.uint8)
+    return result
 
 
 def correlated(sizes: Sequence[int], rows: int, seed: int = 0, flips: float = 0.2) -> Codes:
@@ -58,4 +59,5 @@ def correlated(sizes: Sequence[int], rows: int, seed: int = 0, flips: float = 0.
     noise = rng.random((rows, len(sizes))) < flips
     noise[:, -1] = False
     mixed = np.where(noise, rng.integers(0, 256, size=noise.shape), base)
-    return (mixed % np.array(sizes)).astype(np.uint8)
+    codes: Codes = (mixed % np.array(sizes)).astype(np.uint8)
+    return codes

@@ -1,0 +1,161 @@
+"""Coins are made once (DESIGN 4.6), exactly (FAULTS B5), and unrelated to each other."""
+
+import ast
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import protocols
+from protocols.randomized_response.coins import draw_coins
+from protocols.randomized_response.design import MultiGroupDesign, offsets_from_uniform
+from protocols.randomness import canonical, keyed_digest, keyed_uniform
+from tests.support.binomial import ShareTest
+
+SECRET = bytes(range(32))
+ALARM = 1e-8
+"""False-alarm rate of each statistical test here, over the choice of the secret; there are fewer than 100."""
+
+
+@pytest.mark.parametrize("order", [2, 3, 4, 5, 6, 7, 64])
+@pytest.mark.parametrize("theta", ["0", "1/100", "9/20", "2/3", "0.7", "9/10", "99/100", "1"])
+def test_over_all_uniform_integers_every_offset_has_exactly_its_share(order: int, theta: str) -> None:
+    design = MultiGroupDesign((order,), ((0,),), Fraction(theta))
+    bound = design.coin_bound(0)
+    offsets = Counter(offsets_from_uniform(np.arange(bound), design.theta, order).tolist())
+    lie = (1 - design.theta) / (order - 1)
+    for offset in range(order):
+        assert Fraction(offsets[offset], bound) == (design.theta if offset == 0 else lie)
+    assert set(offsets) <= set(range(order))
+
+
+def test_a_group_of_one_offset_always_tells_the_truth() -> None:
+    design = MultiGroupDesign((1,), ((0,),), Fraction(9, 20))
+    assert design.coin_bound(0) == 20
+    assert not offsets_from_uniform(np.arange(20), design.theta, 1).any()
+
+
+def coins(theta: str = "9/20", secret: bytes = SECRET, dataset: str = "d", records: int = 4000) -> list[list[int]]:
+    """Return the coins of two binary groups and one of five values, by group."""
+    design = MultiGroupDesign((2, 2, 5), ((0,), (1,), (2,)), Fraction(theta))
+    drawn = draw_coins(design, secret, dataset, [f"r{i}" for i in range(records)])
+    assert drawn.shape == (records, 3)
+    return [list(map(int, column)) for column in drawn.T]
+
+
+def test_the_same_data_set_has_the_same_coins() -> None:
+    assert coins() == coins()
+
+
+def test_a_coin_depends_on_its_own_record_alone() -> None:
+    design = MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
+    ids = ["", "x", "xx", "\u00e9", "r 7"]
+    together = draw_coins(design, SECRET, "d", ids)
+    for row, record in zip(together, ids, strict=True):
+        assert (draw_coins(design, SECRET, "d", [record])[0] == row).all()
+
+
+def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() -> None:
+    design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
+    drawn = draw_coins(design, SECRET, "d\u00e4ta", ["r1"])
+    for group, order in enumerate((2, 5)):
+        key = keyed_digest(SECRET, b"cotally coin", "d\u00e4ta".encode(), bytes([0, 0, 0, group]))
+        uniform = keyed_uniform(key, canonical(b"r1"), 20 * (order - 1))
+        truth = 9 * (order - 1)
+        assert drawn[0, group] == (0 if uniform < truth else 1 + (uniform - truth) // 11)
+
+
+def test_a_fraction_in_decimals_is_the_same_fraction() -> None:
+    assert coins("0.7") == coins("7/10")
+    assert coins("0.45") == coins("9/20")
+
+
+@pytest.mark.parametrize("changed", ["another secret", "another data set", "other records", "another group"])
+def test_anything_else_has_unrelated_coins(changed: str) -> None:
+    """Two independent coins both lie with chance (11/20)^2; equal ones with 11/20, opposite ones never."""
+    first = coins()[0]
+    other = {
+        "another secret": lambda: coins(secret=bytes(32))[0],
+        "another data set": lambda: coins(dataset="e")[0],
+        "other records": lambda: coins(records=8000)[0][4000:],
+        "another group": lambda: coins()[1],
+    }[changed]()
+    check = ShareTest(len(first), Fraction(11, 20) ** 2, ALARM)
+    assert min(check.power(Fraction(11, 20)), check.power(Fraction(0)), check.power(Fraction(2, 5))) > 0.99
+    assert check.accepts(sum(a and b for a, b in zip(first, other, strict=True)))
+
+
+TRIALS = 200_000
+"""From the power: a theta that is off by 0.01 is caught with a chance above 0.999."""
+
+
+@pytest.fixture(scope="module")
+def theta_test() -> ShareTest:
+    return ShareTest(TRIALS, Fraction(9, 20), ALARM)
+
+
+def truths(theta: Fraction) -> int:
+    design = MultiGroupDesign((2,), ((0,),), theta)
+    return TRIALS - int(draw_coins(design, SECRET, "theta", [str(i) for i in range(TRIALS)]).sum())
+
+
+def test_theta_is_nine_twentieths(theta_test: ShareTest) -> None:
+    assert min(theta_test.power(Fraction(46, 100)), theta_test.power(Fraction(44, 100))) > 0.999
+    assert theta_test.accepts(truths(Fraction(9, 20)))
+
+
+@pytest.mark.parametrize("theta", [Fraction(46, 100), Fraction(44, 100)])
+def test_the_test_of_theta_sees_a_hundredth(theta_test: ShareTest, theta: Fraction) -> None:
+    assert not theta_test.accepts(truths(theta))
+
+
+def test_each_lie_has_its_share() -> None:
+    lies = Counter(coins(records=30_000)[2])
+    check = ShareTest(30_000, Fraction(11, 80), ALARM)
+    assert check.power(Fraction(11, 80) * Fraction(9, 8)) > 0.99
+    assert all(check.accepts(lies[offset]) for offset in range(1, 5))
+
+
+def test_neighbouring_records_have_unrelated_coins() -> None:
+    column = coins(records=8001)[0]
+    check = ShareTest(4000, Fraction(11, 20) ** 2, ALARM)
+    pairs = list(zip(column[::2], column[1::2], strict=False))[:4000]
+    assert check.accepts(sum(a and b for a, b in pairs))
+
+
+def sampling_path() -> list[tuple[str, ast.AST]]:
+    """Return the syntax of everything that a coin passes through."""
+    root = Path(protocols.__file__).parent
+    trees = {
+        path: ast.parse((root / path).read_text("utf-8"))
+        for path in ("randomness.py", "randomized_response/coins.py", "randomized_response/design.py")
+    }
+    return list(trees.items())
+
+
+def test_no_float_and_no_other_source_of_chance_is_in_the_sampling_path() -> None:
+    floats = {"float", "float16", "float32", "float64", "double", "round"}
+    forbidden = floats | {"random", "secrets", "urandom", "default_rng"}
+    for path, tree in sampling_path():
+        for node in ast.walk(tree):
+            where = f"{path}:{getattr(node, 'lineno', 0)}"
+            names = [getattr(node, field, None) for field in ("id", "attr", "module", "name")]
+            assert not forbidden.intersection(n for n in names if isinstance(n, str)), where
+            assert not (isinstance(node, ast.Constant) and isinstance(node.value, float)), where
+
+
+def test_nothing_is_divided_but_fractions() -> None:
+    """`/` stands in two lines of `design`, both on fractions; integers are divided by `//` alone."""
+    functions = [
+        (path, node) for path, tree in sampling_path() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
+    ]
+    divide = [(path, f.name) for path, f in functions if any(isinstance(node, ast.Div) for node in ast.walk(f))]
+    assert divide == [
+        ("randomized_response/design.py", "lie"),
+        ("randomized_response/design.py", "pattern_weights"),
+    ]
+    design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
+    numbers = (design.lie(0), design.lie(1), *design.pattern_weights())
+    assert all(isinstance(number, Fraction) for number in numbers)

@@ -1,0 +1,82 @@
+"""Coins come from here: exact, keyed, without a float."""
+
+import hashlib
+import hmac
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import InputError
+from protocols.randomness import canonical, keyed_digest, keyed_uniform, public_order
+
+
+def test_canonical_puts_each_length_first() -> None:
+    assert canonical(b"ab", b"") == b"\0\0\0\0\0\0\0\2ab\0\0\0\0\0\0\0\0"
+    assert canonical() == b""
+
+
+@given(st.lists(st.binary(max_size=3), max_size=3), st.lists(st.binary(max_size=3), max_size=3))
+def test_two_splits_never_join_to_the_same_bytes(one: list[bytes], other: list[bytes]) -> None:
+    assert (canonical(*one) == canonical(*other)) == (one == other)
+
+
+def test_a_keyed_digest_is_hmac_sha256_of_the_canonical_fields() -> None:
+    expected = hmac.new(b"key", canonical(b"a", b"bc"), hashlib.sha256).digest()
+    assert keyed_digest(b"key", b"a", b"bc") == expected
+
+
+@pytest.mark.parametrize("bound", [1, 2, 20, 63 * 20, 10**9, 2**128])
+def test_a_uniform_integer_is_the_first_block_modulo_the_bound(bound: int) -> None:
+    block = hmac.new(b"key", canonical(b"label", b"\0\0\0\0"), hashlib.sha256).digest()
+    assert keyed_uniform(b"key", b"label", bound) == int.from_bytes(block, "big") % bound
+
+
+@pytest.mark.parametrize("bound", [0, -1, 2**128 + 1])
+def test_a_bound_out_of_range_is_refused(bound: int) -> None:
+    with pytest.raises(InputError, match=r"between 1 and 2\*\*128"):
+        keyed_uniform(b"key", b"label", bound)
+
+
+@pytest.mark.parametrize("bound", range(1, 17))
+def test_over_all_blocks_every_integer_comes_equally_often(bound: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With blocks of 8 bits: 256 blocks, of which those past the last multiple of the bound are drawn again."""
+    monkeypatch.setattr("protocols.randomness._BLOCK_BITS", 8)
+    again = b"\0"
+    drawn: Counter[int] = Counter()
+    rejected = 0
+    for block in range(256):
+        asked: list[bytes] = []
+
+        def digest(_key: bytes, _label: bytes, counter: bytes, block: int = block, asked: list[bytes] = asked) -> bytes:
+            asked.append(counter)
+            return bytes([block]) if counter == b"\0\0\0\0" else again
+
+        monkeypatch.setattr("protocols.randomness.keyed_digest", digest)
+        value = keyed_uniform(b"", b"", bound)
+        assert asked == [n.to_bytes(4, "big") for n in range(len(asked))]
+        if len(asked) == 1:
+            drawn[value] += 1
+        else:
+            assert value == 0
+            rejected += 1
+    assert drawn == dict.fromkeys(range(bound), 256 // bound)
+    assert rejected == 256 % bound
+
+
+def test_the_public_order_is_a_permutation_that_depends_on_the_seed_alone() -> None:
+    orders = [public_order(seed, 50) for seed in (0, 1, 2, 12)]
+    assert all(sorted(order) == list(range(50)) for order in orders)
+    assert all(one != other for one, other in pairwise(orders))
+    assert public_order(1, 50) == orders[1]
+
+
+def test_the_public_order_is_pinned() -> None:
+    """Both parties, and later versions, must split alike."""
+
+    def place(index: int) -> bytes:
+        return hashlib.sha256(b"\0\0\0\0\0\0\0\00217" + (8).to_bytes(8, "big") + index.to_bytes(8, "big")).digest()
+
+    assert list(public_order(17, 9)) == sorted(range(9), key=place)
