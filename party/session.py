@@ -47,7 +47,7 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    folder = config.path.parent
+    folder = config.folder
     share = read_share(
         config.data.file,
         config.name,
@@ -153,7 +153,7 @@ def run_session(
         agreed = play(propose(local, terms, policy, channel.peer, nonce), channel, on_progress)
     if on_agreed is not None:
         on_agreed(agreed)
-    _note_release(local, agreed, config.path.parent)
+    _note_release(local, agreed, config.folder)
     outcome = play(run(local, agreed), channel, on_progress)
     channel.close()
     return Report(agreed, outcome, channel.traffic, time.monotonic() - started)

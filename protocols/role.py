@@ -7,7 +7,7 @@ specification of what any transport must do: deliver messages in order, both way
 
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
 from protocols.errors import PeerError
@@ -40,11 +40,12 @@ class Receive:
 
 @dataclass(frozen=True)
 class Progress:
-    """Tell the driver how far the present phase is: `done` of `total` units of work."""
+    """Tell the driver how far the present phase is: `done` of `total` units of work, and what it is busy with."""
 
     phase: str
     done: float
     total: float
+    detail: str = ""
 
 
 RECEIVE: Final = Receive()
@@ -69,6 +70,21 @@ def exchange(message: M) -> Role[M]:
     """Send a message and receive one of the same kind."""
     yield Send(message)
     return (yield from receive(type(message)))
+
+
+def as_detail(role: Role[T], outer: Progress) -> Role[T]:
+    """Run a role as a part of a longer phase: its own progress becomes the detail of `outer`."""
+    answer: Message | None = None
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        if isinstance(effect, Progress):
+            share = round(100 * effect.done / effect.total) if effect.total else 100
+            effect = replace(outer, detail=f"{effect.phase} {share} %")
+        answer = yield effect
 
 
 @dataclass

@@ -11,7 +11,7 @@ from protocols.tables.table import Table
 
 
 def load_table(name: str, records: int | None = None) -> Table:
-    """Return the first records of a data set, its columns treated as the demo treats them; the class is the last column.
+    """Return the first records of a data set, treated as the demo treats them; the class is last.
 
     Raises:
         InputError: There is no data set of this name.

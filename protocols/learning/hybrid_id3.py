@@ -23,7 +23,7 @@ from protocols.errors import InputError, PeerError
 from protocols.learning.impurity import TIE, gain, projected_gain
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.messages import EstimatedGains
-from protocols.role import Progress, Role, exchange
+from protocols.role import Progress, Role, as_detail, exchange
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 
@@ -104,8 +104,10 @@ class HybridId3:
         decisions: dict[Expression, _Decision | Leaf] = {}
         level = self._settle([_Open(ROOT, self._root_counts(), every)], decisions)
         while level:
-            yield Progress("growing the tree", self._records_settled(level), self._records)
-            level = yield from self._grow(level, decisions)
+            progress = Progress("growing the tree", self._records_settled(level), self._records)
+            yield progress
+            level = yield from as_detail(self._grow(level, decisions), progress)
+        yield Progress("growing the tree", self._records, self._records)
         return Result(Tree(self._schema, _assemble(ROOT, decisions, self._schema)), self._computations)
 
     def _root_counts(self) -> tuple[float, ...] | None:

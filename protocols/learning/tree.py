@@ -70,8 +70,10 @@ class Tree:
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
 
     def digest(self) -> bytes:
-        """Return SHA-256 of schema and tree in canonical form: equal digests mean equal models (FAULTS A8)."""
-        names = ((column.party, column.name, *column.values) for column in self.schema.columns)
+        """Return SHA-256 of the model in canonical form (FAULTS A8): of all that `model.json` holds."""
+        label = self.schema.class_attribute
+        names = [(column.party, column.name, *column.values) for column in self.schema.attributes]
+        names.append((label.name, *label.values))
         columns = (canonical(*(name.encode() for name in each)) for each in names)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
         for expression, node in self.walk():

@@ -1,0 +1,59 @@
+"""`cotally serve PARTY.toml`: listen, and take part in the runs that the peer opens."""
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from party.cli.progress import make_progress
+from party.cli.train import add_outputs, announce, check_outputs, pinned_peer, write_results
+from party.config import KEY_FLOOR, PartyConfig, read_party_config
+from party.identity import load_identity
+from party.rpc.server import NodeServer
+from party.session import load_local, run_session
+from protocols.errors import CotallyError
+from protocols.two_party.local import Local
+
+SUMMARY = "listen, and take part in the runs that the peer opens"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    parser.add_argument("--once", action="store_true", help="end after one run, with its exit code")
+    add_outputs(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; without `--once` a failed run is reported and the node keeps serving."""
+    config = read_party_config(arguments.config)
+    check_outputs(arguments)
+    address = str(config.need_listen())
+    identity, peer = load_identity(config.folder), pinned_peer(config)
+    local = load_local(config, KEY_FLOOR)
+    signal.signal(signal.SIGTERM, _stop)
+    with NodeServer(identity, [peer], address, patience=config.node.patience) as server:
+        print(f"{config.name} listens on {server.address} for {peer.name}", file=sys.stderr, flush=True)
+        while True:
+            try:
+                _serve_one(server, local, config, arguments)
+            except CotallyError as error:
+                if arguments.once:
+                    raise
+                print(f"cotally: {error}", file=sys.stderr, flush=True)
+            if arguments.once:
+                return 0
+
+
+def _serve_one(server: NodeServer, local: Local, config: PartyConfig, arguments: argparse.Namespace) -> None:
+    with server.accept() as channel:
+        progress = make_progress(arguments.progress)
+        report = run_session(local, config, channel, None, progress.show, announce)
+    progress.finish()
+    write_results(arguments, report)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    del frame
+    sys.exit(0 if number == signal.SIGTERM else 1)

@@ -1,0 +1,129 @@
+"""`cotally train PARTY.toml JOB.toml`: open a run with the peer and build the tree."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from party.cli.progress import PROGRESS_STYLES, make_progress
+from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
+from party.errors import ConfigError
+from party.files import check_writable, write_atomically
+from party.identity import Peer, load_identity, load_peers
+from party.model import write_model
+from party.rpc.client import connect
+from party.session import Report, check_disguise, load_local, run_session
+from protocols.two_party.agreement import Agreed
+
+SUMMARY = "open a run with the peer and build the tree"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    add_outputs(parser)
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments that `train` and `serve` share."""
+    parser.add_argument("--model", type=Path, default=Path("model.json"), help="where the tree goes (model.json)")
+    parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    config, terms = read_party_config(arguments.config), read_job(arguments.job)
+    check_outputs(arguments)
+    address = str(config.need_address())
+    identity, peer = load_identity(config.folder), pinned_peer(config)
+    local = load_local(config, KEY_FLOOR)
+    if local.holds_class:
+        check_class(local.table.attributes[-1].name, terms.class_name)
+    check_disguise(local, terms)
+    with connect(identity, peer, address, patience=config.node.patience) as channel:
+        progress = make_progress(arguments.progress)
+        report = run_session(local, config, channel, terms, progress.show, announce)
+    progress.finish()
+    write_results(arguments, report)
+    return 0
+
+
+def check_class(own: str, asked: str) -> None:
+    """Refuse a job for another class than the one we hold."""
+    if own != asked:
+        raise ConfigError(f"the job asks for the class {asked!r}; our class column is {own!r}")
+
+
+def check_outputs(arguments: argparse.Namespace) -> None:
+    """Make sure, before the work, that its results can be written."""
+    for path in (arguments.model, arguments.report):
+        if path is not None:
+            check_writable(path)
+
+
+def pinned_peer(config: PartyConfig) -> Peer:
+    """Return the peer that the settings name, whose certificate must be trusted.
+
+    Raises:
+        ConfigError: No peer is named, or its certificate is not here.
+    """
+    name = config.need_peer()
+    peers = load_peers(config.folder)
+    if name not in peers:
+        raise ConfigError(f"the certificate of {name} is not trusted yet: `cotally trust DIR {name}-cert.pem`")
+    return peers[name]
+
+
+def announce(agreed: Agreed) -> None:
+    """Say what was agreed, before any data leaves."""
+    terms = agreed.terms
+    window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
+    theta = "" if terms.method == "smc" else f", theta {terms.theta}"
+    print(
+        f"Agreed with {agreed.peer}: {terms.method}{theta}{window}, class {terms.class_name!r}, "
+        f"{len(agreed.schema.attributes)} attributes",
+        file=sys.stderr,
+    )
+
+
+def write_results(arguments: argparse.Namespace, report: Report) -> None:
+    """Write model and costs, and say that both sides end with the same tree."""
+    write_model(arguments.model, report.outcome.tree)
+    if arguments.report is not None:
+        write_atomically(arguments.report, json.dumps(report_fields(report), indent=2) + "\n")
+    outcome = report.outcome
+    key = f"; Paillier key of {outcome.key_holder}: {outcome.fingerprint}" if outcome.fingerprint else ""
+    print(
+        f"Both parties hold the same tree: {outcome.tree.size} nodes, depth {outcome.tree.depth}, "
+        f"digest {outcome.tree.digest().hex()[:16]}{_accuracy(report)}; {arguments.model}{key}",
+        file=sys.stderr,
+    )
+
+
+def _accuracy(report: Report) -> str:
+    outcome = report.outcome
+    if outcome.correct is None:
+        return ""
+    kind = "estimated accuracy" if report.agreed.terms.method == "randomized" else "accuracy"
+    return f"; {kind} {outcome.correct / outcome.records_test:.3f} on {outcome.records_test} held-out records"
+
+
+def report_fields(report: Report) -> dict[str, object]:
+    """Return what a run cost, as `cotally demo` and scripts read it."""
+    outcome, terms, traffic = report.outcome, report.agreed.terms, report.traffic
+    correct = outcome.correct
+    return {
+        "method": terms.method,
+        "omega": (terms.omega or None) if terms.method == "hybrid" else None,
+        "accuracy": correct / outcome.records_test if correct is not None else None,
+        "correct": correct,
+        "records_test": outcome.records_test,
+        "smc_computations": outcome.smc_computations,
+        "seconds": report.seconds,
+        "bytes_sent": traffic.bytes_sent,
+        "bytes_received": traffic.bytes_received,
+        "round_trips": traffic.round_trips,
+        "exact_counts_disclosed": outcome.exact_counts_disclosed,
+    }

@@ -1,0 +1,278 @@
+"""Two processes, real keys, mutual TLS: the same tree on both sides, and one clear line for every fault."""
+
+import json
+import os
+import signal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.datasets import load
+from party.model import read_model, to_json
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.tree import Tree
+from protocols.role import run_alone
+from protocols.tables.schema import Schema
+from protocols.two_party.run import split_records
+from tests.support.processes import Ended, Pair, cotally, finish, make_pair, serving, start, write_table
+
+RECORDS = 300
+ALICE, BOB = (0, 3, 5, 6, 9), (1, 2, 4, 7, 8)  # columns of tic-tac-toe; 9 is the class
+
+
+def table(columns: tuple[int, ...]) -> tuple[list[str], list[list[str]]]:
+    dataset = load("tic-tac-toe")
+    rows = dataset.rows[:: len(dataset.rows) // RECORDS][:RECORDS]
+    return [dataset.columns[c] for c in columns], [[row[c] for c in columns] for row in rows]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return make_pair(tmp_path_factory.mktemp("parties"), table(ALICE), table(BOB))
+
+
+def plain_tree(schema: Schema) -> Tree:
+    dataset = load("tic-tac-toe")
+    (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
+    cells = {**dict(zip(names_a, zip(*rows_a, strict=True), strict=True))}
+    cells |= dict(zip(names_b, zip(*rows_b, strict=True), strict=True))
+    assert set(cells) == set(dataset.columns)
+    codes = np.array(
+        [[column.values.index(text) for text in cells[column.name]] for column in schema.columns], dtype=np.uint8
+    ).T
+    train, test = split_records(1, RECORDS, Fraction(1, 5))
+    engine = PlaintextEngine(schema, codes[train], codes[test])
+    return run_alone(HybridId3(schema, len(train), ALL, engine).build()).tree
+
+
+def assert_one_line(ended: Ended, code: int, *words: str) -> None:
+    assert ended.code == code, ended.err
+    lines = [line for line in ended.err.splitlines() if line.startswith("cotally: ")]
+    assert len(lines) == 1, ended.err
+    assert "Traceback" not in ended.err
+    for word in words:
+        assert word in lines[0], lines[0]
+
+
+@pytest.mark.parametrize("engine", ["encrypted_coins", "dot_product"])
+def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: Pair, engine: str) -> None:
+    with serving(pair, "--once") as alice:
+        trained = pair.train(pair.write_job(engine=engine))
+        assert trained.code == 0, trained.err
+        assert finish(alice).code == 0
+    tree = read_model(pair.bob / "model.json")
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    assert to_json(tree) == to_json(plain_tree(tree.schema))
+    report = json.loads((pair.bob / "report.json").read_text())
+    assert report["exact_counts_disclosed"] == report["smc_computations"] + 1
+    assert report["round_trips"] <= 2 * tree.depth + 10
+    digests = {line.split("digest ")[1].split(";")[0] for line in trained.err.splitlines() if "digest" in line}
+    assert digests == {tree.digest().hex()[:16]}
+
+
+def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
+    with serving(pair) as alice:
+        for terms in ({"method": "randomized"}, {"method": "smc"}, {"omega": 1}):
+            trained = pair.train(pair.write_job(**terms))
+            assert trained.code == 0, trained.err + (alice.stderr.read() if alice.poll() else "")
+            assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+        assert alice.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"theta": "2/5"}, "theta"),
+        ({"omega": 4}, "omega"),
+        ({"method": "smc"}, "method"),
+        ({"class": "outcome"}, "class"),
+        ({"key_bits": 3072}, "key_bits"),
+    ],
+)
+def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
+    tmp_path: Path, pair: Pair, changes: dict[str, object], field: str
+) -> None:
+    settings = (pair.alice / "party.toml").read_text()
+    pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
+    pair.edit("alice", 'omega = "all"', "omega = 3")
+    bob_settings = (pair.bob / "party.toml").read_text()
+    pair.edit("bob", 'theta = ["9/20", "11/20"]', 'theta = ["1/5", "4/5"]')
+    try:
+        with serving(pair, "--once") as alice:
+            trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
+            listened = finish(alice)
+        assert_one_line(trained, 3, f"{field!r}")
+        assert_one_line(listened, 3, f"{field!r}")
+    finally:
+        listening = pair.listening
+        (pair.alice / "party.toml").write_text(settings)
+        (pair.bob / "party.toml").write_text(
+            bob_settings.replace(bob_settings.split("\naddress = ")[1].split("\n")[0], f'"{listening}"')
+            if "\naddress = " in bob_settings
+            else bob_settings
+        )
+        pair.listening = listening if "\naddress = " in bob_settings else ""
+
+
+@pytest.mark.parametrize("change", ["length", "order", "another person"])
+def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Path, pair: Pair, change: str) -> None:
+    path = pair.bob / "data.csv"
+    original = path.read_text()
+    lines = original.splitlines()
+    if change == "length":
+        del lines[-1]
+    elif change == "order":
+        lines[1:3] = lines[2:0:-1]
+    else:
+        lines[-1] = "CANARY" + lines[-1]
+    path.write_text("\n".join(lines) + "\n")
+    field = "'records'" if change == "length" else "'record ids'"
+    try:
+        with serving(pair, "--once") as alice:
+            trained, listened = pair.train(pair.write_job()), finish(alice)
+        assert_one_line(trained, 3, field)
+        assert_one_line(listened, 3, field)
+        assert "CANARY" not in trained.err + listened.err
+    finally:
+        path.write_text(original)
+
+
+def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
+    cases = [
+        ({"theta": "1/3"}, "1/3"),
+        ({"theta": "1/2", "method": "nonsense"}, "method"),
+        ({"omega": 0}, "omega"),
+        ({"key_bits": 1024}, "2048"),
+        ({"test": "1"}, "test"),
+        ({"sede": 1}, "seed"),
+        ({"class": None}, "class"),
+    ]
+    with serving(pair, "--once"):  # it would answer
+        for changes, word in cases:
+            assert_one_line(pair.train(pair.write_job(**changes)), 2, word)
+
+
+def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
+    with serving(pair, "--once"):
+        pair.edit("bob", '# class = "outcome"', 'class = "top-middle-square"')
+        try:
+            assert_one_line(pair.train(pair.write_job()), 2, "class")
+        finally:
+            pair.edit("bob", 'class = "top-middle-square"', '# class = "outcome"')
+
+
+def test_an_unknown_column_in_the_settings_ends_with_2(pair: Pair) -> None:
+    pair.edit("bob", "plain = []", 'plain = ["no-such-column"]')
+    try:
+        with serving(pair, "--once"):
+            assert_one_line(pair.train(pair.write_job()), 2, "no-such-column")
+    finally:
+        pair.edit("bob", 'plain = ["no-such-column"]', "plain = []")
+
+
+def test_a_peer_that_is_not_there_ends_with_3_and_its_address(pair: Pair) -> None:
+    with serving(pair, "--once"):
+        pass
+    pair.edit("bob", "patience = 30", "patience = 2")
+    try:
+        assert_one_line(pair.train(pair.write_job()), 3, pair.listening)
+    finally:
+        pair.edit("bob", "patience = 2", "patience = 30")
+
+
+def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
+    with serving(pair):
+        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{pair.listening}"')
+        try:
+            assert_one_line(cotally(*pair.serve_arguments()), 2, pair.listening)
+        finally:
+            pair.edit("alice", f'listen = "{pair.listening}"', 'listen = "127.0.0.1:0"')
+
+
+def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(tmp_path: Path, pair: Pair) -> None:
+    stranger = tmp_path / "bob"
+    assert cotally("init", "bob", "--dir", str(stranger), "--key-bits", "2048").code == 0
+    (stranger / "data.csv").write_text((pair.bob / "data.csv").read_text())
+    assert cotally("trust", str(stranger), str(pair.alice / "cert.pem")).code == 0
+    with serving(pair) as alice:
+        (stranger / "party.toml").write_text(
+            (pair.bob / "party.toml").read_text().replace("patience = 30", "patience = 2")
+        )
+        ended = cotally(
+            "train", str(stranger / "party.toml"), str(pair.write_job()), "--model", str(tmp_path / "m.json")
+        )
+        assert ended.code in (2, 3)
+        assert_one_line(ended, ended.code)
+        assert not (tmp_path / "m.json").exists()
+        assert alice.poll() is None
+
+
+@pytest.mark.parametrize("killed", ["alice", "bob"])
+def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair, killed: str) -> None:
+    for party in ("alice", "bob"):
+        pair.edit(party, "patience = 30", "patience = 3")
+    for party in (pair.alice, pair.bob):
+        (party / "model.json").unlink(missing_ok=True)
+    try:
+        with serving(pair, "--once", "--progress", "json") as alice:
+            bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--progress", "json"))
+            assert bob.stderr is not None
+            for line in bob.stderr:
+                if "encrypting" in line:
+                    break
+            victim, survivor = (alice, bob) if killed == "alice" else (bob, alice)
+            os.kill(victim.pid, signal.SIGKILL)
+            ended = finish(survivor, seconds=20)
+            victim.wait()
+        assert_one_line(ended, 3, killed)
+        assert not (pair.alice / "model.json").exists()
+        assert not (pair.bob / "model.json").exists()
+        if bob.stderr:
+            bob.stderr.close()
+    finally:
+        for party in ("alice", "bob"):
+            pair.edit(party, "patience = 3", "patience = 30")
+
+
+def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
+    with serving(pair, "--once") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--progress", "json"))
+        assert bob.stderr is not None
+        for line in bob.stderr:
+            if "encrypting" in line:
+                break
+        os.kill(bob.pid, signal.SIGINT)
+        listened = finish(alice, seconds=20)
+        assert finish(bob).code == 130
+    assert_one_line(listened, 3, "bob", "cancelled")
+
+
+def test_the_same_data_set_is_not_released_in_two_disguises(pair: Pair) -> None:
+    with serving(pair):
+        assert pair.train(pair.write_job(omega=1)).code == 0
+        trained = pair.train(pair.write_job(omega=1, theta="11/20"))
+    assert_one_line(trained, 2, "theta", "data.dataset")
+    releases = json.loads((pair.bob / "releases.json").read_text())["releases"]
+    assert {entry["theta"] for entry in releases.values()} == {"9/20"}
+
+
+def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:
+    job = pair.write_job()
+    ended = cotally("train", str(pair.bob / "party.toml"), str(job), "--model", str(pair.folder / "none" / "m.json"))
+    assert_one_line(ended, 2, "does not exist")
+
+
+def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path, pair: Pair) -> None:
+    with serving(pair, "--once"):
+        assert pair.train(pair.write_job(test="0")).code == 0
+    (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
+    write_table(tmp_path / "rows.csv", [*names_a, *names_b], [[*a, *b] for a, b in zip(rows_a, rows_b, strict=True)])
+    ended = cotally(
+        "predict", str(pair.bob / "model.json"), str(tmp_path / "rows.csv"), "-o", str(tmp_path / "out.csv")
+    )
+    assert ended.code == 0, ended.err
+    assert "1.000" in ended.out + ended.err or "100" in ended.out + ended.err
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1

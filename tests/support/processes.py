@@ -1,0 +1,145 @@
+"""Two real parties: folders made by `cotally init` and `cotally trust`, processes started by the command line."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BITS = 2048
+JOB = {
+    "method": "hybrid", "theta": "9/20", "omega": "all", "engine": "encrypted_coins",
+    "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS,
+}  # fmt: skip
+COTALLY = [sys.executable, "-m", "party.cli.main"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A process that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Pair:
+    """The folders of two parties; Alice listens, Bob calls."""
+
+    folder: Path
+    listening: str = ""
+    jobs: int = field(default=0)
+
+    @property
+    def alice(self) -> Path:
+        return self.folder / "alice"
+
+    @property
+    def bob(self) -> Path:
+        return self.folder / "bob"
+
+    def write_job(self, **changes: object) -> Path:
+        """Write a job file of the usual terms with changes; None leaves a key out."""
+        self.jobs += 1
+        path = self.folder / f"job-{self.jobs}.toml"
+        terms = {key: value for key, value in {**JOB, **changes}.items() if value is not None}
+        path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in terms.items()))
+        return path
+
+    def edit(self, party: str, old: str, new: str) -> None:
+        """Change a line of a party's settings."""
+        path = self.folder / party / "party.toml"
+        text = path.read_text()
+        assert old in text, old
+        path.write_text(text.replace(old, new))
+
+    def train_arguments(self, job: Path, *more: str) -> list[str]:
+        outputs = ["--model", str(self.bob / "model.json"), "--report", str(self.bob / "report.json")]
+        return ["train", str(self.bob / "party.toml"), str(job), *outputs, *more]
+
+    def train(self, job: Path, *more: str, seconds: float = 120) -> Ended:
+        """Run Bob to the end."""
+        return cotally(*self.train_arguments(job, *more), seconds=seconds)
+
+    def serve_arguments(self, *more: str) -> list[str]:
+        return ["serve", str(self.alice / "party.toml"), "--model", str(self.alice / "model.json"), *more]
+
+
+def cotally(*arguments: str, seconds: float = 60) -> Ended:
+    """Run the command to its end."""
+    done = subprocess.run([*COTALLY, *arguments], capture_output=True, text=True, timeout=seconds, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    """Start the command and go on."""
+    return subprocess.Popen([*COTALLY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str], seconds: float = 60) -> Ended:
+    """Wait for a process that was started."""
+    out, err = process.communicate(timeout=seconds)
+    return Ended(process.returncode, out, err)
+
+
+def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Write a CSV file whose first column is the id."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", *header])
+        writer.writerows([f"p{number}", *row] for number, row in enumerate(rows))
+
+
+def make_pair(
+    folder: Path, alice: tuple[Sequence[str], list[list[str]]], bob: tuple[Sequence[str], list[list[str]]]
+) -> Pair:
+    """Make both parties; each table is its header without the id, and its rows."""
+    pair = Pair(folder)
+    for name, (header, rows) in (("alice", alice), ("bob", bob)):
+        made = cotally("init", name, "--dir", str(folder / name), "--key-bits", str(BITS))
+        assert made.code == 0, made.err
+        write_table(folder / name / "data.csv", header, rows)
+        if "class" in header:
+            pair.edit(name, '# class = "outcome"', 'class = "class"')
+    for own, other in (("alice", "bob"), ("bob", "alice")):
+        assert cotally("trust", str(folder / own), str(folder / other / "cert.pem")).code == 0
+        pair.edit(own, '# peer = "bob"', f'peer = "{other}"')
+    pair.edit("alice", 'listen = "0.0.0.0:7071"', 'listen = "127.0.0.1:0"')
+    return pair
+
+
+@contextmanager
+def serving(pair: Pair, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """Let Alice listen, and tell Bob where; end her if she still runs."""
+    process = start(*pair.serve_arguments(*more))
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.search(r"listens on (\S+)", line)
+        assert found, line + process.stderr.read()
+        old = f'address = "{pair.listening}"' if pair.listening else '# address = "bob.example.org:7071"'
+        pair.listening = found[1]
+        pair.edit("bob", old, f'address = "{pair.listening}"')
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def wait_for(condition: "object", seconds: float = 30) -> None:
+    """Wait until a callable is true."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
