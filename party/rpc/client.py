@@ -31,7 +31,7 @@ from party.rpc.common import (
     split_address,
 )
 from party.rpc.status import ERRORS, NotNowError, StoppedHereError
-from party.wire.codec import require_fast_protobuf
+from party.wire.codec import exact, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, PeerError
@@ -137,7 +137,7 @@ class _Line:
         for attempt in itertools.count():
             left = started + self._patience - time.monotonic()
             try:
-                return method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False)
+                return self._known(method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False))
             except ValueError:  # the channel has been closed
                 self._gone.set()
                 code, details = grpc.StatusCode.CANCELLED, ""
@@ -151,6 +151,11 @@ class _Line:
             if time.monotonic() - started >= limit or self._pause(attempt):
                 raise self._given_up(code, limit, refused=refused)
         raise AssertionError
+
+    def _known(self, reply: Any) -> Any:
+        if not exact(reply, reply.ByteSize()):
+            raise PeerError(f"{self._peer} sent a reply with unknown fields")
+        return reply
 
     def _pause(self, attempt: int) -> bool:
         """Wait before the next attempt; tell whether there shall be none."""

@@ -85,8 +85,9 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         self._session: _Session | None = None
         self._accepted = True
         self._closed = False
+        self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
         self._server = grpc.server(
-            ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node"),
+            self._pool,
             interceptors=[Guard(self._peers.values(), clock)],
             options=_server_options(),
             maximum_concurrent_rpcs=_CONCURRENCY,
@@ -150,6 +151,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         if session is not None and not session.over:
             session.stop(Reason.CANCELLED)
         self._server.stop(grace=2 * LONG_POLL).wait()
+        self._pool.shutdown(wait=False)
 
     def Open(  # noqa: N802 - the wire's name
         self, request: wire.OpenRequest, context: grpc.ServicerContext

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -71,6 +72,13 @@ def raw_channel(own: Identity | None, peer: Peer, address: str, *options: tuple[
     key, chain = (own.key_pem, own.pem) if own else (None, None)
     credentials = grpc.ssl_channel_credentials(peer.pem, key, chain)
     return grpc.secure_channel(address, credentials, options=(*CLIENT_OPTIONS, *options))
+
+
+def call(channel: grpc.Channel, name: str, body: bytes, **options: Any) -> bytes:
+    """Call a method of the node with any bytes."""
+    method: Any = channel.unary_unary(f"/cotally.wire.v1.Node/{name}", None, None)
+    reply: bytes = method(body, timeout=5, **options)
+    return reply
 
 
 def opened(node: node_pb2_grpc.NodeStub) -> node_pb2_grpc.NodeStub:

@@ -1,0 +1,302 @@
+"""Who is let in, who is believed, and what a stranger learns (FAULTS C1 to C4, cases 57 to 64, 75)."""
+
+import contextlib
+import logging
+import re
+import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError
+from party.identity import LIFETIME, Identity, Peer, create_identity, fingerprint
+from party.rpc.client import connect
+from party.rpc.server import NodeServer
+from party.wire.v1 import node_pb2 as wire
+from tests.support.rpc import SESSION, Parties, call, make_parties, raw_channel, stub
+
+Code = grpc.StatusCode
+OPEN = wire.OpenRequest(version="1", session=SESSION)
+NOW = datetime.now(UTC)
+BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+
+
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> Parties:
+    return make_parties(tmp_path_factory.mktemp("parties"))
+
+
+@pytest.fixture
+def handled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which calls reached the handler."""
+    calls: list[str] = []
+    answer = NodeServer.Open
+
+    def counted(self: NodeServer, request: wire.OpenRequest, context: grpc.ServicerContext) -> wire.OpenReply:
+        calls.append("Open")
+        return answer(self, request, context)
+
+    monkeypatch.setattr(NodeServer, "Open", counted)
+    return calls
+
+
+@pytest.fixture
+def dates_unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the dates to TLS."""
+    monkeypatch.setattr(Peer, "check_dates", lambda _peer, _now: None)
+
+
+def identity(
+    name: str,
+    *,
+    start: datetime = NOW - timedelta(hours=1),
+    ca: bool = False,
+    issuer: Identity | None = None,
+) -> Identity:
+    """Make an identity that `create_identity` would not make."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer.certificate.subject if issuer else subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(start + timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(BOTH), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(issuer.key if issuer else key, hashes.SHA256())
+    )
+    return Identity(name, fingerprint(certificate), ("localhost",), certificate, key)
+
+
+def refusal(own: Identity | None, peer: Peer, address: str) -> grpc.RpcError:
+    with stub(own, peer, address) as node, pytest.raises(grpc.RpcError) as error:
+        node.Open(OPEN, timeout=5)
+    return error.value
+
+
+# The initiator's certificate
+
+
+def test_the_agreed_certificate_is_let_in(parties: Parties, handled: list[str]) -> None:
+    with parties.serve() as server, stub(parties.alice, parties.pinned_bob, server.address) as node:
+        assert node.Open(OPEN, timeout=5).version == "1"
+    assert handled == ["Open"]
+
+
+def test_no_certificate_is_not_let_in(parties: Parties, handled: list[str]) -> None:
+    with parties.serve() as server:
+        assert refusal(None, parties.pinned_bob, server.address).code() is Code.UNAVAILABLE
+    assert not handled
+
+
+@pytest.mark.parametrize("name", ["mallory", "alice"])
+def test_another_key_is_not_let_in_even_under_the_same_name(parties: Parties, handled: list[str], name: str) -> None:
+    with parties.serve() as server:
+        assert refusal(identity(name), parties.pinned_bob, server.address).code() is Code.UNAVAILABLE
+    assert not handled
+
+
+EXPIRED, EARLY = NOW - timedelta(days=3), NOW + timedelta(days=1)
+
+
+@pytest.mark.usefixtures("dates_unchecked")
+@pytest.mark.parametrize("start", [EXPIRED, EARLY], ids=["expired", "early"])
+def test_a_certificate_out_of_its_dates_is_not_let_in(parties: Parties, handled: list[str], start: datetime) -> None:
+    alice = identity("alice", start=start)
+    with NodeServer(parties.bob, [alice], "127.0.0.1:0") as server:
+        assert refusal(alice, parties.pinned_bob, server.address).code() is Code.UNAVAILABLE
+    assert not handled
+
+
+def test_a_certificate_that_tls_accepts_and_nobody_pinned_is_refused_before_its_call_is_read(
+    parties: Parties, handled: list[str]
+) -> None:
+    alice = identity("alice", ca=True)
+    mallory = identity("mallory", issuer=alice)
+    with NodeServer(parties.bob, [alice], "127.0.0.1:0") as server:
+        assert refusal(mallory, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
+        with raw_channel(mallory, parties.pinned_bob, server.address) as channel, pytest.raises(grpc.RpcError) as error:
+            call(channel, "Open", b"\xff" * 100)
+        assert error.value.code() is Code.PERMISSION_DENIED
+        with pytest.raises(IdentityError, match="bob does not accept our certificate"):
+            connect(mallory, parties.pinned_bob, server.address)
+    assert not handled
+
+
+def test_a_certificate_that_expires_while_the_node_runs_is_refused(parties: Parties, handled: list[str]) -> None:
+    now = [NOW]
+    with NodeServer(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
+        now[0] = NOW + 2 * LIFETIME
+        assert refusal(parties.alice, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
+    assert not handled
+
+
+def test_the_session_of_one_peer_is_closed_to_another(parties: Parties) -> None:
+    carol = identity("carol")
+    with (
+        NodeServer(parties.bob, [parties.pinned_alice, carol], "127.0.0.1:0") as server,
+        stub(parties.alice, parties.pinned_bob, server.address) as hers,
+        stub(carol, parties.pinned_bob, server.address) as other,
+    ):
+        hers.Open(OPEN, timeout=5)
+        hers.Pull(wire.PullRequest(session=SESSION), timeout=5)
+        with pytest.raises(grpc.RpcError) as error:
+            other.Pull(wire.PullRequest(session=SESSION), timeout=5)
+        assert error.value.code() is Code.NOT_FOUND
+        with pytest.raises(grpc.RpcError) as error:
+            other.Push(wire.PushRequest(session=SESSION), timeout=5)
+        assert error.value.code() is Code.NOT_FOUND
+        with pytest.raises(grpc.RpcError) as error:
+            other.Open(OPEN, timeout=5)
+        assert error.value.code() is Code.RESOURCE_EXHAUSTED
+        assert server.accept(5).peer == "alice"
+
+
+# The responder's certificate
+
+
+def no_session(parties: Parties, address: str) -> None:
+    with pytest.raises(PeerLostError, match="do both sides trust each other's present certificates"):
+        parties.connect(address, patience=1.0)
+
+
+@pytest.mark.parametrize("name", ["mallory", "bob"])
+def test_another_key_is_not_believed_even_under_the_same_name(
+    parties: Parties, handled: list[str], tmp_path: Path, name: str
+) -> None:
+    mallory = create_identity(tmp_path, name)
+    with NodeServer(mallory, [parties.pinned_alice], "127.0.0.1:0") as server:
+        no_session(parties, server.address)
+    assert not handled
+
+
+@pytest.mark.usefixtures("dates_unchecked")
+@pytest.mark.parametrize("start", [EXPIRED, EARLY], ids=["expired", "early"])
+def test_a_certificate_out_of_its_dates_is_not_believed(parties: Parties, start: datetime) -> None:
+    bob = identity("bob", start=start)
+    with NodeServer(bob, [parties.pinned_alice], "localhost:0") as server, pytest.raises(PeerLostError):
+        connect(parties.alice, bob, server.address, patience=1.0)
+
+
+def test_a_certificate_for_another_host_is_not_believed_and_the_reason_is_told(
+    parties: Parties, handled: list[str]
+) -> None:
+    bob = identity("bob")  # for localhost
+    with NodeServer(bob, [parties.pinned_alice], "127.0.0.1:0") as server:
+        with pytest.raises(ConfigError, match=r"^the certificate of bob is for localhost, not for 127\.0\.0\.1$"):
+            connect(parties.alice, bob, server.address)
+        assert refusal(parties.alice, bob, server.address).code() is Code.UNAVAILABLE
+    assert not handled
+
+
+def test_a_host_is_known_in_any_spelling(parties: Parties, tmp_path: Path) -> None:
+    bob = create_identity(tmp_path, "bob", ["LocalHost", "::1"])
+    for host in ("localhost", "LOCALHOST", "[0:0:0:0:0:0:0:1]"):
+        with pytest.raises(PeerLostError):  # and no ConfigError
+            connect(parties.alice, bob, f"{host}:1", patience=1.0)
+
+
+# No TLS
+
+
+def test_a_client_without_tls_is_not_answered(parties: Parties, handled: list[str]) -> None:
+    with parties.serve() as server, grpc.insecure_channel(server.address) as channel:
+        with pytest.raises(grpc.RpcError) as error:
+            call(channel, "Open", OPEN.SerializeToString())
+        assert error.value.code() is Code.UNAVAILABLE
+    assert not handled
+
+
+def test_a_server_without_tls_is_told_nothing(parties: Parties) -> None:
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def listen() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    with listener.accept()[0] as connection:
+                        heard.append(connection.recv(1 << 16))
+
+        threading.Thread(target=listen, daemon=True).start()
+        no_session(parties, f"127.0.0.1:{listener.getsockname()[1]}")
+        listener.shutdown(socket.SHUT_RDWR)
+    assert heard
+    assert not any(b"cotally" in data for data in heard)
+
+
+def test_a_plain_grpc_server_is_refused(parties: Parties) -> None:
+    server = grpc.server(ThreadPoolExecutor(1))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    no_session(parties, f"127.0.0.1:{port}")
+    server.stop(None)
+
+
+# Checks at the start
+
+
+def test_identities_out_of_their_dates_are_refused_at_the_start_by_name(parties: Parties) -> None:
+    old_alice, old_bob = identity("alice", start=EXPIRED), identity("bob", start=EXPIRED)
+    for own, peer, text in (
+        (old_bob, parties.pinned_alice, "the certificate of bob expired"),
+        (parties.bob, old_alice, "the certificate of alice expired"),
+    ):
+        with pytest.raises(IdentityError, match=text):
+            NodeServer(own, [peer], "127.0.0.1:0")
+        with pytest.raises(IdentityError, match=text):
+            connect(own, peer, "localhost:1")
+
+
+def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
+    with pytest.raises(ConfigError, match="no peer is trusted"):
+        NodeServer(parties.bob, [], "127.0.0.1:0")
+
+
+def test_pure_python_protobuf_is_refused_at_both_ends(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("google.protobuf.internal.api_implementation.Type", lambda: "python")
+    with pytest.raises(ConfigError, match="pure-Python"):
+        parties.serve()
+    with pytest.raises(ConfigError, match="pure-Python"):
+        parties.connect("127.0.0.1:1")
+
+
+# What crosses when we fail
+
+
+def test_a_handlers_exception_crosses_as_an_incident_number(
+    parties: Parties, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("canary 4711")
+
+    monkeypatch.setattr(NodeServer, "_start", broken)
+    with parties.serve() as server, caplog.at_level(logging.ERROR):
+        error = refusal(parties.alice, parties.pinned_bob, server.address)
+        assert error.code() is Code.INTERNAL
+        match = re.fullmatch(r"internal error, incident ([0-9a-f]{8})", error.details() or "")
+        assert match
+        assert match[1] in caplog.text
+        assert "canary 4711" in caplog.text
+        assert "canary" not in repr(error)
+        with pytest.raises(PeerStoppedError, match=r"^bob had a fault of its own") as stopped:
+            parties.connect(server.address)
+        assert "canary" not in str(stopped.value)
+
+
+def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("grpc_proxy", "https_proxy", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with parties.serve() as server:
+        parties.connect(server.address, patience=2.0).close()

@@ -1,0 +1,529 @@
+"""Calls by hand: order, repetition, malformed bodies and limits, at both ends (FAULTS cases 64 to 80)."""
+
+import itertools
+import json
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
+
+from party.channel import PagedChannel, play
+from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
+from party.pages import PAGE_BYTES, WINDOW, Reason
+from party.rpc import client as client_module
+from party.rpc import server as server_module
+from party.rpc.common import LONG_POLL
+from party.rpc.server import NodeServer
+from party.rpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, status_of
+from party.wire.codec import encode
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.errors import CotallyError, DeviationError, InputError, PeerError
+from protocols.messages import Verdict
+from protocols.role import receive
+from tests.support.rpc import SESSION, Parties, call, make_parties, opened, raw_channel, stub
+
+Code = grpc.StatusCode
+OPEN = wire.OpenRequest(version="1", session=SESSION)
+FRAME = encode(Verdict("theta"))
+
+
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> Parties:
+    return make_parties(tmp_path_factory.mktemp("parties"))
+
+
+@pytest.fixture
+def server(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> Iterator[NodeServer]:
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.2)  # nobody is left to be told
+    with parties.serve(patience=30) as node:
+        yield node
+
+
+@pytest.fixture
+def node(parties: Parties, server: NodeServer) -> Iterator[node_pb2_grpc.NodeStub]:
+    """Call Bob's node by hand, in the session `SESSION`."""
+    with stub(parties.alice, parties.pinned_bob, server.address) as calls:
+        yield opened(calls)
+
+
+def push(
+    node: node_pb2_grpc.NodeStub, sequence: int, body: bytes = FRAME, *, last: bool = True, end: int = 0
+) -> grpc.StatusCode:
+    page = wire.Page(sequence=sequence, body=body, last=last, end=end)  # type: ignore[arg-type]
+    return code_of(lambda: node.Push(wire.PushRequest(session=SESSION, page=page), timeout=5))
+
+
+def pull(node: node_pb2_grpc.NodeStub, sequence: int) -> wire.PullReply:
+    return node.Pull(wire.PullRequest(session=SESSION, sequence=sequence), timeout=5)
+
+
+def code_of(action: Callable[[], object]) -> grpc.StatusCode:
+    try:
+        action()
+    except grpc.RpcError as error:
+        return error.code()
+    return Code.OK
+
+
+# Order and repetition
+
+
+def test_a_repeated_push_is_acknowledged_and_delivered_once(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+    bob = server.accept(5)
+    second = encode(Verdict("omega"))
+    assert [push(node, 0), push(node, 0), push(node, 1, second), push(node, 1, second)] == [Code.OK] * 4
+    assert push(node, 2, end=1, body=b"", last=False) is Code.OK
+    assert [bob.receive(), bob.receive()] == [Verdict("theta"), Verdict("omega")]
+    with pytest.raises(PeerError, match="ended the session"):
+        bob.receive()
+
+
+def test_a_push_out_of_order_or_with_another_content_is_refused(node: node_pb2_grpc.NodeStub) -> None:
+    assert push(node, 1) is Code.FAILED_PRECONDITION
+    assert push(node, 0) is Code.OK
+    assert push(node, 2) is Code.FAILED_PRECONDITION
+    assert push(node, 0, encode(Verdict("other"))) is Code.FAILED_PRECONDITION
+    assert push(node, 1) is Code.OK
+    assert push(node, 0) is Code.FAILED_PRECONDITION
+
+
+def test_pushes_at_once_with_one_number_are_delivered_once(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+    bob = server.accept(5)
+    for sequence in range(WINDOW):
+        assert push(node, sequence) is Code.OK
+    with ThreadPoolExecutor(4) as pool:  # the inbox is full: all wait
+        waiting = [pool.submit(push, node, WINDOW) for _ in range(4)]
+        time.sleep(0.1)
+        assert bob.receive() == Verdict("theta")
+        assert [each.result(10) for each in waiting] == [Code.OK] * 4
+    assert push(node, WINDOW + 1) is Code.RESOURCE_EXHAUSTED
+
+
+def test_a_full_inbox_says_not_now_after_a_long_poll(node: node_pb2_grpc.NodeStub) -> None:
+    for sequence in range(WINDOW):
+        assert push(node, sequence) is Code.OK
+    started = time.monotonic()
+    assert push(node, WINDOW) is Code.RESOURCE_EXHAUSTED
+    assert LONG_POLL <= time.monotonic() - started < 2 * LONG_POLL
+
+
+def test_a_repeated_pull_gives_the_same_page(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+    bob = server.accept(5)
+    bob.send(Verdict("theta"))
+    bob.send(Verdict("omega"))
+    first = pull(node, 0)
+    assert first.page.body == FRAME
+    assert pull(node, 0) == first
+    second = pull(node, 1)
+    assert second == pull(node, 1) != first
+
+
+def test_pulls_at_once_with_one_number_give_the_same_page(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+    bob = server.accept(5)
+    with ThreadPoolExecutor(4) as pool:
+        waiting = [pool.submit(pull, node, 0) for _ in range(4)]
+        time.sleep(0.1)
+        bob.send(Verdict("theta"))
+        bob.send(Verdict("omega"))
+        assert [each.result(10).page.body for each in waiting] == [FRAME] * 4
+
+
+def test_a_pull_out_of_order_is_refused(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+    bob = server.accept(5)
+    assert code_of(lambda: pull(node, 1)) is Code.FAILED_PRECONDITION
+    for _ in range(3):
+        bob.send(Verdict("theta"))
+    pull(node, 0)
+    pull(node, 1)
+    assert code_of(lambda: pull(node, 0)) is Code.FAILED_PRECONDITION
+    assert code_of(lambda: pull(node, 3)) is Code.FAILED_PRECONDITION
+    assert pull(node, 2).HasField("page")
+
+
+def test_a_pull_without_a_page_returns_after_a_long_poll(node: node_pb2_grpc.NodeStub) -> None:
+    started = time.monotonic()
+    assert not pull(node, 0).HasField("page")
+    assert LONG_POLL <= time.monotonic() - started < 2 * LONG_POLL
+
+
+def test_a_repeated_open_is_the_same_session_and_another_is_refused(
+    server: NodeServer, node: node_pb2_grpc.NodeStub
+) -> None:
+    assert push(node, 0) is Code.OK
+    assert node.Open(OPEN, timeout=5).version == "1"
+    assert push(node, 1) is Code.OK
+    other = wire.OpenRequest(version="1", session=bytes(15) + b"1")
+    assert code_of(lambda: node.Open(other, timeout=5)) is Code.RESOURCE_EXHAUSTED
+    bob = server.accept(5)
+    assert bob.receive() == Verdict("theta")
+    with pytest.raises(PeerLostError):
+        server.accept(0.1)  # the session was accepted once
+
+
+def test_signs_of_life_keep_a_session(parties: Parties) -> None:
+    with (
+        parties.serve(patience=1.0) as server,
+        stub(parties.alice, parties.pinned_bob, server.address) as calls,
+    ):
+        bob = server.accept(5) if opened(calls) else None
+        for _ in range(8):
+            time.sleep(0.25)
+            calls.Push(wire.PushRequest(session=SESSION), timeout=5)
+        assert push(calls, 0) is Code.OK
+        assert bob is not None
+        assert bob.receive() == Verdict("theta")
+
+
+def test_calls_of_a_lost_session_are_told_so(parties: Parties) -> None:
+    with (
+        parties.serve(patience=1.0) as server,
+        stub(parties.alice, parties.pinned_bob, server.address) as calls,
+    ):
+        opened(calls)
+        time.sleep(1.5)
+        assert push(calls, 0) is Code.NOT_FOUND
+        assert code_of(lambda: pull(calls, 0)) is Code.NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [(Reason.DEVIATION, Code.ABORTED), (Reason.CANCELLED, Code.CANCELLED), (Reason.INTERNAL, Code.INTERNAL)],
+)
+def test_after_a_stop_every_call_learns_the_reason_and_no_check(
+    server: NodeServer, node: node_pb2_grpc.NodeStub, reason: Reason, code: grpc.StatusCode
+) -> None:
+    bob = server.accept(5)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(code_of, lambda: pull(node, 0))
+        time.sleep(0.1)
+        bob.stop(reason)
+        assert waiting.result(5) is code
+    assert push(node, 0) is code
+
+
+# Malformed calls
+
+
+BAD_PAGES = {
+    "empty": wire.Page(last=True),
+    "nothing": wire.Page(),
+    "short but not the last": wire.Page(body=b"a"),
+    "too long": wire.Page(body=bytes(PAGE_BYTES + 1), last=True),
+    "an end with a body": wire.Page(body=b"a", end=wire.END_FINISHED),
+    "an end of a frame": wire.Page(last=True, end=wire.END_FINISHED),
+    "an end unheard of": wire.Page(end=99),  # type: ignore[arg-type]
+    "a body with an end unheard of": wire.Page(body=b"a", last=True, end=99),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("page", BAD_PAGES.values(), ids=list(BAD_PAGES))
+def test_a_page_that_no_frame_has_is_refused(node: node_pb2_grpc.NodeStub, page: wire.Page) -> None:
+    request = wire.PushRequest(session=SESSION, page=page)
+    assert code_of(lambda: node.Push(request, timeout=5)) is Code.INVALID_ARGUMENT
+    assert push(node, 0) is Code.OK  # and the session goes on
+
+
+BODIES = {
+    "random": b"\xff" * 50,
+    "zeros": bytes(50),
+    "truncated": OPEN.SerializeToString()[:-1],
+    "trailing": OPEN.SerializeToString() + b"\x00",
+    "an unknown field": OPEN.SerializeToString() + b"\x78\x01",
+    "a field twice": OPEN.SerializeToString() * 2,
+    "a short id": wire.OpenRequest(version="1", session=bytes(15)).SerializeToString(),
+    "nested": b"\x0b" * 10_000,
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
+def test_a_malformed_call_is_refused_by_a_fixed_text(parties: Parties, server: NodeServer, body: bytes) -> None:
+    with raw_channel(parties.alice, parties.pinned_bob, server.address) as channel:
+        with pytest.raises(grpc.RpcError) as error:
+            call(channel, "Open", body)
+        assert (error.value.code(), error.value.details()) == (Code.INVALID_ARGUMENT, "the request cannot be read")
+        assert call(channel, "Open", OPEN.SerializeToString())
+
+
+def test_an_unknown_session_or_method_is_refused(parties: Parties, server: NodeServer) -> None:
+    with raw_channel(parties.alice, parties.pinned_bob, server.address) as channel:
+        calls = node_pb2_grpc.NodeStub(channel)
+        assert push(calls, 0) is Code.NOT_FOUND
+        assert code_of(lambda: pull(calls, 0)) is Code.NOT_FOUND
+        assert code_of(lambda: call(channel, "Drop", b"")) is Code.UNIMPLEMENTED
+
+
+def test_another_version_is_told_ours_and_starts_no_session(
+    parties: Parties, server: NodeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "WIRE_VERSION", "2")
+    with pytest.raises(PeerError, match=r"^we speak version 2 of the wire, bob speaks 1$"):
+        parties.connect(server.address)
+    with pytest.raises(PeerLostError):
+        server.accept(0.1)
+
+
+# Limits
+
+
+def test_a_message_over_the_limit_is_refused_and_the_node_goes_on(parties: Parties, server: NodeServer) -> None:
+    unlimited = ("grpc.max_send_message_length", -1)
+    with stub(parties.alice, parties.pinned_bob, server.address, unlimited) as calls:
+        opened(calls)
+        for size in (PAGE_BYTES + 8192, 64 << 20):
+            assert push(calls, 0, bytes(size)) is Code.RESOURCE_EXHAUSTED
+        assert push(calls, 0, bytes(PAGE_BYTES)) is Code.OK
+
+
+def test_a_compressed_message_is_refused(parties: Parties, server: NodeServer) -> None:
+    every = ("grpc.compression_enabled_algorithms_bitset", 7)
+    with raw_channel(parties.alice, parties.pinned_bob, server.address, every) as channel:
+        opened(node_pb2_grpc.NodeStub(channel))
+        body = wire.PushRequest(session=SESSION, page=wire.Page(body=bytes(PAGE_BYTES))).SerializeToString()
+        refused = code_of(lambda: call(channel, "Push", body, compression=grpc.Compression.Gzip))
+        assert refused is Code.UNIMPLEMENTED
+        assert call(channel, "Push", body) == b""
+
+
+@pytest.mark.parametrize("headers", [[("a", "x" * 1_000_000)], [(f"a{i}", "x") for i in range(10_000)]])
+def test_metadata_over_the_limit_is_refused_and_the_node_goes_on(
+    parties: Parties, server: NodeServer, headers: list[tuple[str, str]]
+) -> None:
+    with raw_channel(parties.alice, parties.pinned_bob, server.address) as channel:
+        body = OPEN.SerializeToString()
+        assert code_of(lambda: call(channel, "Open", body, metadata=headers)) is not Code.OK
+    with raw_channel(parties.alice, parties.pinned_bob, server.address) as channel:
+        assert call(channel, "Open", body)
+
+
+def test_a_silent_connection_is_closed_and_others_are_answered_meanwhile(
+    parties: Parties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "HANDSHAKE_SECONDS", 1.0)
+    with parties.serve() as server:
+        host, port = server.address.split(":")
+        silent = [socket.create_connection((host, int(port)), timeout=5) for _ in range(50)]
+        started = time.monotonic()
+        parties.connect(server.address).close()
+        assert time.monotonic() - started < 1.0
+        for each in silent:
+            with each:
+                assert not each.recv(1 << 16) or not each.recv(1 << 16)
+        assert 0.5 < time.monotonic() - started < 4.0
+
+
+def test_the_handshake_and_the_connections_age_are_limited() -> None:
+    options = dict(server_module._server_options())
+    assert options["grpc.server_handshake_timeout_ms"] == 10_000
+    assert options["grpc.max_connection_age_ms"] == 600_000
+
+
+# A hostile or faulty responder
+
+
+class Responder(node_pb2_grpc.NodeServicer):
+    """A node that answers as it is told, and counts."""
+
+    def __init__(self) -> None:
+        self.opens: list[wire.OpenRequest] = []
+        self.pushes: list[wire.PushRequest] = []
+        self.version = "1"
+        self.open_codes: Iterator[grpc.StatusCode] = iter(())
+        self.push_codes: Iterator[grpc.StatusCode] = iter(())
+        self.pages: Iterator[wire.PullReply | grpc.StatusCode] = iter(())
+
+    def Open(self, request: wire.OpenRequest, context: grpc.ServicerContext) -> wire.OpenReply:  # noqa: N802
+        self.opens.append(request)
+        fail_by(next(self.open_codes, None), context)
+        return wire.OpenReply(version=self.version)
+
+    def Push(self, request: wire.PushRequest, context: grpc.ServicerContext) -> wire.PushReply:  # noqa: N802
+        self.pushes.append(request)
+        fail_by(next(self.push_codes, None), context)
+        return wire.PushReply()
+
+    def Pull(self, _: wire.PullRequest, context: grpc.ServicerContext) -> wire.PullReply:  # noqa: N802
+        reply = next(self.pages, None)
+        if isinstance(reply, wire.PullReply):
+            return reply
+        fail_by(reply, context)
+        time.sleep(0.1)
+        return wire.PullReply()
+
+
+def fail_by(code: grpc.StatusCode | None, context: grpc.ServicerContext) -> None:
+    if code is not None:
+        context.abort(code, "canary 4711")
+
+
+@pytest.fixture
+def responder(parties: Parties) -> Iterator[tuple[Responder, str]]:
+    servicer = Responder()
+    listening = grpc.server(ThreadPoolExecutor(4))
+    node_pb2_grpc.add_NodeServicer_to_server(servicer, listening)
+    credentials = grpc.ssl_server_credentials(
+        [(parties.bob.key_pem, parties.bob.pem)], parties.alice.pem, require_client_auth=True
+    )
+    port = listening.add_secure_port("127.0.0.1:0", credentials)
+    listening.start()
+    yield servicer, f"127.0.0.1:{port}"
+    listening.stop(None).wait()
+
+
+def test_a_call_that_failed_on_the_way_is_repeated_with_the_same_bytes(
+    parties: Parties, responder: tuple[Responder, str]
+) -> None:
+    servicer, address = responder
+    servicer.open_codes = iter([Code.UNAVAILABLE, Code.UNAVAILABLE])
+    servicer.push_codes = iter([Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE])
+    alice = parties.connect(address, patience=5.0)
+    alice.send(Verdict("theta"))
+    alice.close()
+    assert len(servicer.opens) == 3
+    assert len({request.SerializeToString() for request in servicer.opens}) == 1
+    assert [request.page.sequence for request in servicer.pushes] == [0, 0, 0, 0, 1]
+    assert len({request.SerializeToString() for request in servicer.pushes[:4]}) == 1
+
+
+def test_two_sessions_have_two_ids(parties: Parties, responder: tuple[Responder, str]) -> None:
+    servicer, address = responder
+    for _ in range(2):
+        parties.connect(address).close()
+    assert servicer.opens[0].session != servicer.opens[1].session
+
+
+def test_grpc_repeats_no_call_of_its_own_accord(
+    parties: Parties, responder: tuple[Responder, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servicer, address = responder
+    policy = {
+        "maxAttempts": 5,
+        "initialBackoff": "0.01s",
+        "maxBackoff": "0.01s",
+        "backoffMultiplier": 1,
+        "retryableStatusCodes": ["UNAVAILABLE"],
+    }
+    config = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": policy}]})
+    monkeypatch.setattr(
+        client_module, "CLIENT_OPTIONS", (*client_module.CLIENT_OPTIONS, ("grpc.service_config", config))
+    )
+    servicer.open_codes = itertools.repeat(Code.UNAVAILABLE)
+    attempts: list[int] = []
+    pause = client_module._Line._pause
+
+    def counted(self: Any, attempt: int) -> bool:
+        attempts.append(attempt)
+        return pause(self, attempt)
+
+    monkeypatch.setattr(client_module._Line, "_pause", counted)
+    with pytest.raises(PeerLostError):
+        parties.connect(address, patience=1.0)
+    assert len(servicer.opens) == len(attempts) + 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        wire.PullReply(page=wire.Page(sequence=1, body=FRAME, last=True)),
+        *(wire.PullReply(page=page) for name, page in BAD_PAGES.items() if name != "too long"),
+        wire.PullReply(page=wire.Page(body=b"\xff", last=True)),
+    ],
+)
+def test_a_malformed_reply_is_a_deviation_and_the_peer_is_told(
+    parties: Parties, responder: tuple[Responder, str], reply: wire.PullReply
+) -> None:
+    servicer, address = responder
+    servicer.pages = iter([reply])
+    alice = parties.connect(address)
+    with pytest.raises(PeerError) as error:
+        play(receive(Verdict), alice)
+    assert type(error.value) is PeerError
+    assert [request.page.end for request in servicer.pushes] == [wire.END_DEVIATION]
+
+
+def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tuple[Responder, str]) -> None:
+    servicer, address = responder
+    servicer.pages = iter([wire.PullReply.FromString(b"\x78\x01")])
+    alice = parties.connect(address)
+    with pytest.raises(PeerError, match="unknown fields"):
+        play(receive(Verdict), alice)
+
+
+@pytest.mark.parametrize("code", [code for code in Code if code is not Code.OK])
+def test_each_status_of_the_peer_becomes_an_error_without_its_text(
+    parties: Parties, responder: tuple[Responder, str], code: grpc.StatusCode
+) -> None:
+    servicer, address = responder
+    servicer.pages = itertools.repeat(code)
+    alice = parties.connect(address, patience=1.0)
+    with pytest.raises(CotallyError) as error:
+        play(receive(Verdict), alice)
+    assert "canary" not in str(error.value)
+    assert type(error.value) is type(ERRORS[code]("bob"))
+
+
+def test_a_version_that_is_no_number_is_not_shown(parties: Parties, responder: tuple[Responder, str]) -> None:
+    servicer, address = responder
+    for servicer.version in ("canary", "9" * 50):
+        with pytest.raises(PeerError, match=r"^we speak version 1 of the wire, bob speaks another one$"):
+            parties.connect(address)
+
+
+def test_a_fault_in_a_thread_reaches_the_role(
+    parties: Parties, responder: tuple[Responder, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    _, address = responder
+    monkeypatch.setattr(client_module, "page_from_wire", broken)
+    responder[0].pages = iter([wire.PullReply(page=wire.Page(body=FRAME, last=True))])
+    alice = parties.connect(address)
+    with pytest.raises(ZeroDivisionError):
+        play(receive(Verdict), alice)
+
+
+# The tables
+
+
+def subclasses(kind: type) -> set[type]:
+    found = {kind}
+    each: type
+    for each in kind.__subclasses__():
+        found |= subclasses(each)
+    return found
+
+
+def test_the_tables_are_total() -> None:
+    assert set(ERRORS) == set(Code) - {Code.OK}
+    assert set(STOPS) == set(Reason)
+    for error in subclasses(CotallyError):
+        assert any(kind in STATUS for kind in error.__mro__)
+
+
+def test_no_text_of_an_error_crosses(caplog: pytest.LogCaptureFixture) -> None:
+    errors: list[Exception] = [
+        PeerError("4711"), InputError("4711"), DataError("4711", path="4711"), IdentityError("4711"),
+        PeerLostError("4711"), PeerStoppedError("4711"), NotNowError("4711"), DeviationError(),
+        StoppedHereError(Reason.DEVIATION), ValueError("4711"), KeyError("4711"),
+    ]  # fmt: skip
+    with caplog.at_level(logging.CRITICAL):
+        texts = [status_of(error)[1] for error in errors]
+    assert not any("4711" in text for text in texts if "incident" not in text)
+    assert all("incident" in text for text in texts[-2:])
+
+
+def test_an_error_that_only_its_base_is_listed_for_has_that_status() -> None:
+    assert status_of(DataError("ours"))[0] is Code.INTERNAL
+    assert status_of(NotNowError())[0] is Code.RESOURCE_EXHAUSTED
+
+
+def test_a_channel_of_either_end_is_a_paged_channel(parties: Parties, server: NodeServer) -> None:
+    alice = parties.connect(server.address)
+    assert isinstance(alice, PagedChannel)
+    alice.close()
