@@ -57,6 +57,11 @@ def test_a_modulus_too_long_is_refused_before_any_arithmetic(length: int, monkey
         check_peer_modulus(b"\x01" * length, 2048)
 
 
+def test_a_modulus_of_just_the_limit_is_looked_at() -> None:
+    with pytest.raises(PeerError, match="factor below"):
+        check_peer_modulus(b"\xff" * 2048, 2048)
+
+
 def test_a_modulus_of_just_the_floor_is_let_in() -> None:
     good = bytes.fromhex(MODULI["accepted"]["two primes of 64 bits"])
     assert check_peer_modulus(good, 127).bits == 127
@@ -82,12 +87,22 @@ PRIME = 0xC0000172EBAD6DDC73C86D67C5FAA71C245689C1079502400000000000000057
         (7, 7, "equal or too close"),
         (PRIME, PRIME, "equal or too close"),
         (PRIME, PRIME + 22, "equal or too close"),
+        (PRIME, PRIME + 2**156 - 196, "equal or too close"),
         (2, 3, "shares a factor"),
     ],
 )
 def test_a_bad_private_key_is_refused(p: int, q: int, fault: str) -> None:
     with pytest.raises(InputError, match=fault):
         PrivateKey(Integer(p), Integer(q))
+
+
+def test_factors_just_far_enough_apart_are_taken() -> None:
+    assert PrivateKey(Integer(PRIME), Integer(PRIME + 2**156 + 116)).public_key.bits == 512
+
+
+def test_the_smallest_moduli_are_taken() -> None:
+    assert PublicKey(Integer(15)).modulus_bytes == b"\x0f"
+    assert PublicKey(Integer(255)).modulus_bytes == b"\xff"
 
 
 def test_the_fingerprint_is_the_digest_of_the_modulus_in_groups() -> None:
