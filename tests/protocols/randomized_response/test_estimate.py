@@ -10,18 +10,19 @@ import pytest
 from protocols.randomized_response.design import MultiGroupDesign, disguise, undo
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.table import Codes
 from tests.support.enumeration import designs, disguised_copies, every_record, expressions, name, true_count
 
 
-def two_records(design: MultiGroupDesign) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
-    """Return two different records where there are two."""
+def few_records(design: MultiGroupDesign) -> Codes:
+    """Return two different records; one where the outcomes of all coins would be too many."""
     records = every_record(design.sizes)
-    return records[[0, len(records) * 2 // 3]]
+    return records[[len(records) * 2 // 3, 0]] if design.patterns <= 8 else records[[0]]
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
 def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: MultiGroupDesign) -> None:
-    codes = two_records(design)
+    codes = few_records(design)
     copies = list(disguised_copies(codes, design))
     assert sum(chance for _, chance in copies) == 1
     for expression in expressions(design.sizes):
@@ -82,13 +83,10 @@ def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...],
         terms = [Term(c, v ^ flip) for part, flip in zip(parts, flips, strict=True) for c, v in part]
         return Expression(tuple(terms))
 
-    matrix = [
-        [
-            prod((theta if x == y else 1 - theta for x, y in zip(i, j, strict=True)), start=Fraction(1))
-            for i in variations
-        ]
-        for j in variations
-    ]
+    def transition(i: tuple[bool, ...], j: tuple[bool, ...]) -> Fraction:
+        return prod((theta if x == y else 1 - theta for x, y in zip(i, j, strict=True)), start=Fraction(1))
+
+    matrix = [[transition(i, j) for i in variations] for j in variations]
     observed = [Fraction(true_count(sent, varied(flips)), len(sent)) for flips in variations]
     solved = solve(matrix, observed)
     for flips, share in zip(variations, solved, strict=True):
