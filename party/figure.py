@@ -41,7 +41,7 @@ def write_figures(report: RunReport, png: Path, svg: Path) -> None:
     except ImportError:
         raise InputError("drawing needs matplotlib: pip install 'cotally[figures]'") from None
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(9.6, 4.2), layout="constrained")
+        figure = Figure(figsize=(9.6, 4.4), layout="constrained")
         _draw(figure, report)
         for path, form, metadata in (
             (png, "png", {"Software": None}),
@@ -65,6 +65,7 @@ def _draw(figure: "Figure", report: RunReport) -> None:
     accuracy, cost = figure.subplots(1, 2)
     _draw_accuracy(accuracy, report, windows)
     _draw_cost(cost, report, windows)
+    figure.legend(loc="outside lower left", ncols=3, frameon=False)
 
 
 class _Windows:
@@ -105,7 +106,6 @@ def _draw_accuracy(axes: "Axes", report: RunReport, windows: _Windows) -> None:
         return
     margin = max(0.25 * (max(drawn) - min(drawn)), 0.02)
     axes.set_ylim(max(min(drawn) - margin, 0), min(max(drawn) + margin, 1.02))
-    axes.legend(frameon=False, loc="best")
 
 
 def _draw_cost(axes: "Axes", report: RunReport, windows: _Windows) -> None:

@@ -14,7 +14,7 @@ ORPHANED = 143
 
 
 def _watch() -> None:
-    while sys.stdin.buffer.read(1):
+    while os.read(0, 1):  # NB: not by sys.stdin, whose lock a waiting thread would hold at exit
         pass
     os._exit(ORPHANED)
 
