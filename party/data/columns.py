@@ -191,9 +191,9 @@ def _filler(
 ) -> str | None:
     """Return the label that missing cells get; None where there are none and no label stands for them."""
     if treatment.missing == "majority":
-        if absent and not any(frequency.values()):
+        if not any(frequency.values()):
             raise column.error("all cells are missing: there is no commonest value to fill in")
-        return min(frequency, key=lambda value: (-frequency[value], value), default=None)
+        return min(frequency, key=lambda value: (-frequency[value], value))
     if treatment.missing == "value":
         if absent and MISSING in frequency:
             raise column.error(f"a value is named {MISSING!r}, and cells are missing: set missing to another text")

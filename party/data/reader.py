@@ -78,7 +78,7 @@ def read_frame(path: Path | str) -> Frame:
     try:
         frame = readers[path.suffix.lower()](path)
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or 'input error'}", path=path) from None
+        raise DataError(f"cannot be read: {error.strerror or 'the file is damaged'}", path=path) from None
     if not frame.lines:
         raise DataError("the file has a header and no records", path=path)
     _check_cells(frame)
@@ -202,11 +202,10 @@ def _read_parquet(path: Path) -> Frame:
     names = _header(path, table.column_names)
     cells = []
     for name, column in zip(names, table.columns, strict=True):
-        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-        if pa.types.is_nested(kind):
+        if pa.types.is_nested(column.type):
             raise DataError("the column holds lists or structures", path=path, column=name)
         try:
-            cells.append([text or None for text in column.cast(kind).cast(pa.string()).to_pylist()])
+            cells.append([text or None for text in column.cast(pa.string()).to_pylist()])
         except (pa.ArrowException, UnicodeDecodeError):
             raise DataError("the column cannot be read as text", path=path, column=name) from None
     return Frame(path, names, tuple(cells), range(1, table.num_rows + 1))

@@ -12,7 +12,13 @@ def test_our_own_faults_end_with_2(kind: type[InputError]) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [PeerError("x"), PeerLostError("x"), PeerStoppedError("x"), DisagreementError("theta", "differs"), DeviationError()],
+    [
+        PeerError("x"),
+        PeerLostError("x"),
+        PeerStoppedError("x"),
+        DisagreementError("theta", "differs"),
+        DeviationError(),
+    ],
 )
 def test_the_peers_faults_end_with_3(error: CotallyError) -> None:
     assert isinstance(error, PeerError)

@@ -52,6 +52,7 @@ FAULTS = {
     "a long row": (GOOD + C + b",Basel,4,5\n", 3, None, "4 fields, the header 3"),
     "a blank line": (GOOD + b"\n" + C + b",Basel,4\n", 3, "id", "0 fields"),
     "a byte that is not UTF-8": (GOOD + C + b",B\xe4le,4\n", 3, "city", "not UTF-8"),
+    "the least such byte": (GOOD + C + b",B\x80le,4\n", 3, "city", "not UTF-8"),
     "an encoded surrogate": (GOOD + C + b",B\xed\xb2\x80,4\n", 3, "city", "not UTF-8"),
     "a NUL byte": (GOOD + b"1," + C + b"\0,4\n", 3, "city", "NUL"),
     "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL + b",4\n", 3, "city", str(MAX_CELL)),
@@ -167,6 +168,7 @@ def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
         "large": pa.array(["x", None, "?", ""], pa.large_string()),
         "category": pa.array(["a", "b", "a", None]).dictionary_encode(),
         "whole": pa.array([1, -2, None, 2**62]),
+        "level": pa.array([1.5, 2.0, 1.5, None]).dictionary_encode(),
         "real": pa.array([1.5, 2.0, None, -0.25]),
         "flag": pa.array([True, False, None, True]),
         "day": pa.array([date(2020, 2, 29), None, None, date(1999, 1, 1)]),
@@ -174,11 +176,11 @@ def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
     }
     frame = read_frame(parquet(tmp_path, columns))
     content = (
-        "text,large,category,whole,real,flag,day,money\n"
-        "x,x,a,1,1.5,true,2020-02-29,\n"
-        ",,b,-2,2,false,,\n"
-        "?,?,a,,,,,\n"
-        ",,,4611686018427387904,-0.25,true,1999-01-01,5.00\n"
+        "text,large,category,whole,level,real,flag,day,money\n"
+        "x,x,a,1,1.5,1.5,true,2020-02-29,\n"
+        ",,b,-2,2,2,false,,\n"
+        "?,?,a,,1.5,,,,\n"
+        ",,,4611686018427387904,,-0.25,true,1999-01-01,5.00\n"
     )
     same = read_frame(written(tmp_path, content.encode()))
     assert frame.columns == same.columns
@@ -196,7 +198,9 @@ def test_a_parquet_column_of_lists_or_structures_is_refused(tmp_path: Path) -> N
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     assert "not Parquet" in str(refused(written(tmp_path, C * 10, "table.parquet")))
     whole = parquet(tmp_path, {"id": pa.array([CANARY] * 9)}).read_bytes()
-    assert refused(written(tmp_path, whole[:-20], "table.parquet"))
+    assert "not Parquet" in str(refused(written(tmp_path, whole[:-20], "table.parquet")))
+    whole = parquet(tmp_path, {"id": pa.array([f"{CANARY}{n}" for n in range(1000)])}).read_bytes()
+    assert "damaged" in str(refused(written(tmp_path, whole[:60] + b"\xff" * 40 + whole[100:], "table.parquet")))
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()])
