@@ -65,7 +65,8 @@ def _draw(figure: "Figure", report: RunReport) -> None:
     accuracy, cost = figure.subplots(1, 2)
     _draw_accuracy(accuracy, report, windows)
     _draw_cost(cost, report, windows)
-    figure.legend(loc="outside lower left", ncols=3, frameon=False)
+    if accuracy.get_legend_handles_labels()[0]:
+        figure.legend(loc="outside lower left", ncols=3, frameon=False)
 
 
 class _Windows:
