@@ -114,7 +114,7 @@ def _numbered_rows(path: Path, file: TextIO) -> Iterator[tuple[int, list[str]]]:
             return
         except csv.Error:
             raise DataError(
-                "a quote is not closed or not doubled, or a carriage return stands alone",
+                "a quote is not closed or not doubled, a carriage return stands alone, or a cell is overlong",
                 path=path,
                 line=line,
             ) from None

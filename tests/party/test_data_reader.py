@@ -56,6 +56,7 @@ FAULTS = {
     "an encoded surrogate": (GOOD + C + b",B\xed\xb2\x80,4\n", 3, "city", "not UTF-8"),
     "a NUL byte": (GOOD + b"1," + C + b"\0,4\n", 3, "city", "NUL"),
     "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL + b",4\n", 3, "city", str(MAX_CELL)),
+    "a cell too long for the csv module": (GOOD + b"1," + C * 20_000 + b",4\n", 3, None, "a cell is overlong"),
     "an overlong line": (GOOD + C + b"," * MAX_LINE, 3, None, str(MAX_LINE)),
     "an open quote": (GOOD + b'1,"' + C + b",4\n5,6,7\n", 3, None, "quote"),
     "text after a quote": (GOOD + b'1,"Basel"' + C + b",4\n", 3, None, "quote"),
