@@ -6,7 +6,7 @@ learns more than from either. The record is written before the first byte leaves
 """
 
 import json
-from fractions import Fraction
+from dataclasses import dataclass
 from pathlib import Path
 
 from party.errors import ConfigError
@@ -19,36 +19,69 @@ _FORMAT = "cotally-releases/1"
 _MOST_BYTES = 1 << 26
 
 
-def record_release(folder: Path, dataset: str, columns: tuple[Attribute, ...], design: MultiGroupDesign) -> None:
-    """Note the disguise of a data set, or find it noted already.
+@dataclass(frozen=True)
+class Release:
+    """A data set in one disguise.
 
     Args:
-        folder: The party's own.
         dataset: The name under which the coins are made.
         columns: The columns of the design, in its order.
-        design: Groups and theta of the copy that is about to leave.
+        design: Groups and theta of the copy.
+    """
+
+    dataset: str
+    columns: tuple[Attribute, ...]
+    design: MultiGroupDesign
+
+    def fields(self) -> dict[str, object]:
+        """Return what must not change under one name."""
+        return {
+            "theta": str(self.design.theta),
+            "columns": [[column.name, list(column.values)] for column in self.columns],
+            "groups": [list(group) for group in self.design.groups],
+        }
+
+
+def changed_field(folder: Path, release: Release) -> str | None:
+    """Return the first field in which a data set was released otherwise before, or None.
 
     Raises:
-        ConfigError: The data set has been released in another disguise, or the record cannot be read.
+        ConfigError: The record in the party's folder cannot be read.
     """
-    release: dict[str, object] = {
-        "theta": str(Fraction(design.theta)),
-        "columns": [[column.name, list(column.values)] for column in columns],
-        "groups": [list(group) for group in design.groups],
-    }
-    path = folder / FILE
-    releases = _read(path)
-    known = releases.get(dataset)
+    known = _read(folder / FILE).get(release.dataset)
     if known is None:
-        releases[dataset] = release
-        write_atomically(path, json.dumps({"format": _FORMAT, "releases": releases}, indent=1) + "\n")
-    elif known != release:
-        field = next(key for key in release if known.get(key) != release[key])
+        return None
+    return next((key for key, value in release.fields().items() if known.get(key) != value), None)
+
+
+def check_release(folder: Path, release: Release) -> None:
+    """Refuse a second disguise of a data set.
+
+    Raises:
+        ConfigError: It has been released in another disguise, or the record cannot be read.
+    """
+    field = changed_field(folder, release)
+    if field is not None:
         raise ConfigError(
-            f"data set {dataset!r} has been released with other {field} before (see {path}): a second copy in another "
-            "disguise would undo the first. Return to it, or give this disguise a data set name of its own "
-            "(data.dataset) and accept that a receiver of both copies learns more from the two than from one"
+            f"data set {release.dataset!r} has been released with other {field} before (see {folder / FILE}): a second "
+            "copy in another disguise would undo the first. Return to it, or give this disguise a data set name of "
+            "its own (data.dataset) and accept that who receives both copies learns more from the two than from one"
         )
+
+
+def record_release(folder: Path, release: Release) -> None:
+    """Note a disguise durably, before its first byte leaves; one that is noted already stays.
+
+    Raises:
+        ConfigError: As `check_release`.
+        InputError: The record cannot be written.
+    """
+    check_release(folder, release)
+    releases = _read(folder / FILE)
+    if release.dataset not in releases:
+        releases[release.dataset] = release.fields()
+        content = json.dumps({"format": _FORMAT, "releases": releases}, indent=1)
+        write_atomically(folder / FILE, content + "\n")
 
 
 def _read(path: Path) -> dict[str, dict[str, object]]:

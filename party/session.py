@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 
 from party.channel import Channel, Traffic, play
-from party.config import Agreement, PartyConfig, first_objection
+from party.config import PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
 from party.keystore import load_private_key, load_secret
-from party.releases import record_release
+from party.releases import Release, changed_field, check_release, record_release
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.randomized_response.design import MultiGroupDesign, default_groups
@@ -87,6 +86,21 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
     return tuple(tuple(columns[name] for name in group) for group in settings.groups)
 
 
+def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
+    """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
+
+    Raises:
+        InputError: The class is not the one we hold, theta does not suit our data, or the data set was released in
+            another disguise.
+    """
+    label = local.class_attribute
+    if label is not None and label.name != terms.class_name:
+        raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
+    if terms.method != "smc":
+        check_disguise(local, terms)
+        check_release(config.folder, release_of(local, terms))
+
+
 def check_disguise(local: Local, terms: Terms) -> None:
     """Refuse a theta under which our own copy would carry nothing, or nothing above its noise (FAULTS B6).
 
@@ -94,8 +108,6 @@ def check_disguise(local: Local, terms: Terms) -> None:
         InputError: Theta is 1/L of a group, or so close to it that the standard error of a count of all records passes
             half of them.
     """
-    if terms.method == "smc":
-        return
     design = local.design(terms.theta, class_is_shared=False)
     for group in range(len(design.groups)):
         error = _standard_error(design, group, len(local.records))
@@ -111,14 +123,27 @@ def _standard_error(design: MultiGroupDesign, group: int, records: int) -> float
     return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 
 
-def make_policy(agree: Agreement) -> Policy:
-    """Return the objections of a party that agrees to these terms only."""
+def release_of(local: Local, terms: Terms) -> Release:
+    """Return what leaves under these terms, as the record of releases has it."""
+    design = local.design(terms.theta, class_is_shared=False)
+    return Release(local.dataset, local.table.attributes, design)
+
+
+def make_policy(local: Local, config: PartyConfig) -> Policy:
+    """Return what this party objects to: by its settings, its data, or what it has released before."""
 
     def policy(terms: Terms) -> Objection | None:
-        field = first_objection(agree, terms)
-        if field is None:
+        field = first_objection(config.agree, terms)
+        if field is not None:
+            return Objection(field.removesuffix("_name"), "our settings ([agree]) do not allow the value of the job")
+        if terms.method == "smc":
             return None
-        return Objection(field.removesuffix("_name"), "our settings ([agree]) do not allow the value of the job")
+        try:
+            check_disguise(local, terms)
+        except InputError as error:
+            return Objection("theta", str(error))
+        changed = changed_field(config.folder, release_of(local, terms))
+        return Objection(changed, f"our data set {local.dataset!r} was released otherwise before") if changed else None
 
     return policy
 
@@ -146,21 +171,15 @@ def run_session(
         InputError: Ours.
     """
     started = time.monotonic()
-    policy, nonce = make_policy(config.agree), secrets.token_bytes(32)
+    policy, nonce = make_policy(local, config), secrets.token_bytes(32)
     if terms is None:
         agreed = play(answer(local, policy, channel.peer, nonce), channel, on_progress)
     else:
         agreed = play(propose(local, terms, policy, channel.peer, nonce), channel, on_progress)
     if on_agreed is not None:
         on_agreed(agreed)
-    _note_release(local, agreed, config.folder)
+    if agreed.terms.method != "smc":
+        record_release(config.folder, release_of(local, agreed.terms))
     outcome = play(run(local, agreed), channel, on_progress)
     channel.close()
     return Report(agreed, outcome, channel.traffic, time.monotonic() - started)
-
-
-def _note_release(local: Local, agreed: Agreed, folder: Path) -> None:
-    if agreed.terms.method != "smc":
-        sent = local.sent_columns(class_is_shared=len(agreed.schema.class_owners) > 1)
-        columns = tuple(local.table.attributes[column] for column in sent)
-        record_release(folder, local.dataset, columns, agreed.own_design)

@@ -12,7 +12,7 @@ from party.files import check_writable, write_atomically
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
 from party.rpc.client import connect
-from party.session import Report, check_disguise, load_local, run_session
+from party.session import Report, check_job, load_local, run_session
 from protocols.two_party.agreement import Agreed
 
 SUMMARY = "open a run with the peer and build the tree"
@@ -39,21 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
-    if local.holds_class:
-        check_class(local.table.attributes[-1].name, terms.class_name)
-    check_disguise(local, terms)
+    check_job(local, config, terms)
     with connect(identity, peer, address, patience=config.node.patience) as channel:
         progress = make_progress(arguments.progress)
         report = run_session(local, config, channel, terms, progress.show, announce)
     progress.finish()
     write_results(arguments, report)
     return 0
-
-
-def check_class(own: str, asked: str) -> None:
-    """Refuse a job for another class than the one we hold."""
-    if own != asked:
-        raise ConfigError(f"the job asks for the class {asked!r}; our class column is {own!r}")
 
 
 def check_outputs(arguments: argparse.Namespace) -> None:

@@ -214,8 +214,8 @@ def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(t
 def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair, killed: str) -> None:
     for party in ("alice", "bob"):
         pair.edit(party, "patience = 30", "patience = 3")
-    for party in (pair.alice, pair.bob):
-        (party / "model.json").unlink(missing_ok=True)
+    for folder in (pair.alice, pair.bob):
+        (folder / "model.json").unlink(missing_ok=True)
     try:
         with serving(pair, "--once", "--progress", "json") as alice:
             bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--progress", "json"))
