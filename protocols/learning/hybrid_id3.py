@@ -9,8 +9,9 @@ One algorithm serves all methods; they differ in the window and in where counts 
 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
-Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves;
-where the window takes all candidates left, nothing is ranked and no estimated gain crosses.
+Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves,
+so a root of one class becomes a leaf only then; where the window takes all candidates left, nothing is ranked and no
+estimated gain crosses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -173,6 +174,9 @@ class HybridId3:
         best = next(i for i, g in enumerate(gains) if g >= max(gains) - TIE)
         attribute, table = query.candidates[best], answer.tables[best]
         counts = node.class_counts or tuple(table.sum(axis=0).tolist())
+        if _is_pure(counts):  # only the root, whose counts were not known before
+            decisions[node.expression] = Leaf(counts, majority(counts))
+            return []
         decisions[node.expression] = _Decision(counts, attribute)
         left = tuple(a for a in node.candidates if a != attribute)
         children = []
@@ -189,11 +193,15 @@ class HybridId3:
         rest = []
         for node in nodes:
             counts = node.class_counts
-            if counts is not None and (sum(c > 0 for c in counts) == 1 or not node.candidates):
+            if counts is not None and (_is_pure(counts) or not node.candidates):
                 decisions[node.expression] = Leaf(counts, majority(counts))
             else:
                 rest.append(node)
         return rest
+
+
+def _is_pure(counts: Sequence[float]) -> bool:
+    return sum(count > 0 for count in counts) == 1
 
 
 def _best(gains: Mapping[int, float], window: int) -> tuple[int, ...]:
