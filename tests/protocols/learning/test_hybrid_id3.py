@@ -1,0 +1,263 @@
+"""The learner over made-up engines: which counts it asks for, which attribute it takes, where it stops."""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import inf, log2, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.errors import InputError, PeerError
+from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.impurity import entropy, gain
+from protocols.learning.tree import Leaf, Node, Split
+from protocols.messages import EstimatedGains
+from protocols.role import Progress, Role, Send, Transcript, receive, run_alone, run_pair
+from protocols.tables.schema import Attribute, Schema, joint_schema
+from protocols.tables.table import Codes
+from tests.support.cases import correlated
+from tests.support.plain import FixedTables, RecordingEngine, reference_id3, schema_of
+
+TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))
+
+
+def id3(schema: Schema, codes: Codes) -> Result:
+    return run_alone(HybridId3(schema, len(codes), ALL, PlaintextEngine(schema, codes, codes[:0])).build())
+
+
+def tennis() -> tuple[Schema, Codes]:
+    columns = [Attribute("alice", name, tuple(values)) for name, values in TENNIS["attributes"].items()]
+    schema = joint_schema(columns, Attribute("alice", "play", tuple(TENNIS["classes"])), ("alice",))
+    rows = [[a.values.index(v) for a, v in zip(schema.columns, record, strict=True)] for record in TENNIS["records"]]
+    return schema, np.array(rows, dtype=np.uint8)
+
+
+def as_vector(node: Node, schema: Schema) -> dict[str, Any]:
+    if isinstance(node, Leaf):
+        return {"counts": list(node.counts), "class": schema.class_attribute.values[node.label]}
+    attribute = schema.attributes[node.attribute]
+    children = zip(attribute.values, node.children, strict=True)
+    return {
+        "counts": list(node.counts),
+        "attribute": attribute.name,
+        "children": {value: as_vector(child, schema) for value, child in children},
+    }
+
+
+def test_quinlans_example_gives_quinlans_tree() -> None:
+    schema, codes = tennis()
+    assert as_vector(id3(schema, codes).tree.root, schema) == TENNIS["tree"]
+
+
+def test_quinlans_gains_are_the_printed_ones() -> None:
+    schema, codes = tennis()
+    assert round(entropy(np.bincount(codes[:, -1])), 3) == TENNIS["information"]
+    for column, (name, thousandths) in enumerate(TENNIS["gain_in_thousandths_as_printed"].items()):
+        table = np.zeros((schema.attributes[column].size, 2))
+        np.add.at(table, (codes[:, column], codes[:, -1]), 1)
+        assert schema.attributes[column].name == name
+        assert int(1000 * gain(table)) == thousandths
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
+    classes=st.integers(1, 4),
+    records=st.integers(1, 60),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_it_is_id3_as_anyone_would_write_it(sizes: list[int], classes: int, records: int, seed: int) -> None:
+    codes = correlated([*sizes, classes], records, seed, flips=0.5)
+    assert id3(schema_of(sizes, classes), codes).tree.root == reference_id3(codes.tolist(), sizes, classes)
+
+
+def test_equal_gains_go_to_the_first_in_the_agreed_order() -> None:
+    """Three copies of one column, of which the second and third are Bob's; the class is the column."""
+    codes = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], dtype=np.uint8)
+    root = id3(schema_of((2, 2, 2), 2, alice=1), codes).tree.root
+    assert root == Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
+
+
+@pytest.mark.parametrize(("ahead", "chosen"), [(0.0, 0), (1e-11, 0), (1e-6, 1)])
+def test_gains_within_a_billionth_are_equal(ahead: float, chosen: int) -> None:
+    tables = {0: [[3.0, 1.0], [1.0, 3.0]], 1: [[3.0 + ahead, 1.0 - ahead], [1.0 - ahead, 3.0 + ahead]]}
+    difference = gain(tables[1]) - gain(tables[0])
+    assert (difference > 1e-9) == bool(chosen)
+    root = run_alone(HybridId3(schema_of((2, 2), 2), 8, ALL, FixedTables(tables)).build()).tree.root
+    assert isinstance(root, Split)
+    assert root.attribute == chosen
+
+
+def test_an_empty_branch_is_a_leaf_of_no_records_and_its_parents_majority() -> None:
+    codes = np.array([[0, 1], [0, 1], [2, 0]], dtype=np.uint8)
+    root = id3(schema_of((3,), 2), codes).tree.root
+    assert root == Split((1, 2), 0, (Leaf((0, 2), 1), Leaf((0, 0), 1), Leaf((1, 0), 0)))
+
+
+def test_without_candidates_the_majority_decides_and_the_first_of_equals() -> None:
+    codes = np.array([[0, 1], [0, 1], [0, 0], [1, 1], [1, 0]], dtype=np.uint8)
+    root = id3(schema_of((2,), 2), codes).tree.root
+    assert root == Split((2, 3), 0, (Leaf((1, 2), 1), Leaf((1, 1), 0)))
+
+
+def test_a_node_of_one_class_is_a_leaf_at_once() -> None:
+    codes = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 0], [1, 1, 0]], dtype=np.uint8)
+    result = id3(schema_of((2, 2), 2), codes)
+    assert result.tree.root == Split((2, 2), 1, (Leaf((0, 2), 1), Leaf((2, 0), 0)))
+    assert result.computations == 8
+
+
+def test_where_there_is_one_class_nothing_is_counted() -> None:
+    result = id3(schema_of((2, 2), 1), np.zeros((7, 3), dtype=np.uint8))
+    assert result.tree.root == Leaf((7.0,), 0)
+    assert result.computations == 0
+
+
+def test_a_root_of_one_class_is_a_leaf_once_it_is_known() -> None:
+    """The root's class counts are the sums of its first answer; the paper asks for them by themselves."""
+    codes = np.zeros((3, 2), dtype=np.uint8)
+    result = id3(schema_of((2,), 2), codes)
+    assert result.tree.root == Leaf((3, 0), 0)
+    assert result.computations == 4
+
+
+def play_windows(
+    window: int, codes: Codes, schema: Schema, estimates: Sequence[Mapping[int, Any]]
+) -> tuple[list[Result], list[RecordingEngine], Transcript]:
+    engines = [RecordingEngine(PlaintextEngine(schema, codes, codes[:0])) for _ in range(2)]
+    roles = [
+        HybridId3(schema, len(codes), window, engine, FixedTables(tables)).build()
+        for engine, tables in zip(engines, estimates, strict=True)
+    ]
+    transcript = Transcript()
+    results = run_pair(roles[0], roles[1], transcript)
+    return list(results), engines, transcript
+
+
+def table_of(bits: float) -> list[list[float]]:
+    """Return a 2 x 2 table whose gain is about `bits`, by bisection."""
+    low, high = 0.5, 1.0
+    for _ in range(60):
+        share = (low + high) / 2
+        low, high = (share, high) if gain([[share, 1 - share], [1 - share, share]]) < bits else (low, share)
+    return [[high, 1 - high], [1 - high, high]]
+
+
+MINE = {0: table_of(1.0), 1: table_of(0.2), 2: table_of(0.0), 3: table_of(0.1)}
+YOURS = {0: table_of(0.0), 1: table_of(0.6), 2: table_of(0.9), 3: table_of(0.1)}
+"""The means are 0.5, 0.4, 0.45, 0.1: neither side alone would rank so."""
+
+
+@pytest.mark.parametrize(("window", "chosen"), [(1, (0,)), (2, (0, 2)), (3, (0, 1, 2))])
+@pytest.mark.parametrize("estimates", [(MINE, YOURS), (YOURS, MINE)])
+def test_candidates_are_ranked_by_the_mean_of_both_sides(
+    window: int, chosen: tuple[int, ...], estimates: Sequence[Mapping[int, Any]]
+) -> None:
+    codes = correlated((2, 2, 2, 2, 2), 40, seed=1)
+    _, engines, transcript = play_windows(window, codes, schema_of((2, 2, 2, 2), 2, alice=2), estimates)
+    assert [engine.levels[0][0].candidates for engine in engines] == [chosen, chosen]
+    first = transcript.sent_by_a[0]
+    assert isinstance(first, EstimatedGains)
+    assert first.values == tuple(gain(estimates[0][a]) for a in range(4))
+
+
+def test_equal_means_are_ranked_in_the_agreed_order() -> None:
+    flat = dict.fromkeys(range(4), table_of(0.5))
+    codes = correlated((2, 2, 2, 2, 2), 40, seed=1)
+    _, engines, _ = play_windows(2, codes, schema_of((2, 2, 2, 2), 2), (flat, flat))
+    assert engines[0].levels[0][0].candidates == (0, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(window=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 3))
+def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed: int, classes: int) -> None:
+    sizes = (2, 3, 2, 2)
+    codes = correlated([*sizes, classes], 50, seed, flips=0.6)
+    rng = np.random.default_rng(seed)
+    estimates = [{a: rng.random((size, classes)) for a, size in enumerate(sizes)} for _ in range(2)]
+    results, engines, transcript = play_windows(window, codes, schema_of(sizes, classes, alice=1), estimates)
+    assert results[0] == results[1]
+    queries = [query for level in engines[0].levels for query in level]
+    left = [len(sizes) - len(query.expression.terms) for query in queries]
+    assert [len(query.candidates) for query in queries] == [min(window, n) for n in left]
+    assert all(query.expression.columns.isdisjoint(query.candidates) for query in queries)
+    assert results[0].computations == sum(sizes[a] * classes for query in queries for a in query.candidates)
+    inner = [expression for expression, node in results[0].tree.walk() if isinstance(node, Split)]
+    assert sorted(map(str, inner)) == sorted(str(query.expression) for query in queries)
+    ranked = [sum(1 for q in level if 4 - len(q.expression.terms) > window) for level in engines[0].levels]
+    sent = [m for m in transcript.sent_by_a if isinstance(m, EstimatedGains)]
+    assert len(sent) == sum(n > 0 for n in ranked)
+    assert len(engines[0].levels) == results[0].tree.depth
+
+
+def test_estimates_move_on_to_the_nodes_of_each_level_before_they_are_asked() -> None:
+    schema, codes = schema_of((2, 2, 2), 2), correlated((2, 2, 2, 2), 40, seed=2, flips=0.6)
+    estimates = FixedTables(dict.fromkeys(range(3), table_of(0.5)))
+    engine = RecordingEngine(PlaintextEngine(schema, codes, codes[:0]))
+    result = run_alone(HybridId3(schema, 40, ALL, engine, estimates).build())
+    assert estimates.advanced == [[query.expression for query in level] for level in engine.levels]
+    assert result.tree.depth == len(estimates.advanced) == 3
+
+
+def test_with_a_full_window_no_gain_crosses() -> None:
+    codes = correlated((2, 2, 2), 20)
+    *_, transcript = play_windows(2, codes, schema_of((2, 2), 2), (MINE, YOURS))
+    assert transcript.sent_by_a == transcript.sent_by_b == []
+
+
+def test_progress_ends_with_all_records_settled() -> None:
+    schema, codes = schema_of((2, 2), 2), correlated((2, 2, 2), 30, flips=0.6)
+    role = HybridId3(schema, 30, ALL, PlaintextEngine(schema, codes, codes[:0])).build()
+    steps = [effect for effect in role if isinstance(effect, Progress)]
+    assert [step.done for step in steps] == sorted(step.done for step in steps)
+    assert (steps[0].done, steps[-1].done, steps[-1].total) == (0, 30, 30)
+
+
+def sends_gains(*values: float) -> Role[None]:
+    yield Send(EstimatedGains(values))
+    yield from receive(EstimatedGains)
+
+
+@pytest.mark.parametrize(
+    "gains",
+    [
+        (0.5,),
+        (0.5, 0.5, 0.5),
+        (),
+        (nan, 0.5),
+        (0.5, inf),
+        (-inf, 0.5),
+        (-0.01, 0.5),
+        (0.5, 1.0 + 1e-6),
+    ],
+)
+def test_gains_that_cannot_be_are_the_peers_fault(gains: tuple[float, ...]) -> None:
+    codes = correlated((2, 2, 2), 20)
+    schema = schema_of((2, 2), 2)
+    learner = HybridId3(schema, 20, 1, PlaintextEngine(schema, codes, codes[:0]), FixedTables(MINE))
+    with pytest.raises(PeerError, match="estimated gains do not fit"):
+        run_pair(learner.build(), sends_gains(*gains))
+
+
+def test_gains_at_the_ends_of_the_range_are_accepted() -> None:
+    codes = np.array([[0, 0], [1, 0], [2, 0]], dtype=np.uint8)[:, [0, 1, 0]]
+    schema = schema_of((3, 1), 3)
+    learner = HybridId3(
+        schema, 3, 1, PlaintextEngine(schema, codes, codes[:0]), FixedTables({0: [[1] * 3], 1: [[1] * 3]})
+    )
+    result, _ = run_pair(learner.build(), sends_gains(log2(3), 0.0))
+    assert result.tree.root == Split((1, 1, 1), 0, (Leaf((1, 0, 0), 0), Leaf((0, 1, 0), 1), Leaf((0, 0, 1), 2)))
+
+
+def test_a_negative_window_and_a_window_without_estimates_are_refused() -> None:
+    schema = schema_of((2,), 2)
+    engine = PlaintextEngine(schema, np.zeros((1, 2), dtype=np.uint8), np.zeros((0, 2), dtype=np.uint8))
+    with pytest.raises(InputError, match="omega must be 1 or more, or 'all'"):
+        HybridId3(schema, 1, -1, engine, FixedTables({}))
+    with pytest.raises(InputError, match="needs estimates to rank by"):
+        HybridId3(schema, 1, 1, engine)
