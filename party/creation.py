@@ -8,10 +8,12 @@ from pathlib import Path
 from party.config import KEY_CEILING, KEY_FLOOR
 from party.errors import IdentityError
 from party.identity import Identity, create_identity
-from party.keystore import create_keys
+from party.keystore import PAILLIER_FILE, SECRET_FILE, create_keys
 from protocols.errors import InputError
 
 CONFIG_FILE = "party.toml"
+
+_FILES = ("cert.pem", "key.pem", CONFIG_FILE, PAILLIER_FILE, SECRET_FILE)
 
 
 def create_party(
@@ -37,12 +39,14 @@ def create_party(
         existed = folder.exists()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
+            _check_free(folder)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
                 staged = Path(temporary)
                 identity = create_identity(staged, name, hosts)
                 create_keys(staged, key_bits, floor_bits)
                 (staged / CONFIG_FILE).write_text(settings, encoding="utf-8")
-                _move_all(staged, folder)
+                for path in staged.iterdir():
+                    path.rename(folder / path.name)
         except BaseException:
             if not existed:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -52,11 +56,7 @@ def create_party(
     return identity
 
 
-def _move_all(source: Path, target: Path) -> None:
-    """Move files into a folder, none of them over another."""
-    names = sorted(path.name for path in source.iterdir())
-    for name in names:
-        if (target / name).exists():
-            raise IdentityError(f"{target / name} exists and is kept: choose another folder")
-    for name in names:
-        (source / name).rename(target / name)
+def _check_free(folder: Path) -> None:
+    for name in _FILES:
+        if (folder / name).exists():
+            raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
