@@ -143,8 +143,6 @@ def _greeting_to_wire(message: m.Greeting) -> wire.Greeting:
 
 
 def _greeting(proto: wire.Greeting) -> m.Greeting:
-    if not proto.HasField("terms"):
-        raise ValueError("no terms")
     terms = m.Terms(
         method=proto.terms.method,
         theta=_fraction(proto.terms.theta),

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -209,8 +210,10 @@ def test_a_frame_of_one_byte_too_many_is_refused_on_both_sides(monkeypatch: pyte
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
+        replace(A_GREETING, terms=replace(A_GREETING.terms, theta=Fraction(-1, 2))),
+        replace(A_GREETING, terms=replace(A_GREETING.terms, test=Fraction(1, 10**18))),
     ],
-    ids=["no kind", "length", "NaN", "too large", "negative", "no text"],
+    ids=["no kind", "length", "NaN", "too large", "negative", "no text", "a negative fraction", "a long fraction"],
 )
 def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
     with pytest.raises(InputError, match="cannot be sent"):
