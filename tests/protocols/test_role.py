@@ -1,0 +1,135 @@
+"""Roles and the specification of what a transport does."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from protocols.errors import PeerError
+from protocols.messages import ModelDigest, Verdict
+from protocols.role import (
+    RECEIVE,
+    Message,
+    Progress,
+    Role,
+    Send,
+    Transcript,
+    as_detail,
+    exchange,
+    receive,
+    run_alone,
+    run_pair,
+)
+
+
+def says(*fields: str) -> Role[str]:
+    for text in fields:
+        yield Send(Verdict(text))
+    return "said"
+
+
+def hears(count: int) -> Role[list[str]]:
+    heard = []
+    for _ in range(count):
+        heard.append((yield from receive(Verdict)).field)  # noqa: PERF401  # a comprehension cannot yield
+    return heard
+
+
+def test_messages_arrive_in_order() -> None:
+    assert run_pair(says("a", "b", "c"), hears(3)) == ("said", ["a", "b", "c"])
+    assert run_pair(hears(3), says("a", "b", "c")) == (["a", "b", "c"], "said")
+
+
+def test_both_ways_at_once() -> None:
+    a, b = run_pair(exchange(Verdict("from a")), exchange(Verdict("from b")))
+    assert (a.field, b.field) == ("from b", "from a")
+
+
+def test_a_transcript_keeps_what_each_side_sent_in_order() -> None:
+    transcript = Transcript()
+    run_pair(says("a", "b"), hears(2), transcript)
+    assert transcript == Transcript([Verdict("a"), Verdict("b")], [])
+
+
+def test_two_that_wait_for_each_other_end() -> None:
+    with pytest.raises(PeerError, match="both roles wait"):
+        run_pair(hears(1), hears(1))
+
+
+def test_one_that_waits_for_a_finished_peer_ends() -> None:
+    with pytest.raises(PeerError, match="both roles wait"):
+        run_pair(says("a"), hears(2))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_message_that_nobody_reads_is_an_error(first: bool) -> None:
+    with pytest.raises(PeerError, match="messages unread"):
+        run_pair(says("a", "b"), hears(1)) if first else run_pair(hears(1), says("a", "b"))
+
+
+def test_a_message_of_another_kind_is_the_peers_fault_and_named_by_kind_alone() -> None:
+    def digest() -> Role[None]:
+        yield Send(ModelDigest(b"canary"))
+
+    with pytest.raises(PeerError) as error:
+        run_pair(hears(1), digest())
+    assert str(error.value) == "expected Verdict from the peer, got ModelDigest"
+
+
+def test_progress_needs_no_answer_and_reaches_nobody() -> None:
+    def busy() -> Role[str]:
+        assert (yield Progress("counting", 1, 2)) is None
+        yield Send(Verdict("a"))
+        assert (yield Progress("counting", 2, 2)) is None
+        return (yield from receive(Verdict)).field
+
+    assert run_pair(busy(), busy()) == ("a", "a")
+
+
+def test_a_send_is_answered_with_nothing() -> None:
+    def careful() -> Role[None]:
+        assert (yield Send(Verdict("a"))) is None
+        assert (yield RECEIVE) == Verdict("a")
+
+    assert run_pair(careful(), careful()) == (None, None)
+
+
+def test_a_role_alone_runs_through_its_progress() -> None:
+    def busy() -> Role[int]:
+        yield Progress("counting", 1, 1)
+        return 7
+
+    assert run_alone(busy()) == 7
+
+
+@pytest.mark.parametrize("role", [says("a"), hears(1)])
+def test_a_role_alone_may_neither_send_nor_wait(role: Role[object]) -> None:
+    with pytest.raises(PeerError, match="needs a peer"):
+        run_alone(role)
+
+
+def test_the_progress_of_a_part_becomes_a_detail_and_all_else_passes() -> None:
+    def part() -> Role[str]:
+        yield Progress("encrypting", 1, 4)
+        yield Progress("encrypting", 0, 0)
+        yield Send(Verdict("out"))
+        return (yield from receive(Verdict)).field
+
+    outer = Progress("growing the tree", 3, 10)
+    role = as_detail(part(), outer)
+    assert next(role) == Progress("growing the tree", 3, 10, "encrypting 25 %")
+    assert role.send(None) == Progress("growing the tree", 3, 10, "encrypting 100 %")
+    assert role.send(None) == Send(Verdict("out"))
+    assert role.send(None) == RECEIVE
+    with pytest.raises(StopIteration) as stop:
+        role.send(Verdict("in"))
+    assert stop.value.value == "in"
+
+
+def test_a_messages_repr_shows_its_kind_only() -> None:
+    @dataclass(frozen=True, repr=False)
+    class Letter(Message):
+        text: str
+        more: list[str] = field(default_factory=list)
+
+    assert repr(Letter("canary")) == "<Letter>"
+    assert repr(Send(Letter("canary"))) == "Send(message=<Letter>)"

@@ -1,0 +1,127 @@
+"""Rules that the whole core keeps: doctests run, roles say what they disclose, errors say whose fault it was."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import fields
+from types import ModuleType
+
+import pytest
+
+import protocols
+from protocols import errors, messages
+from protocols.counting.engine import CountEngine
+from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
+from protocols.role import Message
+
+MODULES = sorted(module.name for module in pkgutil.walk_packages(protocols.__path__, "protocols."))
+
+
+def load(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests_hold(name: str) -> None:
+    assert doctest.testmod(load(name)).failed == 0
+
+
+def test_doctests_are_found() -> None:
+    assert sum(doctest.testmod(load(name)).attempted for name in MODULES) >= 4
+
+
+def public_roles() -> Iterator[tuple[str, object]]:
+    """Yield every public function that is a role, and every public class with a method that is one."""
+    for name in MODULES:
+        module = load(name)
+        for key, value in vars(module).items():
+            own = getattr(value, "__module__", None) == name and not key.startswith("_")
+            if own and name != "protocols.role" and value is not CountEngine and is_role(value):
+                yield f"{name}.{key}", value
+
+
+def is_role(value: object) -> bool:
+    functions = [value] if inspect.isfunction(value) else []
+    if inspect.isclass(value):
+        functions = [f for key, f in vars(value).items() if inspect.isfunction(f) and not key.startswith("_")]
+    returns = (str(function.__annotations__.get("return", "")) for function in functions)
+    return any("Generator[" in kind or kind.startswith("Role[") for kind in returns)
+
+
+ROLES = dict(public_roles())
+
+
+def test_the_roles_are_found() -> None:
+    """A role that is new to this list needs a look at its `Discloses:` line, and a place here."""
+    assert {name.removeprefix("protocols.") for name in ROLES} == {
+        "counting.dot_product.DotProductEvaluator",
+        "counting.dot_product.DotProductKeyHolder",
+        "counting.encrypted_coins.EncryptedCoinsEvaluator",
+        "counting.encrypted_coins.EncryptedCoinsKeyHolder",
+        "counting.estimated.MeanEstimates",
+        "counting.plaintext.PlaintextEngine",
+        "counting.replies.Replying",
+        "counting.replies.Telling",
+        "learning.hybrid_id3.HybridId3",
+        "two_party.agreement.answer",
+        "two_party.agreement.propose",
+        "two_party.run.run",
+    }
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_every_role_says_what_it_discloses(name: str) -> None:
+    text = inspect.getdoc(ROLES[name]) or ""
+    lines = [line for line in text.splitlines() if line.startswith("Discloses: ")]
+    assert len(lines) == 1
+    assert len(lines[0]) > len("Discloses: ") + 10
+
+
+@pytest.mark.parametrize("name", ["two_party.agreement", "randomized_response.design"])
+def test_the_modules_that_roles_point_to_say_it_too(name: str) -> None:
+    assert "\nDiscloses" in (load(f"protocols.{name}").__doc__ or "")
+
+
+KINDS: list[type[Message]] = [
+    kind
+    for _, kind in inspect.getmembers(messages, inspect.isclass)
+    if issubclass(kind, Message) and kind is not Message
+]
+
+
+def test_every_message_is_in_the_one_list() -> None:
+    def below(kind: type[Message]) -> Iterator[type[Message]]:
+        for child in kind.__subclasses__():
+            yield child
+            yield from below(child)
+
+    ours = {kind for kind in below(Message) if kind.__module__.startswith("protocols")}
+    assert ours == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_shows_its_kind_only_and_says_what_it_is(kind: type[Message]) -> None:
+    assert repr(kind(*("canary" for _ in fields(kind)))) == f"<{kind.__name__}>"
+    assert kind.__doc__
+    assert not kind.__doc__.startswith(f"{kind.__name__}(")
+
+
+def test_errors_say_whose_fault_it_was() -> None:
+    assert issubclass(DeviationError, PeerError)
+    assert issubclass(DisagreementError, PeerError)
+    assert not issubclass(PeerError, InputError)
+    assert not issubclass(InputError, PeerError)
+    defined = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
+    assert all(issubclass(kind, CotallyError) for kind in defined)
+
+
+def test_a_deviation_has_one_text() -> None:
+    assert str(DeviationError()) == "the peer's reply failed a check: the run ends for good"
+
+
+def test_a_disagreement_names_its_field() -> None:
+    error = DisagreementError("theta", "we say 9/20")
+    assert error.field == "theta"
+    assert str(error) == "the parties differ on 'theta': we say 9/20"
