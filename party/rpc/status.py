@@ -94,7 +94,8 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
         return STOPS[error.reason], "the session has ended"
     for kind in type(error).__mro__:
         if kind in STATUS:
-            _log.info("refused a call of the peer: %s", error)
+            level = logging.DEBUG if kind is NotNowError else logging.INFO  # back-pressure says it all the time
+            _log.log(level, "refused a call of the peer: %s", error)
             return STATUS[kind]
     incident = secrets.token_hex(4)
     _log.error("incident %s in a call of the peer", incident, exc_info=error)

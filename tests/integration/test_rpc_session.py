@@ -16,6 +16,7 @@ from party.channel import PagedChannel, play
 from party.errors import ConfigError, PeerLostError, PeerStoppedError
 from party.pages import PAGE_BYTES, WINDOW, Reason
 from party.rpc import client as client_module
+from party.rpc import server as server_module
 from party.rpc.common import LONG_POLL
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
@@ -112,6 +113,19 @@ def test_a_session_survives_cut_connections_without_loss_or_repetition(parties: 
             hop.cut()
         assert (ours.result(20), other.result(20)) == run_pair(chat(40), chat(40))
         hop.close()
+
+
+def test_a_session_outlives_its_connections(parties: Parties, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "CONNECTION_SECONDS", 1.0)
+    with session(parties) as (alice, bob, _):
+        for _ in range(7):
+            time.sleep(0.5)
+            other = start(play, exchange(Verdict("a")), bob)
+            assert play(exchange(Verdict("b")), alice) == Verdict("a")
+            assert other.result(5) == Verdict("b")
+        other = start(bob.close)
+        alice.close()
+        other.result(5)
 
 
 # Orderly ends
