@@ -1,0 +1,244 @@
+"""Checks on exact counts: each fires, none says which it was, and none fires at an honest peer."""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import exp
+
+import numpy as np
+import pytest
+
+from protocols.counting.checks import FALSE_ALARM, Checks, Plausibility
+from protocols.counting.engine import Query
+from protocols.counting.estimated import Estimator
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.view import View
+from protocols.errors import DeviationError
+from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.role import run_alone
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.table import Codes
+from tests.support.binomial import lower_tail
+from tests.support.cases import correlated
+from tests.support.plain import RecordingEngine, schema_of
+from tests.support.views import peer_design, view_of
+
+SIZES = (2, 3, 2)
+SCHEMA = schema_of(SIZES, 2, alice=1)
+RECORDS = 400
+CODES = correlated((*SIZES, 2), RECORDS, seed=2, flips=0.5)
+
+
+def plain_counts(queries: Sequence[Query], codes: Codes = CODES) -> list[int]:
+    answers = run_alone(PlaintextEngine(SCHEMA, codes, codes[:0]).count(queries))
+    return [int(x) for answer in answers for table in answer.tables for x in table.ravel()]
+
+
+def view(
+    codes: Codes = CODES, theta: str = "9/10", secret: int = 0, groups: tuple[tuple[int, ...], ...] = ((1, 2, 3),)
+) -> View:
+    return view_of(SCHEMA, "alice", codes, peer_design(SCHEMA, "alice", groups, Fraction(theta)), secret)
+
+
+def checks(seen: View | None = None) -> Checks:
+    if seen is None:
+        return Checks(SCHEMA, RECORDS, None)
+    return Checks(SCHEMA, len(seen), Plausibility(seen, Estimator(seen)))
+
+
+ROOT_QUERY = Query(ROOT, (0, 1), None)
+NODE = ROOT & Term(0, 1)
+NODE_COUNTS = tuple(float((CODES[CODES[:, 0] == 1][:, 3] == c).sum()) for c in range(2))
+NODE_QUERY = Query(NODE, (1, 2), NODE_COUNTS)
+
+
+def test_honest_counts_become_answers_in_the_order_of_the_queries() -> None:
+    queries = [ROOT_QUERY, NODE_QUERY]
+    counts = plain_counts(queries)
+    answers = checks().answers(queries, counts)
+    assert [table.shape for answer in answers for table in answer.tables] == [(2, 2), (3, 2), (3, 2), (2, 2)]
+    assert [int(x) for answer in answers for table in answer.tables for x in table.ravel()] == counts
+    assert checks().size(queries) == len(counts)
+
+
+def changed(counts: list[int], **moves: int) -> list[int]:
+    result = list(counts)
+    for position, by in moves.items():
+        result[int(position[1:])] += by
+    return result
+
+
+Change = Callable[[list[int]], list[int]]
+BAD: dict[str, tuple[Query, Change]] = {
+    "range: a count below zero": (NODE_QUERY, lambda c: changed(c, _0=-1 - c[0], _2=1 + c[0])),
+    "range: a count above all records": (ROOT_QUERY, lambda c: [RECORDS + 1, *c[1:]]),
+    "length: a count missing": (ROOT_QUERY, lambda c: c[:-1]),
+    "length: a count too many": (ROOT_QUERY, lambda c: [*c, 0]),
+    "length: no count": (ROOT_QUERY, lambda c: []),
+    "conservation: the root's first candidate lacks a record": (ROOT_QUERY, lambda c: changed(c, _0=-1)),
+    "conservation: every candidate of the root lacks a record": (ROOT_QUERY, lambda c: changed(c, _0=-1, _4=-1)),
+    "conservation: the root's second candidate has a record more": (ROOT_QUERY, lambda c: changed(c, _4=1)),
+    "conservation: a record of the root changes its class": (ROOT_QUERY, lambda c: changed(c, _4=1, _5=-1)),
+    "conservation: a node's candidate lacks a record": (NODE_QUERY, lambda c: changed(c, _6=-1)),
+    "conservation: a node's record changes its class": (NODE_QUERY, lambda c: changed(c, _0=-1, _1=1)),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_counts_that_cannot_be_end_the_run(case: str) -> None:
+    query, change = BAD[case]
+    with pytest.raises(DeviationError):
+        checks().answers([query], change(plain_counts([query])))
+
+
+def test_all_checks_have_one_and_the_same_text() -> None:
+    texts = set()
+    for query, change in BAD.values():
+        with pytest.raises(DeviationError) as error:
+            checks().answers([query], change(plain_counts([query])))
+        texts.add(str(error.value))
+    with pytest.raises(DeviationError) as error:
+        checks(view()).answers([NODE_QUERY], moved(100))
+    texts.add(str(error.value))
+    assert texts == {"the peer's reply failed a check: the run ends for good"}
+
+
+def moved(records: int) -> list[int]:
+    """Return the node's counts with records moved between the values of its candidates: sums and range stay."""
+    counts = plain_counts([NODE_QUERY])
+    table = np.array(counts[:6]).reshape(3, 2)
+    label = int(table.max(axis=0).argmax())
+    source = int(table[:, label].argmax())
+    target = (source + 1) % 3
+    assert table[source, label] >= records
+    table[source, label] -= records
+    table[target, label] += records
+    return [*map(int, table.ravel()), *counts[6:]]
+
+
+def test_moved_counts_pass_every_other_check() -> None:
+    assert checks().answers([NODE_QUERY], moved(50))
+
+
+def test_the_bound_of_a_count_is_the_border_between_accepted_and_refused() -> None:
+    """Without disguise the bound is the slack alone, so that one record too many shows."""
+    seen = view(groups=())
+    assert checks(seen).answers([NODE_QUERY], plain_counts([NODE_QUERY]))
+    with pytest.raises(DeviationError):
+        checks(seen).answers([NODE_QUERY], moved(1))
+
+
+@pytest.mark.parametrize("query", [Query(ROOT, (0,), None), Query(ROOT & Term(1, 0), (0,), None)], ids=str)
+def test_counts_of_columns_that_we_hold_or_got_as_they_are_must_be_exact(query: Query) -> None:
+    """Column 0 and the class are known; only the path may touch what is disguised."""
+    seen = view(groups=((2,),))
+    counts = plain_counts([query])
+    classes = (counts[0] + counts[2], counts[1] + counts[3])
+    known = Query(query.expression, query.candidates, classes)
+    assert checks(seen).answers([known], counts)
+    with pytest.raises(DeviationError):
+        checks(seen).answers([known], changed(counts, _0=-1, _2=1))
+
+
+def test_a_count_where_no_record_can_be_must_be_zero() -> None:
+    """With one group the relation of columns 1 and 2 shows, so a cell that it rules out is empty for certain."""
+    codes = CODES.copy()
+    codes[:, 1] = codes[:, 3]  # column 1 tells the class, within its first two values
+    codes[:, 2] = codes[:, 3]
+    seen = view(codes, groups=((2, 3),))
+    query = Query(ROOT, (2,), (float((codes[:, 3] == 0).sum()), float((codes[:, 3] == 1).sum())))
+    counts = plain_counts([query], codes)
+    assert counts[1] == counts[2] == 0
+    assert checks(seen).answers([query], counts)
+    with pytest.raises(DeviationError):
+        checks(seen).answers([query], changed(counts, _0=-1, _2=1))
+
+
+@pytest.mark.parametrize("theta", ["9/20", "9/10"])
+def test_an_honest_peer_never_fails_over_many_seeds(theta: str) -> None:
+    """60 trees in full, both sides' checks of one level after another; the false alarm is one in 10^6 a tree."""
+    assert FALSE_ALARM == 1e-6
+    for seed in range(60):
+        codes = correlated((*SIZES, 2), 150, seed=seed, flips=0.6)
+        engine = RecordingEngine(PlaintextEngine(SCHEMA, codes, codes[:0]))
+        run_alone(HybridId3(SCHEMA, len(codes), ALL, engine).build())
+        seen = view(codes, theta, seed, groups=((1,), (2, 3)) if seed % 2 else ((1, 2, 3),))
+        estimator = Estimator(seen)
+        judge = Checks(SCHEMA, len(codes), Plausibility(seen, estimator))
+        for level in engine.levels:
+            estimator.advance([query.expression for query in level])
+            counts = plain_counts(level, codes)
+            assert len(judge.answers(level, counts)) == len(level)
+
+
+def test_the_false_alarm_is_shared_among_all_expressions_of_the_table() -> None:
+    """The chances of all expressions of at most all columns add up to less than one in 10^6."""
+    seen = view(groups=((1,), (2, 3)))
+    alarms: dict[int, float] = {}
+
+    def listen(design: object, groups: object, live: int, alarm: float) -> float:
+        alarms[len(path.terms) + 2] = alarm
+        return 1e9
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("protocols.counting.checks.error_bound", listen)
+        path = ROOT
+        for terms in (2, 3, 4):
+            judge = Plausibility(seen, Estimator(seen))
+            query = Query(path, (terms - 2,), None)
+            judge.check(query, run_alone(PlaintextEngine(SCHEMA, CODES, CODES[:0]).count([query]))[0])
+            path = path & Term(terms - 2, 0)
+    columns = [*SIZES, 2]
+    numbers = {2: 0, 3: 0, 4: 0}  # an expression that is asked for holds the class and at least one more column
+    for mask in range(1, 2 ** len(SIZES)):
+        chosen = [size for i, size in enumerate(SIZES) if mask >> i & 1]
+        numbers[len(chosen) + 1] += int(np.prod(chosen)) * columns[-1]
+    total = sum(n * exp(-alarms[terms]) for terms, n in numbers.items())
+    assert total <= FALSE_ALARM
+
+
+def test_the_bound_knows_which_groups_a_count_touches() -> None:
+    seen = view(groups=((1,), (2,)))
+    touched: list[list[int]] = []
+
+    def listen(design: object, groups: list[int], live: int, alarm: float) -> float:
+        touched.append(list(groups))
+        return 1e9
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("protocols.counting.checks.error_bound", listen)
+        for path, candidate in [(ROOT, 0), (ROOT, 1), (ROOT, 2), (ROOT & Term(1, 0), 2), (ROOT & Term(2, 0), 0)]:
+            query = Query(path, (candidate,), None)
+            answer = run_alone(PlaintextEngine(SCHEMA, CODES, CODES[:0]).count([query]))[0]
+            touched.clear()
+            Plausibility(seen, Estimator(seen)).check(query, answer)
+            expected = [k for k, column in enumerate((1, 2)) if column in path.columns | {candidate}]
+            assert {tuple(groups) for groups in touched} == {tuple(expected)}
+
+
+def test_a_move_beyond_the_bound_is_caught_with_the_power_that_is_stated() -> None:
+    """2,000 of 4,000 records have `x1 = 1` and class 1; x1 alone is disguised, at theta = 9/10; 300 are moved.
+
+    The records sent with `x1 = 1` are binomial, so the chance of a miss is known exactly: below 10^-9 a secret.
+    """
+    theta, schema, move = Fraction(9, 10), schema_of((2, 2), 2, alice=1), 300
+    codes = np.repeat(np.array([[0, 0, 0], [0, 1, 1]], dtype=np.uint8), 2000, axis=0)
+    query = Query(ROOT, (1,), (2000.0, 2000.0))
+    cheat = [2000, move, 0, 2000 - move]
+    for secret in range(20):
+        seen = view_of(schema, "alice", codes, peer_design(schema, "alice", ((1,),), theta), secret)
+        plausibility = Plausibility(seen, Estimator(seen))
+        bound = plausibility._bound(ROOT, 1, 2000)
+        accepted_up_to = float(2 * theta - 1) * (2000 - move + bound + 1e-6) + float(2000 * (1 - theta))
+        assert lower_tail(2000, theta, int(accepted_up_to)) < 1e-9
+        judge = Checks(schema, 4000, plausibility)
+        assert judge.answers([query], [2000, 0, 0, 2000])
+        with pytest.raises(DeviationError):
+            judge.answers([query], cheat)
+
+
+def test_expressions_of_one_table_do_not_depend_on_their_order() -> None:
+    seen = view(groups=((1,), (2, 3)))
+    one, other = Estimator(seen), Estimator(seen)
+    path = ROOT & Term(1, 0) & Term(2, 1)
+    turned = Expression(path.terms[::-1])
+    assert (one.spread(path, 0).counts == other.spread(turned, 0).counts).all()

@@ -1,0 +1,35 @@
+"""Views of a joint table as one party has them: its own columns true, the peer's disguised."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from protocols.counting.view import View, make_view, peer_columns
+from protocols.randomized_response.coins import draw_coins
+from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+
+def peer_design(schema: Schema, party: str, groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
+    """Return the disguise of what the peer of `party` holds; `groups` are joint columns."""
+    columns = peer_columns(schema, party)
+    local = tuple(tuple(columns.index(column) for column in group) for group in groups)
+    return MultiGroupDesign(tuple(schema.columns[c].size for c in columns), local, theta)
+
+
+def view_of(schema: Schema, party: str, codes: Codes, design: MultiGroupDesign, coins: Coins | int = 0) -> View:
+    """Return the party's view of joint codes; `coins` are given or drawn with this number as secret."""
+    if isinstance(coins, int):
+        records = [str(i) for i in range(len(codes))]
+        coins = draw_coins(design, coins.to_bytes(32, "big"), "view", records)
+    sent = disguise(codes[:, list(peer_columns(schema, party))], coins, design)
+    own = codes[:, list(schema.held_by(party))]
+    return make_view(schema, party, np.ascontiguousarray(own), sent, design)
+
+
+def joint_design(view: View) -> MultiGroupDesign:
+    """Return the same disguise over all joint columns, the party's own as plain ones."""
+    sizes = tuple(column.size for column in view.schema.columns)
+    groups = tuple(tuple(view.peer_columns[c] for c in group) for group in view.design.groups)
+    return MultiGroupDesign(sizes, groups, view.design.theta)
