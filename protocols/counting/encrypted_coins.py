@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.engine import Answer, Predictor, Query
-from protocols.counting.expanded import Index, RowSets, cell_count, cell_keys, expand, merge_equal
+from protocols.counting.expanded import RowSets, expand, merge_equal
+from protocols.counting.margins import NodeTask, count_cells
 from protocols.counting.replies import Reply, Replying, Telling, page_length
 from protocols.counting.view import View
 from protocols.errors import InputError, PeerError
@@ -29,7 +30,6 @@ from protocols.paillier.encryption import Encryptor
 from protocols.paillier.keys import PublicKey
 from protocols.randomized_response.design import MultiGroupDesign
 from protocols.role import Progress, Role, Send, receive
-from protocols.tables.table import Codes
 
 MAX_CIPHERTEXTS_A_RECORD = 255
 _PHASE = "encrypting coins"
@@ -132,34 +132,20 @@ class EncryptedCoinsEvaluator:
         self._sets.advance(query.expression for query in queries)
         cells: list[Integer | None] = []
         for done, query in enumerate(queries):
-            cells += self._cells(query)
+            cells += count_cells(self._task(query))
             yield Progress("counting under encryption", done + 1, len(queries))
         return (yield from self._replying.answers(queries, [Reply(tuple(cells), slots=1)]))
 
-    def _cells(self, query: Query) -> list[Integer | None]:
-        """Multiply the node's rows into the joint cells of the window first, where margins then cost less."""
+    def _task(self, query: Query) -> NodeTask:
         rows = self._sets.rows(query.expression)
-        values = [self._train.weights[row] for row in rows.tolist()]
-        codes = self._train.codes
-        joint, inverse = self._joint(rows, query.candidates)
-        window = len(query.candidates)
-        if len(rows) + window * len(joint) < window * len(rows):
-            products = multiply_by_key(values, inverse, len(joint), self._n_square)
-            values = [value for value in products if value is not None]
-            codes, rows = joint, np.arange(len(joint), dtype=np.intp)
-        cells: list[Integer | None] = []
-        for candidate in query.candidates:
-            keys = cell_keys(codes, rows, candidate, self._schema)
-            cells += multiply_by_key(values, keys, cell_count(candidate, self._schema), self._n_square)
-        return cells
-
-    def _joint(self, rows: Index, candidates: Sequence[int]) -> tuple[Codes, Index]:
-        """Return the distinct joint cells of the window, as joint codes, and the cell of each row."""
-        masked = np.zeros((len(rows), len(self._schema.columns)), dtype=np.uint8)
-        columns = [*candidates, self._schema.class_index]
-        masked[:, columns] = self._train.codes[rows][:, columns]
-        distinct, inverse, _ = merge_equal(masked)
-        return distinct, inverse
+        columns = [*query.candidates, self._schema.class_index]
+        weights = self._train.weights
+        return NodeTask(
+            weights=[weights[row] for row in rows.tolist()],
+            codes=np.ascontiguousarray(self._train.codes[rows][:, columns]),
+            sizes=tuple(self._schema.columns[column].size for column in columns),
+            modulus=self._n_square,
+        )
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Add up, under encryption, the test rows that the tree classifies rightly: one number is disclosed."""
