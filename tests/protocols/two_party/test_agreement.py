@@ -1,0 +1,337 @@
+"""Before any data leaves, both sides compare everything; a difference ends both with the name of the same field."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.errors import DisagreementError, InputError, PeerError
+from protocols.messages import Greeting, Share, Terms, Verdict
+from protocols.role import Message
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+from protocols.two_party.agreement import FIELDS, Agreed, Objection, Policy, propose
+from protocols.two_party.local import Local
+from protocols.two_party.run import Outcome
+from tests.support.cases import correlated
+from tests.support.duel import End, Tamper, duel, honest
+from tests.support.parties import (
+    TEST_BITS,
+    Case,
+    agree_to_all,
+    labels,
+    make_local,
+    make_terms,
+    whole,
+)
+
+BOTH_HOLD = Case(
+    sizes={"alice": (2, 3), "bob": (2,)},
+    class_owners=("alice", "bob"),
+    classes=2,
+    codes=correlated((2, 3, 2, 2), 20, seed=1),
+    groups={"alice": 2, "bob": 1},
+    terms=make_terms(),
+)
+ONE_HOLDS = replace(BOTH_HOLD, class_owners=("bob",))
+
+
+@dataclass
+class Meeting:
+    """Two parties, Alice proposing, with whatever is wrong with them."""
+
+    alice: Local
+    bob: Local
+    terms: Terms = field(default_factory=make_terms)
+    alice_agrees: Policy = agree_to_all
+    bob_agrees: Policy = agree_to_all
+    tamper: Tamper = honest
+    alice_expects: str = "bob"
+    bob_expects: str = "alice"
+
+    def play(self) -> tuple[End[tuple[Agreed, Outcome]], End[tuple[Agreed, Outcome]]]:
+        return duel(
+            whole(self.alice, self.terms, self.alice_expects, self.alice_agrees),
+            whole(self.bob, None, self.bob_expects, self.bob_agrees),
+            self.tamper,
+        )
+
+
+def meet(case: Case = BOTH_HOLD, **changes: Any) -> Meeting:
+    return replace(Meeting(make_local(case, "alice"), make_local(case, "bob")), **changes)
+
+
+def on(sender: str, kind: type[Message], change: Callable[[Any], Message]) -> Tamper:
+    """Change every message of this kind from this side on its way."""
+    return lambda who, number, message: change(message) if who == sender and isinstance(message, kind) else message
+
+
+def with_terms(**changes: Any) -> Callable[[Greeting], Greeting]:
+    return lambda greeting: replace(greeting, terms=replace(greeting.terms, **changes))
+
+
+def with_codes(local: Local, change: Callable[[Any], Any]) -> Local:
+    table = Table(local.table.attributes, change(local.table.codes.copy()))
+    records = local.records[: len(table)]
+    return replace(local, table=table, records=records)
+
+
+def with_attributes(local: Local, change: Callable[[tuple[Attribute, ...]], tuple[Attribute, ...]]) -> Local:
+    return replace(local, table=Table(change(local.table.attributes), local.table.codes))
+
+
+def flip_first_class(codes: Any) -> Any:
+    codes[0, -1] ^= 1
+    return codes
+
+
+def wide(party: str, sizes: tuple[int, ...]) -> Local:
+    """Return a party of many groups, one a column."""
+    case = replace(
+        ONE_HOLDS,
+        sizes={"alice": sizes if party == "alice" else (2,), "bob": sizes if party == "bob" else (2,)},
+        codes=np.zeros((20, len(sizes) + 2), dtype=np.uint8),
+        groups={"alice": 20, "bob": 20},
+    )
+    return make_local(case, party)
+
+
+def rename(name: str) -> Callable[[tuple[Attribute, ...]], tuple[Attribute, ...]]:
+    return lambda attributes: (*attributes[:-1], replace(attributes[-1], name=name))
+
+
+def without_attributes(party: str) -> Local:
+    case = replace(BOTH_HOLD, sizes={"alice": (), "bob": ()}, codes=np.zeros((20, 1), dtype=np.uint8))
+    return make_local(case, party)
+
+
+OTHER_TERMS: dict[str, dict[str, Any]] = {
+    "method": {"method": "smc"},
+    "theta": {"theta": Fraction(9, 10)},
+    "omega": {"omega": 2},
+    "engine": {"engine": "dot_product"},
+    "class": {"class_name": "label"},
+    "seed": {"seed": 2},
+    "test": {"test": Fraction(1, 3)},
+    "key_bits": {"key_bits": 128},
+}
+IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
+    ("method", {"method": "guess"}),
+    ("theta", {"theta": Fraction(0)}),
+    ("theta", {"theta": Fraction(1)}),
+    ("theta", {"theta": Fraction(-1, 2)}),
+    ("omega", {"omega": -1}),
+    ("engine", {"engine": "abacus"}),
+    ("test", {"test": Fraction(1)}),
+    ("test", {"test": Fraction(-1, 5)}),
+]
+
+
+def object_to(name: str) -> Policy:
+    return lambda terms: Objection(name, "canary: our own business")
+
+
+def first_terms() -> list[tuple[str, Meeting]]:
+    meetings: list[tuple[str, Meeting]] = []
+    for name, changes in OTHER_TERMS.items():
+        meetings += [
+            (f"{name}: the responder objects", meet(bob_agrees=object_to(name))),
+            (f"{name}: the initiator objects", meet(alice_agrees=object_to(name))),
+            (f"{name}: another answer", meet(tamper=on("b", Greeting, with_terms(**changes)))),
+            (f"{name}: another proposal arrives", meet(tamper=on("a", Greeting, with_terms(**changes)))),
+        ]
+    for name, changes in IMPOSSIBLE_TERMS:
+        meetings.append((f"{name}: impossible {changes}", meet(tamper=on("a", Greeting, with_terms(**changes)))))
+    return meetings
+
+
+AT_ONCE: list[tuple[str, Meeting]] = [
+    ("version: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, version="cotally/2")))),
+    ("version: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, version="cotally/0")))),
+    ("party: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, party="mallory")))),
+    ("party: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, party="mallory")))),
+    ("party: a mirror", meet(alice_expects="alice", tamper=on("b", Greeting, lambda m: replace(m, party="alice")))),
+    *first_terms(),
+    (
+        "class: the initiator's column has another name",
+        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), rename("label"))),
+    ),
+    (
+        "class: the responder's column has another name",
+        meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), rename("label"))),
+    ),
+    ("key_bits: the keys are smaller", meet(terms=make_terms(key_bits=TEST_BITS + 1))),
+]
+
+AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
+    ("records: fewer", meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1]))),
+    (
+        "record ids: others",
+        meet(bob=replace(make_local(BOTH_HOLD, "bob"), records=tuple(f"canary{i}" for i in range(20)))),
+    ),
+    (
+        "record ids: another order",
+        meet(bob=replace(make_local(BOTH_HOLD, "bob"), records=make_local(BOTH_HOLD, "bob").records[::-1])),
+    ),
+    (
+        "class values: another order",
+        meet(
+            bob=with_attributes(
+                make_local(BOTH_HOLD, "bob"), lambda a: (*a[:-1], replace(a[-1], values=a[-1].values[::-1]))
+            )
+        ),
+    ),
+    ("class values: none at all", meet(tamper=on("b", Share, lambda m: replace(m, class_values=())))),
+    ("class column: a record differs", meet(alice=with_codes(make_local(BOTH_HOLD, "alice"), flip_first_class))),
+    ("class: nobody holds it", meet(replace(BOTH_HOLD, class_owners=()))),
+    (
+        "columns: a name twice",
+        meet(alice=with_attributes(make_local(BOTH_HOLD, "alice"), lambda a: (a[0], replace(a[1], name="a0"), a[2]))),
+    ),
+    (
+        "columns: too many values",
+        meet(tamper=on("b", Share, lambda m: replace(m, attributes=(("b0", labels(257)),)))),
+    ),
+    ("columns: none", Meeting(without_attributes("alice"), without_attributes("bob"))),
+    ("theta: 1/L", meet(terms=make_terms(theta=Fraction(1, 2)))),
+    ("theta: too fine to compute with", meet(terms=make_terms(theta=Fraction(10**17, 10**18 - 1)))),
+    ("theta: 1/L of the peer's group alone", meet(terms=make_terms(theta=Fraction(1, 3)))),
+    ("groups: a column twice", meet(tamper=on("b", Share, lambda m: replace(m, groups=((0,), (0,)))))),
+    ("groups: a column below zero", meet(tamper=on("b", Share, lambda m: replace(m, groups=((-1,),))))),
+    (
+        "groups: too many patterns",
+        Meeting(wide("alice", (2,) * 13), wide("bob", (2,)), make_terms(engine="dot_product")),
+    ),
+    (
+        "groups: coins too many to encrypt",
+        Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9)),
+    ),
+]
+
+
+def outcome_of(meeting: Meeting) -> tuple[DisagreementError, DisagreementError, set[type[Message]]]:
+    alice, bob = meeting.play()
+    assert isinstance(alice.error, DisagreementError), alice
+    assert isinstance(bob.error, DisagreementError), bob
+    return alice.error, bob.error, {type(message) for message in (*alice.sent, *bob.sent)}
+
+
+@pytest.mark.parametrize(("case", "meeting"), AT_ONCE, ids=[name for name, _ in AT_ONCE])
+def test_a_difference_in_greeting_or_terms_ends_both_sides_before_a_name_leaves(case: str, meeting: Meeting) -> None:
+    alice, bob, kinds = outcome_of(meeting)
+    assert alice.field == bob.field == case.split(":", maxsplit=1)[0]
+    assert kinds == {Greeting, Verdict}
+
+
+@pytest.mark.parametrize(("case", "meeting"), AFTER_THE_SHARES, ids=[name for name, _ in AFTER_THE_SHARES])
+def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str, meeting: Meeting) -> None:
+    """A share that only one side sees changed is no more than what a hostile peer sends: both end all the same."""
+    alice, bob, kinds = outcome_of(meeting)
+    assert alice.field == bob.field == case.split(":", maxsplit=1)[0]
+    assert kinds == {Greeting, Verdict, Share}
+    assert "canary" not in f"{alice} {bob}"
+
+
+def test_every_field_has_a_case() -> None:
+    assert {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)} == set(FIELDS)
+
+
+def test_only_the_side_that_objects_knows_why() -> None:
+    alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
+    assert "canary" in str(bob)
+    assert str(alice) == "the parties differ on 'seed': the peer does not agree"
+
+
+def test_of_two_differences_both_name_the_first() -> None:
+    alice, bob, _ = outcome_of(meet(alice_agrees=object_to("seed"), bob_agrees=object_to("omega")))
+    assert alice.field == bob.field == "omega"
+    assert "canary" not in str(alice)
+    assert "canary" in str(bob)
+    alice, bob, _ = outcome_of(meet(alice_agrees=object_to("theta"), bob_agrees=object_to("theta")))
+    assert str(alice) == str(bob)
+
+
+def test_a_field_that_nobody_compares_counts_as_another_version() -> None:
+    alice, bob = meet(tamper=on("b", Verdict, lambda m: Verdict("colour"))).play()
+    assert isinstance(alice.error, DisagreementError)
+    assert alice.error.field == "version"
+    assert "colour" not in str(alice.error)
+    assert bob.error is None
+
+
+def test_an_objection_to_an_unknown_field_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match=r"the parties compare version, party, .*, and not 'colour'"):
+        Objection("colour", "we like blue")
+
+
+def test_impossible_terms_are_not_even_proposed() -> None:
+    for _, changes in IMPOSSIBLE_TERMS:
+        local = make_local(BOTH_HOLD, "alice")
+        with pytest.raises(InputError):
+            next(propose(local, make_terms(**changes), agree_to_all, "bob", bytes(32)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"method": "guess"}, "method must be hybrid, smc or randomized"),
+        ({"theta": Fraction(1)}, "theta must lie between 0 and 1, both excluded: at 0 and 1 nothing is disguised"),
+        ({"omega": -1}, "omega must be 1 or more, or 'all'"),
+        ({"engine": "abacus"}, "engine must be encrypted_coins or dot_product"),
+        ({"test": Fraction(1)}, "test must be at least 0 and below 1"),
+    ],
+)
+def test_impossible_terms_are_refused_with_the_legal_range(changes: dict[str, Any], text: str) -> None:
+    with pytest.raises(InputError) as error:
+        next(propose(make_local(BOTH_HOLD, "alice"), make_terms(**changes), agree_to_all, "bob", bytes(32)))
+    assert str(error.value) == text
+
+
+@pytest.mark.parametrize("case", [BOTH_HOLD, ONE_HOLDS, replace(BOTH_HOLD, class_owners=("alice",))])
+def test_those_who_agree_know_the_same(case: Case) -> None:
+    alice, bob = meet(case).play()
+    assert alice.result
+    assert bob.result
+    (a, _), (b, _) = alice.result, bob.result
+    assert (a.terms, a.schema) == (b.terms, b.schema)
+    assert (a.own_design, a.peer_design) == (b.peer_design, b.own_design)
+    assert (a.peer, b.peer) == ("bob", "alice")
+    shared = len(case.class_owners) > 1
+    assert len(a.own_design.sizes) == 2 + ("alice" in case.class_owners and not shared)
+    assert len(b.own_design.sizes) == 1 + ("bob" in case.class_owners and not shared)
+
+
+def test_many_coins_may_be_counted_by_dot_products() -> None:
+    meeting = Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), make_terms(engine="dot_product"))
+    assert all(end.error is None for end in meeting.play())
+
+
+def test_a_peer_that_speaks_out_of_turn_is_refused() -> None:
+    alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, (), b"", b""))).play()
+    assert type(alice.error) is PeerError
+
+
+def test_digests_are_keyed_by_both_nonces_and_show_equality_only() -> None:
+    alice, bob = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
+    one, other = alice.share(b"nonces"), bob.share(b"nonces")
+    assert one.records_digest == other.records_digest != alice.share(b"others").records_digest
+    assert one.class_digest == other.class_digest != alice.share(b"others").class_digest
+    assert one.records_digest != one.class_digest
+    assert make_local(ONE_HOLDS, "alice").share(b"nonces").class_digest == b""
+
+
+def test_both_nonces_go_into_the_digests_in_the_order_of_speaking() -> None:
+    shares: list[list[Share]] = []
+    for alice_nonce, bob_nonce in ((b"a" * 32, b"b" * 32), (b"a" * 32, b"c" * 32), (b"d" * 32, b"b" * 32)):
+        roles = (
+            whole(make_local(BOTH_HOLD, "alice"), make_terms(), "bob", nonce=alice_nonce),
+            whole(make_local(BOTH_HOLD, "bob"), None, "alice", nonce=bob_nonce),
+        )
+        ends = duel(*roles)
+        shares.append([m for end in ends for m in end.sent if isinstance(m, Share)])
+        assert [m.nonce for end in ends for m in end.sent if isinstance(m, Greeting)] == [alice_nonce, bob_nonce]
+    assert all(a.records_digest == b.records_digest for a, b in shares)
+    assert len({a.records_digest for a, _ in shares}) == 3

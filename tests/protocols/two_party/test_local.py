@@ -1,0 +1,85 @@
+"""What a party brings: what fits together, what is sent, and what a repr shows."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from protocols.errors import InputError
+from protocols.two_party.local import share_design
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2,)},
+    class_owners=("alice",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2), 6),
+    groups={"alice": 2, "bob": 1},
+    terms=make_terms(),
+)
+ALICE, BOB = make_local(CASE, "alice"), make_local(CASE, "bob")
+THETA = Fraction(9, 20)
+
+
+@pytest.mark.parametrize("records", [(), ("r0",), tuple(f"r{i}" for i in range(7))])
+def test_every_record_needs_an_id(records: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="needs records, and one id for each"):
+        replace(ALICE, records=records)
+
+
+def test_a_table_without_records_is_refused() -> None:
+    with pytest.raises(InputError, match="needs records"):
+        replace(ALICE, table=ALICE.table.rows([]), records=())
+
+
+@pytest.mark.parametrize("groups", [((3,),), ((0,), (-1,))])
+def test_a_group_of_an_unknown_column_is_refused(groups: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(InputError, match="unknown column: there are 0 to 2"):
+        replace(ALICE, groups=groups)
+
+
+def test_attributes_are_without_the_class() -> None:
+    assert [a.name for a in ALICE.attributes] == ["a0", "a1"]
+    assert [a.name for a in BOB.attributes] == ["b0"]
+    assert BOB.class_attribute is None
+    assert ALICE.class_attribute is not None
+    assert ALICE.class_attribute.name == "class"
+
+
+def test_a_class_that_both_hold_is_not_sent() -> None:
+    assert ALICE.sent_columns(class_is_shared=False) == (0, 1, 2)
+    assert ALICE.sent_columns(class_is_shared=True) == (0, 1)
+    assert BOB.sent_columns(class_is_shared=False) == BOB.sent_columns(class_is_shared=True) == (0,)
+
+
+def test_groups_lose_what_is_not_sent() -> None:
+    assert share_design((2, 3), ((0, 2), (1,)), THETA).groups == ((0,), (1,))
+    assert share_design((2, 3), ((0, 1), (2,)), THETA).groups == ((0, 1),)
+    local = replace(ALICE, groups=((0, 2), (1,)))
+    assert local.design(THETA, class_is_shared=True).groups == ((0,), (1,))
+    assert local.design(THETA, class_is_shared=False).groups == ((0, 2), (1,))
+    assert local.design(THETA, class_is_shared=False).sizes == (2, 3, 2)
+
+
+def test_coins_are_the_same_whenever_asked() -> None:
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (ALICE.coins(design) == ALICE.coins(design)).all()
+    other = replace(ALICE, dataset="another")
+    assert other.coins(design).shape == (6, 2)
+
+
+def test_a_share_is_names_sizes_groups_and_digests() -> None:
+    share = ALICE.share(b"nonces")
+    assert share.records == 6
+    assert share.attributes == (("a0", ("v0", "v1")), ("a1", ("v0", "v1", "v2")))
+    assert share.class_values == ("v0", "v1")
+    assert share.groups == ALICE.groups
+    assert BOB.share(b"nonces").class_values is None
+
+
+def test_no_repr_shows_content() -> None:
+    for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
+        assert "r0" not in text
+        assert "v0" not in text
+        assert len(text) < 200
