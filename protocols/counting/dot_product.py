@@ -18,14 +18,14 @@ from itertools import product as combinations
 
 import numpy as np
 
+from protocols.counting.compute import PageEncryptor
 from protocols.counting.engine import Answer, Predictor, Query
 from protocols.counting.expanded import cell_count
 from protocols.counting.replies import Reply, Replying, Shape, Telling, page_length
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
 from protocols.paillier.arithmetic import Integer, product
-from protocols.paillier.ciphertext import read_page, write_page
-from protocols.paillier.encryption import Encryptor
+from protocols.paillier.ciphertext import read_page
 from protocols.paillier.keys import PublicKey
 from protocols.paillier.packing import pack_bits, slot_width, slots_per_reply
 from protocols.role import Progress, Role, Send, receive
@@ -136,7 +136,7 @@ class DotProductKeyHolder:
     """The party whose columns are encrypted.
 
     Args:
-        encryptor: Of our key.
+        encryption: Encrypts under our key.
         layout: Of both sides.
         train, test: Joint codes with our own columns filled in.
         telling: Decrypts, checks and tells counts.
@@ -144,8 +144,8 @@ class DotProductKeyHolder:
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
 
-    def __init__(self, encryptor: Encryptor, layout: Layout, train: Codes, test: Codes, telling: Telling) -> None:
-        self._encryptor, self._layout, self._telling = encryptor, layout, telling
+    def __init__(self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: Telling) -> None:
+        self._encryption, self._layout, self._telling = encryption, layout, telling
         self._train, self._test = train, test
         self._known: set[Plane] = set()
 
@@ -165,17 +165,21 @@ class DotProductKeyHolder:
         return (yield from self._telling.tell(queries, ordered))
 
     def _send(self, planes: Sequence[Plane], codes: Codes) -> Role[None]:
-        public = self._telling.public_key
-        width = slot_width(self._layout.records)
-        total = len(planes) * len(codes)
-        for number, plane in enumerate(planes):
+        done, total = 0, len(planes) * len(codes)
+        for page in self._encryption.encrypt_pages(self._pages(planes, codes)):
+            yield Send(CiphertextPage(page))
+            done += len(page) // self._telling.public_key.ciphertext_bytes
+            yield Progress(_PHASE, done, total)
+
+    def _pages(self, planes: Sequence[Plane], codes: Codes) -> Iterator[list[int]]:
+        """Yield the plaintexts of all planes, a page at a time; no page holds two planes."""
+        width, length = slot_width(self._layout.records), page_length(self._telling.public_key)
+        for plane in planes:
             inside = plane.path.satisfied_by(codes)
             columns = np.stack([inside & slot.satisfied_by(codes) for slot in plane.slots], axis=1)
             plaintexts = pack_bits(columns, width)
-            for start in range(0, len(codes), page_length(public)):
-                page = self._encryptor.encrypt(plaintexts[start : start + page_length(public)])
-                yield Send(CiphertextPage(write_page(public, page)))
-                yield Progress(_PHASE, number * len(codes) + start + len(page), total)
+            for start in range(0, len(codes), length):
+                yield plaintexts[start : start + length]
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Send one plane a distinct leaf, then decrypt and tell the number of rightly classified test records."""

@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.counting.compute import PageEncryptor, Workers, bundles, count_nodes
 from protocols.counting.engine import Answer, Predictor, Query
 from protocols.counting.expanded import RowSets, expand, merge_equal
-from protocols.counting.margins import NodeTask, count_cells
+from protocols.counting.margins import NodeTask
 from protocols.counting.replies import Reply, Replying, Telling, page_length
 from protocols.counting.view import View
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.paillier.arithmetic import Integer, invert_all, multiply_by_key
-from protocols.paillier.ciphertext import read_page, write_page
-from protocols.paillier.encryption import Encryptor
+from protocols.paillier.ciphertext import read_page
 from protocols.paillier.keys import PublicKey
 from protocols.randomized_response.design import MultiGroupDesign
 from protocols.role import Progress, Role, Send, receive
@@ -53,7 +53,7 @@ class EncryptedCoinsKeyHolder:
     """The party whose coins are encrypted.
 
     Args:
-        encryptor: Of our key.
+        encryption: Encrypts under our key.
         design: Our own disguise.
         patterns: Coin pattern of every record, training records first.
         telling: Decrypts, checks and tells counts.
@@ -62,19 +62,27 @@ class EncryptedCoinsKeyHolder:
     """
 
     def __init__(
-        self, encryptor: Encryptor, design: MultiGroupDesign, patterns: NDArray[np.intp], telling: Telling
+        self, encryption: PageEncryptor, design: MultiGroupDesign, patterns: NDArray[np.intp], telling: Telling
     ) -> None:
-        self._encryptor, self._design, self._patterns, self._telling = encryptor, design, patterns, telling
+        self._encryption, self._design, self._patterns, self._telling = encryption, design, patterns, telling
 
     def set_up(self) -> Role[None]:
         """Encrypt the coins and send them page by page, each as soon as it is made."""
-        bits = self._patterns[:, None] == np.arange(1, 1 + ciphertexts_a_record(self._design))
-        flat = bits.ravel().astype(int)
-        public = self._telling.public_key
-        for start in range(0, len(flat), page_length(public)):
-            page = self._encryptor.encrypt_bits(flat[start : start + page_length(public)].tolist())
-            yield Send(CiphertextPage(write_page(public, page)))
-            yield Progress(_PHASE, start + len(page), len(flat))
+        total = len(self._patterns) * ciphertexts_a_record(self._design)
+        done = 0
+        for page in self._encryption.encrypt_pages(self._pages()):
+            yield Send(CiphertextPage(page))
+            done += len(page) // self._telling.public_key.ciphertext_bytes
+            yield Progress(_PHASE, done, total)
+
+    def _pages(self) -> Iterator[list[int]]:
+        """Yield `[coins of the record = t]` for all records and `t = 1, 2, ...`, a page at a time."""
+        patterns = np.arange(1, 1 + ciphertexts_a_record(self._design))
+        records = max(1, page_length(self._telling.public_key) // max(1, len(patterns)))
+        for start in range(0, len(self._patterns), records):
+            bits = self._patterns[start : start + records, None] == patterns
+            if bits.size:
+                yield bits.ravel().astype(int).tolist()
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Wait for the evaluator's encrypted counts, decrypt, check and tell them."""
@@ -94,12 +102,13 @@ class EncryptedCoinsEvaluator:
         test: Our view of the test records.
         public_key: The peer's.
         replying: Packs, sends and checks counts.
+        workers: Where nodes are counted.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, train: View, test: View, public_key: PublicKey, replying: Replying) -> None:
-        self._schema, self._replying = train.schema, replying
+    def __init__(self, train: View, test: View, public_key: PublicKey, replying: Replying, workers: Workers) -> None:
+        self._schema, self._replying, self._workers = train.schema, replying, workers
         self._n_square = public_key.n_square
         self._public_key = public_key
         self._train = _WeightedRows(train, public_key)
@@ -131,9 +140,12 @@ class EncryptedCoinsEvaluator:
         """Form every cell of the batch under encryption and have it decrypted."""
         self._sets.advance(query.expression for query in queries)
         cells: list[Integer | None] = []
-        for done, query in enumerate(queries):
-            cells += count_cells(self._task(query))
-            yield Progress("counting under encryption", done + 1, len(queries))
+        done = 0
+        for counted in self._workers.map(count_nodes, bundles(map(self._task, queries))):
+            for node in counted:
+                cells += node
+            done += len(counted)
+            yield Progress("counting under encryption", done, len(queries))
         return (yield from self._replying.answers(queries, [Reply(tuple(cells), slots=1)]))
 
     def _task(self, query: Query) -> NodeTask:

@@ -1,8 +1,9 @@
 """What a party brings to a run: its records, its secrets and its view of who shares a coin."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
+from protocols.counting.compute import Compute
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.paillier.keys import PrivateKey
@@ -34,6 +35,7 @@ class Local:
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.
+        compute: Where heavy arithmetic is done; in this process unless given.
 
     Raises:
         InputError: The number of ids is not the number of records, there are no records, or a group names a column
@@ -46,7 +48,8 @@ class Local:
     records: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
     dataset: str
-    secrets: Secrets = field(repr=False)
+    secrets: Secrets
+    compute: Compute | None = None
 
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):

@@ -17,6 +17,7 @@ from math import floor, prod
 import numpy as np
 
 from protocols.counting.checks import Checks, Plausibility
+from protocols.counting.compute import inline
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.encrypted_coins import (
     EncryptedCoinsEvaluator,
@@ -30,7 +31,6 @@ from protocols.errors import DeviationError, PeerError
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, ModelDigest, PublicModulus
-from protocols.paillier.encryption import Encryptor
 from protocols.paillier.keys import PublicKey, check_peer_modulus
 from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
 from protocols.randomness import public_order
@@ -142,17 +142,17 @@ class _Run:
         secrets, sizes = self._local.secrets, (len(train), len(test))
         telling = Telling(secrets.paillier, checks, *sizes)
         replying = Replying(self._key, checks, *sizes, secrets.randomness)
-        encryptor = Encryptor(secrets.paillier, secrets.randomness)
+        compute = self._local.compute or inline(secrets.paillier, secrets.randomness)
         if not self._counts_by_coins():
             layout = make_layout(train.schema, holder, *sizes, self._key)
             if holds_key:
-                return DotProductKeyHolder(encryptor, layout, train.codes, test.codes, telling)
+                return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
             return DotProductEvaluator(layout, train.codes, test.codes, self._key, replying)
         if holds_key:
             design = self._agreed.own_design
             patterns = design.pattern_of(self._coins[np.concatenate([self._train, self._test])])
-            return EncryptedCoinsKeyHolder(encryptor, design, patterns, telling)
-        return EncryptedCoinsEvaluator(train, test, self._key, replying)
+            return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
+        return EncryptedCoinsEvaluator(train, test, self._key, replying, compute.workers)
 
     def _counts_by_coins(self) -> bool:
         return self._terms.method == "hybrid" and self._terms.engine == "encrypted_coins"

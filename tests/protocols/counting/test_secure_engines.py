@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from protocols.counting.checks import Checks
+from protocols.counting.compute import InlineEncryptor, InlineWorkers
 from protocols.counting.dot_product import (
     DotProductEvaluator,
     DotProductKeyHolder,
@@ -68,8 +69,8 @@ def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
     coins: Coins = draw_coins(design, bytes(32), "d", [str(i) for i in range(len(codes))])
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    holder = EncryptedCoinsKeyHolder(Encryptor(KEY, secrets), design, design.pattern_of(coins), telling)
-    return EncryptedCoinsEvaluator(train, test, KEY.public_key, replying), holder
+    holder = EncryptedCoinsKeyHolder(InlineEncryptor(KEY, secrets), design, design.pattern_of(coins), telling)
+    return EncryptedCoinsEvaluator(train, test, KEY.public_key, replying, InlineWorkers()), holder
 
 
 def layout(slots: int | None = None, tests: int = 10, schema: Schema = SCHEMA) -> Layout:
@@ -89,7 +90,7 @@ def by_dots(tests: int = 10, slots: int | None = None) -> tuple[Engine, Engine]:
         return codes[:30], codes[30 : 30 + tests]
 
     evaluator = DotProductEvaluator(shape, *own("alice"), KEY.public_key, replying)
-    return evaluator, DotProductKeyHolder(Encryptor(KEY, secrets), shape, *own("bob"), telling)
+    return evaluator, DotProductKeyHolder(InlineEncryptor(KEY, secrets), shape, *own("bob"), telling)
 
 
 ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {"encrypted coins": by_coins, "dot products": by_dots}
