@@ -1,0 +1,246 @@
+"""What crosses, and nothing else: kinds by method and engine, no canary, the same copy every time."""
+
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols import messages
+from protocols.errors import CotallyError
+from protocols.messages import (
+    CiphertextPage,
+    DisguisedPage,
+    EstimatedCounts,
+    EstimatedGains,
+    ExactCounts,
+    Greeting,
+    ModelDigest,
+    PackedCounts,
+    PublicModulus,
+    Share,
+    Verdict,
+)
+from protocols.role import Message, Transcript, run_pair
+from protocols.two_party.local import Local
+from tests.support.cases import correlated
+from tests.support.duel import End, Tamper, duel, honest
+from tests.support.parties import Case, make_local, make_roles, make_terms, play
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2, 3)},
+    class_owners=("alice",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 3, 2), 60, seed=9, flips=0.5),
+    groups={"alice": 1, "bob": 2},
+    terms=make_terms(),
+)
+
+AGREEMENT = {Greeting, Verdict, Share}
+COPIES = {DisguisedPage}
+HOLDER = {PublicModulus, CiphertextPage, ExactCounts}
+EVALUATOR = {PackedCounts}
+MODELS = {ModelDigest}
+
+ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]] = {
+    "hybrid, window 2, encrypted coins": (
+        {"omega": 2},
+        AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+    ),
+    "hybrid, window 2, dot products": (
+        {"omega": 2, "engine": "dot_product"},
+        AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+    ),
+    "hybrid, window all, encrypted coins": (
+        {},
+        AGREEMENT | COPIES | HOLDER | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | MODELS,
+    ),
+    "hybrid, window all, dot products": (
+        {"engine": "dot_product"},
+        AGREEMENT | COPIES | HOLDER | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | MODELS,
+    ),
+    "smc": (
+        {"method": "smc"},
+        AGREEMENT | HOLDER | MODELS,
+        AGREEMENT | EVALUATOR | MODELS,
+    ),
+    "randomized": (
+        {"method": "randomized"},
+        AGREEMENT | COPIES | {EstimatedGains, EstimatedCounts} | MODELS,
+        AGREEMENT | COPIES | {EstimatedGains, EstimatedCounts} | MODELS,
+    ),
+}
+"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 combinations and patterns
+against Bob's 12."""
+
+
+def transcript(case: Case) -> Transcript:
+    result = Transcript()
+    play(case, result)
+    return result
+
+
+@pytest.mark.parametrize("initiator", ["alice", "bob"])
+@pytest.mark.parametrize("way", ALLOWED)
+def test_each_side_sends_the_kinds_of_its_method_and_no_other(way: str, initiator: str) -> None:
+    changes, alice, bob = ALLOWED[way]
+    sent = transcript(replace(CASE, terms=make_terms(**changes), initiator=initiator))
+    assert {type(message) for message in sent.sent_by_a} == alice
+    assert {type(message) for message in sent.sent_by_b} == bob
+
+
+def test_together_the_methods_use_every_kind_of_message() -> None:
+    used = set().union(*(kinds for _, a, b in ALLOWED.values() for kinds in (a, b)))
+    every = {kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, Message)}
+    assert used == every - {Message}
+
+
+def test_a_tree_takes_two_exchanges_a_level() -> None:
+    """DESIGN 7.2: one of gains, where the window leaves one out, and one of counts."""
+    sent = transcript(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))
+    depth = play(replace(CASE, terms=make_terms(omega=1, test=Fraction(0))))[0].tree.depth
+    batches = [message for message in sent.sent_by_b if isinstance(message, PackedCounts)]
+    gains = [message for message in sent.sent_by_b if isinstance(message, EstimatedGains)]
+    assert len(batches) == depth
+    assert len(gains) <= depth
+
+
+def copies(case: Case, party: str = "b") -> bytes:
+    sent = transcript(case)
+    pages = sent.sent_by_a if party == "a" else sent.sent_by_b
+    return b"".join(message.codes for message in pages if isinstance(message, DisguisedPage))
+
+
+def test_the_disguised_copy_is_the_same_in_every_run() -> None:
+    """FAULTS cases 35 and 37: whatever else the run is about."""
+    first = copies(CASE)
+    assert len(first) == 60 * 3
+    others = (
+        make_terms(),
+        make_terms(omega=1),
+        make_terms(engine="dot_product", seed=99),
+        make_terms(method="randomized", test=Fraction(1, 2)),
+    )
+    assert all(copies(replace(CASE, terms=terms)) == first for terms in others)
+    assert copies(replace(CASE, initiator="bob")) == first
+
+
+def test_the_disguised_copy_is_disguised() -> None:
+    true = np.ascontiguousarray(CASE.codes[:, 2:5]).tobytes()
+    assert len(copies(CASE)) == len(true)
+    assert copies(CASE) != true
+
+
+CANARY = "canary-4711"
+
+
+def with_canaries(case: Case) -> tuple[Local, Local]:
+    """Plant the canary in record ids, data set names and secrets."""
+    sides = []
+    for party in ("alice", "bob"):
+        local = make_local(case, party)
+        secret = replace(local.secrets, coins=CANARY.encode().ljust(32, party.encode()[:1]))
+        records = tuple(f"{CANARY}-{i}" for i in range(len(local.table)))
+        sides.append(replace(local, records=records, dataset=f"{CANARY} data", secrets=secret))
+    return sides[0], sides[1]
+
+
+def content(message: Message) -> bytes:
+    """Return every byte and text that a message holds, one way or another."""
+    return pickle.dumps(message)
+
+
+def assert_no_canary(sent: list[Message], private: list[bytes]) -> None:
+    for message in sent:
+        assert CANARY not in repr(message)
+        held = content(message)
+        assert not any(each in held for each in (CANARY.encode(), *private))
+
+
+def private_bytes(local: Local) -> list[bytes]:
+    """Return what must not cross in any form: key, factors, and each column and the whole table as bytes."""
+    key = local.secrets.paillier
+    sizes = [(int(prime), (int(prime).bit_length() + 7) // 8) for prime in (key.p, key.q)]
+    factors = [prime.to_bytes(size, "big") for prime, size in sizes]
+    factors += [prime.to_bytes(size, "little") for prime, size in sizes]
+    codes = local.table.codes
+    columns = [np.ascontiguousarray(codes[:, c]).tobytes() for c in range(codes.shape[1])]
+    return [local.secrets.coins, *factors, *columns, codes.tobytes()]
+
+
+@pytest.mark.parametrize("way", ALLOWED)
+def test_no_message_holds_a_record_id_a_secret_or_a_true_column(way: str) -> None:
+    case = replace(CASE, terms=make_terms(**ALLOWED[way][0]))
+    alice, bob = with_canaries(case)
+    sent = Transcript()
+    run_pair(*make_roles(case, alice, bob), sent)
+    assert_no_canary(sent.sent_by_a, private_bytes(alice))
+    assert_no_canary(sent.sent_by_b, private_bytes(bob))
+
+
+def test_the_search_for_canaries_would_find_one() -> None:
+    alice, _ = with_canaries(CASE)
+    page = DisguisedPage(private_bytes(alice)[-1])
+    with pytest.raises(AssertionError):
+        assert_no_canary([page], private_bytes(alice))
+    with pytest.raises(AssertionError):
+        assert_no_canary([Verdict(CANARY)], [])
+    with pytest.raises(AssertionError):
+        assert_no_canary([PublicModulus(private_bytes(alice)[1])], private_bytes(alice))
+
+
+def test_smc_sends_nothing_that_depends_on_the_codes_but_ciphertexts_counts_and_the_class_digest() -> None:
+    """A table and the same with its records in another order have equal counts; nothing else tells them apart."""
+    case = replace(CASE, terms=make_terms(method="smc", test=Fraction(0)))
+    seen = []
+    for each in (case, replace(case, codes=case.codes[::-1].copy())):
+        sent = Transcript()
+        run_pair(*make_roles(each, nonce=b"n" * 32), sent)
+        shown = [m for m in (*sent.sent_by_a, *sent.sent_by_b) if not isinstance(m, CiphertextPage | PackedCounts)]
+        seen.append([replace(m, class_digest=b"") if isinstance(m, Share) else m for m in shown])
+    assert seen[0] == seen[1]
+    assert seen[0]
+
+
+def errors_of(ends: tuple[End[Any], End[Any]]) -> list[Exception]:
+    return [end.error for end in ends if end.error is not None]
+
+
+FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
+    "page": ({}, lambda who, n, m: DisguisedPage(b"\xff" * 180) if isinstance(m, DisguisedPage) else m),
+    "kind": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, PackedCounts) else m),
+    "counts": ({}, lambda who, n, m: ExactCounts(m.values[:-1]) if isinstance(m, ExactCounts) else m),
+    "digest": ({}, lambda who, n, m: ModelDigest(CANARY.encode()) if isinstance(m, ModelDigest) else m),
+    "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((0.5,)) if isinstance(m, EstimatedGains) else m),
+    "estimates": (
+        {"method": "randomized"},
+        lambda who, n, m: EstimatedCounts(()) if isinstance(m, EstimatedCounts) else m,
+    ),
+    "terms": ({"theta": Fraction(1, 2)}, honest),
+    "verdict": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, Verdict) else m),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_no_error_holds_a_canary(failure: str) -> None:
+    changes, tamper = FAILURES[failure]
+    case = replace(CASE, terms=make_terms(**changes))
+    errors = errors_of(duel(*make_roles(case, *with_canaries(case)), tamper))
+    assert errors
+    for error in errors:
+        assert isinstance(error, CotallyError)
+        assert CANARY not in f"{error!s} {error!r}"
+
+
+def test_ids_that_differ_are_not_named() -> None:
+    alice, bob = with_canaries(CASE)
+    other = replace(bob, records=tuple(f"{CANARY}-{i + 1}" for i in range(60)))
+    errors = errors_of(duel(*make_roles(CASE, alice, other)))
+    assert len(errors) == 2
+    assert all(CANARY not in f"{error!s} {error!r}" for error in errors)
