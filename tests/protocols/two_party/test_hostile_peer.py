@@ -1,0 +1,213 @@
+"""A peer may send anything: an honest side then ends with `PeerError`, or finishes as it would have.
+
+One message of a recorded honest run is changed, dropped, doubled or moved, and the honest side is played against the
+record. Nothing but `PeerError` may come out of it, and a model only if it is the right one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import cache
+from math import inf, nan
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from protocols.errors import PeerError
+from protocols.learning.tree import Tree
+from protocols.messages import Greeting, ModelDigest, Terms, Verdict
+from protocols.role import Message, Transcript, run_pair
+from tests.support.cases import correlated
+from tests.support.duel import replay
+from tests.support.parties import Case, make_roles, make_terms
+
+WAYS: Mapping[str, dict[str, Any]] = {
+    "hybrid by coins": {"omega": 2},
+    "hybrid by dots": {"omega": 1, "engine": "dot_product"},
+    "hybrid, all": {},
+    "smc": {"method": "smc"},
+    "randomized": {"method": "randomized"},
+}
+NONCE = b"n" * 32
+
+
+def case(way: str, initiator: str) -> Case:
+    return Case(
+        sizes={"alice": (2, 3), "bob": (2, 2)},
+        class_owners=("bob",),
+        classes=2,
+        codes=correlated((2, 3, 2, 2, 2), 14, seed=4, flips=0.5),
+        groups={"alice": 2, "bob": 1},
+        terms=make_terms(theta=Fraction(9, 10), **WAYS[way]),
+        initiator=initiator,
+    )
+
+
+@cache
+def recorded(way: str, initiator: str) -> tuple[Transcript, Tree]:
+    transcript = Transcript()
+    (_, outcome), _ = run_pair(*make_roles(case(way, initiator), nonce=NONCE), transcript)
+    return transcript, outcome.tree
+
+
+def peer_messages(way: str, initiator: str, side: int) -> tuple[Message, ...]:
+    transcript, _ = recorded(way, initiator)
+    return tuple(transcript.sent_by_b if side == 0 else transcript.sent_by_a)
+
+
+NUMBERS = st.one_of(
+    st.sampled_from([0, 1, -1, 14, 2**32 - 1, 2**63, 2**64 - 1, 10**18]),
+    st.integers(-(2**64), 2**64),
+)
+REALS = st.one_of(st.sampled_from([0.0, -1.0, 1e308, -1e308, inf, -inf, nan, 5e-324]), st.floats())
+FRACTIONS = st.one_of(
+    st.sampled_from([Fraction(1, 2), Fraction(0), Fraction(1), Fraction(-1), Fraction(10**17, 10**18 - 1)]),
+    st.fractions(0, 1, max_denominator=10**18 - 1),
+)
+LABELS = st.text(max_size=4)
+
+
+TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_product", "alice", "bob"]))
+
+
+@st.composite
+def changed_value(draw: st.DrawFn, value: Any) -> Any:
+    """Draw something else of the same type: truncated, extended, or at random."""
+    by_type: dict[type, Callable[[], st.SearchStrategy[Any]]] = {
+        Terms: lambda: changed_fields(value),
+        Fraction: lambda: FRACTIONS,
+        int: lambda: NUMBERS,
+        float: lambda: REALS,
+        str: lambda: TEXTS,
+        type(None): lambda: st.lists(LABELS, max_size=3).map(tuple),
+        bytes: lambda: changed_bytes(value),
+        tuple: lambda: changed_tuple(value),
+    }
+    return draw(by_type[type(value)]())
+
+
+@st.composite
+def changed_bytes(draw: st.DrawFn, value: bytes) -> bytes:
+    how = draw(st.sampled_from(["cut", "longer", "other bytes", "one byte", "none"]))
+    place = draw(st.integers(0, max(len(value) - 1, 0)))
+    byte = draw(st.binary(min_size=1, max_size=1))
+    size = min(len(value), 400)
+    return {
+        "cut": value[:place],
+        "longer": value + draw(st.binary(min_size=1, max_size=70)),
+        "other bytes": draw(st.binary(min_size=size, max_size=size)) + byte * (len(value) - size),
+        "one byte": value[:place] + byte + value[place + 1 :],
+        "none": b"",
+    }[how]
+
+
+@st.composite
+def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
+    how = draw(st.sampled_from(["cut", "longer", "one element", "none"]))
+    place = draw(st.integers(0, max(len(value) - 1, 0)))
+    if how == "cut" or not value:
+        return value[:place]
+    if how == "longer":
+        return value + value[-1:]
+    if how == "none":
+        return ()
+    return (*value[:place], draw(changed_value(value[place])), *value[place + 1 :])
+
+
+@st.composite
+def changed_fields(draw: st.DrawFn, thing: Any) -> Any:
+    name = draw(st.sampled_from([field.name for field in fields(thing)]))
+    return replace(thing, **{name: draw(changed_value(getattr(thing, name)))})
+
+
+@st.composite
+def attacks(draw: st.DrawFn) -> tuple[str, str, int, list[Message]]:
+    """Draw a run, the honest side of it, and what the other side says."""
+    way, initiator = draw(st.sampled_from(list(WAYS))), draw(st.sampled_from(["alice", "bob"]))
+    side = draw(st.integers(0, 1))
+    messages = list(peer_messages(way, initiator, side))
+    place = draw(st.integers(0, len(messages) - 1))
+    how = draw(st.sampled_from(["change", "change", "change", "other kind", "drop", "double", "swap", "end"]))
+    if how == "change":
+        messages[place] = draw(changed_fields(messages[place]))
+    elif how == "other kind":
+        pool = [m for each in WAYS for s in (0, 1) for m in peer_messages(each, initiator, s)]
+        messages[place] = draw(st.sampled_from(pool))
+    elif how == "double":
+        messages.insert(place, messages[place])
+    elif how == "swap":
+        messages[place : place + 2] = messages[place : place + 2][::-1]
+    else:
+        messages[place:] = messages[place + 1 :] if how == "drop" else []
+    return way, initiator, side, messages
+
+
+def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message]) -> None:
+    role = make_roles(case(way, initiator), nonce=NONCE)[side]
+    end = replay(role, messages)
+    if end.error is not None:
+        assert isinstance(end.error, PeerError), repr(end.error)
+    elif end.result is not None:
+        assert end.result[1].tree == recorded(way, initiator)[1]
+
+
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(attacks())
+def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
+    attack: tuple[str, str, int, list[Message]],
+) -> None:
+    assert_ends_well(*attack)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("initiator", ["alice", "bob"])
+def test_the_record_itself_leads_to_the_model(way: str, side: int, initiator: str) -> None:
+    role = make_roles(case(way, initiator), nonce=NONCE)[side]
+    end = replay(role, peer_messages(way, initiator, side))
+    assert end.result is not None
+    assert end.result[1].tree == recorded(way, initiator)[1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("initiator", ["alice", "bob"])
+def test_at_every_step_another_kind_of_message_is_refused(way: str, side: int, initiator: str) -> None:
+    messages = peer_messages(way, initiator, side)
+    wrong: list[Message] = [ModelDigest(bytes(32)), Verdict("")]
+    for place, message in enumerate(messages):
+        other = next(w for w in wrong if type(w) is not type(message))
+        end = replay(
+            make_roles(case(way, initiator), nonce=NONCE)[side], (*messages[:place], other, *messages[place + 1 :])
+        )
+        assert type(end.error) is PeerError
+        assert str(end.error) == f"expected {type(message).__name__} from the peer, got {type(other).__name__}"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_peer_that_stops_leaves_the_honest_side_waiting(way: str, side: int) -> None:
+    messages = peer_messages(way, "alice", side)
+    for place in range(len(messages)):
+        assert replay(make_roles(case(way, "alice"), nonce=NONCE)[side], messages[:place]).waits
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"theta": Fraction(10**17, 10**18 - 1)},
+        {"seed": 2**64 - 1},
+        {"omega": 2**32 - 1},
+        {"key_bits": 0},
+        {"class_name": "\u0000"},
+        {"test": Fraction(10**18 - 2, 10**18 - 1)},
+    ],
+)
+def test_strange_terms_end_no_worse(terms: dict[str, Any]) -> None:
+    messages = list(peer_messages("hybrid, all", "bob", 0))
+    greeting = messages[0]
+    assert isinstance(greeting, Greeting)
+    messages[0] = replace(greeting, terms=replace(greeting.terms, **terms))
+    assert_ends_well("hybrid, all", "bob", 0, messages)
