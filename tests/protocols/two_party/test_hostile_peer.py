@@ -105,7 +105,8 @@ def changed_bytes(draw: st.DrawFn, value: bytes) -> bytes:
 
 @st.composite
 def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
-    how = draw(st.sampled_from(["cut", "longer", "one element", "none"]))
+    is_attribute = len(value) == 2 and isinstance(value[0], str)  # name and values: always a pair
+    how = draw(st.sampled_from(["one element"] if is_attribute else ["cut", "longer", "one element", "none"]))
     place = draw(st.integers(0, max(len(value) - 1, 0)))
     if how == "cut" or not value:
         return value[:place]
