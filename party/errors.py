@@ -4,7 +4,8 @@ CotallyError
 ├── InputError                 ours; exit code 2
 │   ├── DataError              a table's file
 │   ├── ConfigError            the settings
-│   └── IdentityError          keys and certificates
+│   ├── IdentityError          keys and certificates
+│   └── FactorsError           factors made ahead of time
 └── PeerError                  the peer's; exit code 3
     ├── PeerLostError          it is absent or gone
     ├── PeerStoppedError       it ended the run and said why
@@ -45,6 +46,10 @@ class ConfigError(InputError):
 
 class IdentityError(InputError):
     """A key or a certificate cannot be used."""
+
+
+class FactorsError(InputError):
+    """Factors made ahead of time cannot be kept or used."""
 
 
 class PeerLostError(PeerError):

@@ -19,7 +19,7 @@ from protocols.paillier.arithmetic import Integer, invert, powmod, powmod_secret
 from protocols.paillier.ciphertext import FreshCiphertext
 from protocols.paillier.draws import WatchedRandomness, watched
 from protocols.paillier.fixed_base import FixedBase
-from protocols.paillier.keys import PrivateKey
+from protocols.paillier.keys import PrivateKey, PublicKey
 from protocols.randomness import Randomness
 
 _INDEX_PRIME_LIMIT = 2**16
@@ -104,6 +104,26 @@ class Encryptor:
     def _table(self, prime: Integer, bound: int) -> FixedBase:
         base = random_member(prime, self._key.public_key.n, self._randomness)
         return FixedBase(base, prime, (bound - 1).bit_length())
+
+
+def encrypt_with(public_key: PublicKey, messages: Sequence[int], factors: Sequence[Integer]) -> list[FreshCiphertext]:
+    """Encrypt with random factors made ahead, encryptions of zero: one multiplication each.
+
+    NB: a factor used twice shows the difference of two plaintexts; the caller sees to it that none is. `N**2` is
+    added so that a product takes the same time whatever the message.
+
+    Raises:
+        InputError: A message is not in `0 .. N - 1`, or there are more or fewer factors than messages.
+    """
+    n, n_square = public_key.n, public_key.n_square
+    if not all(0 <= message < n for message in messages):
+        raise InputError("a message must be at least 0 and below the modulus")
+    if len(messages) != len(factors):
+        raise InputError("each message needs exactly one factor")
+    return [
+        FreshCiphertext((1 + n * message + n_square) * factor % n_square)
+        for message, factor in zip(messages, factors, strict=True)
+    ]
 
 
 def _exponent_bound(prime: Integer, short_exponents: ShortExponents | None) -> int:
