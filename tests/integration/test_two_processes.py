@@ -103,9 +103,8 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
     try:
         with serving(pair, "--once") as alice:
             trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
-            listened = finish(alice)
-        assert_one_line(trained, 3, f"{field!r}")
-        assert_one_line(listened, 3, f"{field!r}")
+            assert_one_line(trained, 3, f"{field!r}")
+            assert_one_line(finish(alice), 3, f"{field!r}")
     finally:
         listening = pair.listening
         (pair.alice / "party.toml").write_text(settings)
@@ -132,8 +131,9 @@ def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Pa
     field = "'records'" if change == "length" else "'record ids'"
     try:
         with serving(pair, "--once") as alice:
-            trained, listened = pair.train(pair.write_job()), finish(alice)
-        assert_one_line(trained, 3, field)
+            trained = pair.train(pair.write_job())
+            assert_one_line(trained, 3, field)
+            listened = finish(alice)
         assert_one_line(listened, 3, field)
         assert "CANARY" not in trained.err + listened.err
     finally:
