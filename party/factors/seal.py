@@ -8,7 +8,6 @@ block below. So no block can be changed, moved, left out, or brought from anothe
 import hashlib
 import os
 import struct
-from dataclasses import dataclass
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -40,7 +39,6 @@ def key_digest(public_key: PublicKey) -> bytes:
     return hashlib.sha256(public_key.modulus_bytes).digest()
 
 
-@dataclass(frozen=True, repr=False)
 class Seal:
     """Seals and opens the blocks of one store.
 
@@ -51,30 +49,24 @@ class Seal:
         store: The id of the store, random.
     """
 
-    secret: bytes
-    public_key: PublicKey
-    block_factors: int
-    store: bytes
-
-    def __post_init__(self) -> None:
-        key = derive_key(self.secret, b"seal", self.store)
-        object.__setattr__(self, "_cipher", ChaCha20Poly1305(key))
-
-    _cipher: ChaCha20Poly1305 = None  # type: ignore[assignment]
+    def __init__(self, secret: bytes, public_key: PublicKey, block_factors: int, store: bytes) -> None:
+        self.store = store
+        self._key, self._block_factors = public_key, block_factors
+        self._cipher = ChaCha20Poly1305(derive_key(secret, b"seal", store))
 
     def __repr__(self) -> str:
-        return f"Seal({self.public_key.bits} bits)"
+        return f"Seal({self._key.bits} bits)"
 
     @property
     def header(self) -> bytes:
         """What the file begins with."""
-        length = self.public_key.ciphertext_bytes
-        return _HEADER.pack(MAGIC, key_digest(self.public_key), length, self.block_factors, self.store)
+        length = self._key.ciphertext_bytes
+        return _HEADER.pack(MAGIC, key_digest(self._key), length, self._block_factors, self.store)
 
     @property
     def block_bytes(self) -> int:
         """Length of a sealed block."""
-        return _NONCE_BYTES + self.block_factors * self.public_key.ciphertext_bytes + TAG_BYTES
+        return _NONCE_BYTES + self._block_factors * self._key.ciphertext_bytes + TAG_BYTES
 
     def close(self, factors: bytes, number: int, below: bytes) -> bytes:
         """Seal a block. NB: the nonce is drawn anew, as a number may come again after its block was taken."""

@@ -197,6 +197,14 @@ def test_a_block_is_bound_to_its_header_number_and_the_block_below() -> None:
             other.open(block, number, below)
 
 
+def test_every_store_has_a_key_of_its_own() -> None:
+    one, two = Seal(SECRET, KEY, BLOCK, bytes(16)), Seal(SECRET, KEY, BLOCK, b"i" * 16)
+    block = one.close(b"factors", 0, bytes(16))
+    one._cipher = two._cipher
+    with pytest.raises(FactorsError, match="block"):
+        one.open(block, 0, bytes(16))
+
+
 def test_keys_are_derived_for_one_purpose_each() -> None:
     keys = [derive_key(SECRET, b"seal", bytes(16)), derive_key(SECRET, b"witness", bytes(16))]
     keys += [derive_key(SECRET, b"seal", b"i" * 16), SECRET]
