@@ -139,8 +139,6 @@ class Section:
         """Read one exact number; a TOML float is refused, since it would hide which fraction is meant."""
         if isinstance(value, Decimal):
             raise self.error(key, f'write the number as text, "{value}" or as a fraction such as "9/20"')
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise self.error(key, 'must be an exact number: text such as "9/20" or "0.45"')
         fraction = exact_number(str(value))
         if fraction is None:
             raise self.error(key, 'must be an exact number: text such as "9/20" or "0.45"')

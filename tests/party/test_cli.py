@@ -239,6 +239,12 @@ def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(mod
     assert out.read_text().splitlines()[2] == "99,Oslo,yes,bad,bad"
 
 
+def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> None:
+    ended = cotally("predict", model, rows_file(model.parent, "alice.age,city,bob.age,note"))
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines()[1] == "17,Oslo,no,good,good"
+
+
 def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
     rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
     assert_one_line(cotally("predict", model, rows, "-o", out), 2, "bob.age")

@@ -176,6 +176,10 @@ def test_what_is_no_list_of_windows_is_refused(text: str) -> None:
         parse_omegas(text)
 
 
+def test_windows_are_read_in_their_order() -> None:
+    assert parse_omegas("3, 1,all") == (3, 1, ALL)
+
+
 def test_a_number_that_is_not_exact_is_refused() -> None:
     assert parse_fraction("--theta", "0.45") == Fraction(9, 20)
     with pytest.raises(InputError, match="--theta must be an exact number"):
