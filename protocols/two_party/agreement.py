@@ -94,11 +94,10 @@ def _compare(local: Local, terms: Terms, greeting: Greeting, policy: Policy, pee
     yield from _settle(_greeting_objection(local, terms, greeting, policy, peer))
     own = local.share(nonces)
     share = yield from exchange(own)
-    objection, agreed = _share_objection(local, own, share, terms, peer)
-    yield from _settle(objection)
-    if agreed is None:
-        raise DisagreementError("columns", "the shares do not make a schema")
-    return agreed
+    judged = _judge_shares(local, own, share, terms, peer)
+    yield from _settle(judged if isinstance(judged, Objection) else None)
+    assert isinstance(judged, Agreed)  # noqa: S101  # an objection has been raised as an error
+    return judged
 
 
 def _settle(own: Objection | None) -> Role[None]:
@@ -136,23 +135,21 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
     return None
 
 
-def _share_objection(
-    local: Local, own: Share, share: Share, terms: Terms, peer: str
-) -> tuple[Objection | None, Agreed | None]:
+def _judge_shares(local: Local, own: Share, share: Share, terms: Terms, peer: str) -> Objection | Agreed:
     objection = _records_objection(own, share)
     if objection is not None:
-        return objection, None
+        return objection
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
-        return Objection("class", f"neither party holds the class {terms.class_name!r}"), None
+        return Objection("class", f"neither party holds the class {terms.class_name!r}")
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(Attribute(peer, name, values) for name, values in share.attributes)
         class_attribute = Attribute(min(owners), terms.class_name, class_values)
         schema = joint_schema((*local.attributes, *theirs), class_attribute, owners)
     except InputError as error:
-        return Objection("columns", str(error)), None
-    return _design_objection(local, share, terms, schema, peer)
+        return Objection("columns", str(error))
+    return _judge_designs(local, share, terms, schema, peer)
 
 
 def _records_objection(own: Share, share: Share) -> Objection | None:
@@ -168,9 +165,7 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
     return None
 
 
-def _design_objection(
-    local: Local, share: Share, terms: Terms, schema: Schema, peer: str
-) -> tuple[Objection | None, Agreed | None]:
+def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreed:
     shared = len(schema.class_owners) > 1
     sizes = [len(values) for _, values in share.attributes]
     if share.class_values is not None and not shared:
@@ -181,5 +176,5 @@ def _design_objection(
         if terms.method == "hybrid" and terms.engine == "encrypted_coins":
             ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
-        return Objection("theta" if "theta" in str(error) else "groups", str(error)), None
-    return None, Agreed(terms, schema, peer, own_design, peer_design)
+        return Objection("theta" if "theta" in str(error) else "groups", str(error))
+    return Agreed(terms, schema, peer, own_design, peer_design)
