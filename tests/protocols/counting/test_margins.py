@@ -52,7 +52,7 @@ def test_a_task_can_be_sent_elsewhere() -> None:
     assert count_cells(pickle.loads(pickle.dumps(task))) == count_cells(task)
 
 
-@pytest.mark.parametrize("rows", [[], [5], [5000], [1000] * 7, [3000, 1, 1, 2047, 1, 2048], [0, 0]])
+@pytest.mark.parametrize("rows", [[], [5], [5000], [1000] * 7, [3000, 1, 1, 2047, 1], [2048, 2048, 1], [0, 0]])
 def test_bundles_hold_all_nodes_in_order_and_end_when_they_have_rows_enough(rows: list[int]) -> None:
     tasks = [NodeTask([Integer(1)] * count, np.zeros((count, 2), dtype=np.uint8), (1, 1), MODULUS) for count in rows]
     parts = list(bundles(tasks))
