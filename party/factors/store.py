@@ -161,19 +161,16 @@ class FactorStore:
             raise FactorsError("open to other users: run `chmod 600` on it, or delete it")
         seal = read_header(os.pread(handle, HEADER_BYTES, 0), self._secret, self._key, self._block_factors)
         blocks = -(-(status.st_size - HEADER_BYTES) // seal.block_bytes)
-        ours = mark is not None and (mark.device, mark.inode) == (status.st_dev, status.st_ino)
-        if mark is None or not ours or blocks > mark.most:
-            self._discard(witness if ours else None, blocks)
+        place = (status.st_dev, status.st_ino)
+        if mark is None or (mark.device, mark.inode) != place or blocks > mark.most:
+            self._discard(blocks)
             return None
         file = _File(handle, seal, witness, mark)
         file.check(status.st_size)
         return file
 
-    def _discard(self, witness: LockedWitness | None, blocks: int) -> None:
-        """Remove the file, and the mark if it is this file's."""
+    def _discard(self, blocks: int) -> None:
         self.path.unlink()
-        if witness is not None:
-            witness.write(Mark())
         if blocks:
             self.notice = f"{blocks * self._block_factors} factors made ahead were {_DISCARDED}"
 

@@ -6,8 +6,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
+from party.factors.seal import derive_key, key_digest
 from party.factors.store import FactorStore
-from party.factors.witness import Machine
+from party.factors.witness import LockedWitness, Machine, Witness
 from protocols.paillier.arithmetic import Integer
 from protocols.paillier.keys import PublicKey
 
@@ -48,6 +49,14 @@ class Bench:
     def page(self) -> bytes:
         self.last += BLOCK
         return b"".join(n.to_bytes(KEY.ciphertext_bytes, "big") for n in range(self.last - BLOCK + 1, self.last + 1))
+
+    @contextmanager
+    def lock(self) -> Iterator[LockedWitness]:
+        """Hold the witness."""
+        key = derive_key(SECRET, b"witness", key_digest(KEY))
+        with Witness(self.machine(), key).locked(0) as witness:
+            assert witness is not None
+            yield witness
 
     def fill(self, blocks: int) -> FactorStore:
         store = self.store()

@@ -8,6 +8,7 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from party.errors import FactorsError
+from party.factors.witness import Mark
 from tests.party.factors.bench import BLOCK, Bench, CrashError, crash_before
 
 ROOT = Path(__file__).parents[3]
@@ -46,6 +48,15 @@ def test_a_copied_folder_has_no_factors_and_the_first_one_keeps_its_own(bench: B
     assert "copied" in copied.notice
     assert not (tmp_path / "copy" / "factors.store").exists()
     assert len(store.take(100)) == 3 * BLOCK
+
+
+def test_a_file_of_the_same_number_on_another_device_is_another_file(bench: Bench) -> None:
+    bench.fill(3)
+    with bench.lock() as witness:
+        mark = witness.read()
+        assert mark is not None
+        witness.write(replace(mark, device=mark.device + 1))
+    assert_empty(bench)
 
 
 def test_a_folder_that_is_renamed_keeps_its_factors(bench: Bench, tmp_path: Path) -> None:
@@ -167,6 +178,16 @@ def test_a_crash_at_any_call_loses_what_was_in_hand_at_most(bench: Bench, name: 
     bench.store().append(bench.page())
     taken = bench.store().take(100)
     assert len(set(taken)) == len(taken) == left + BLOCK
+
+
+def test_the_mark_of_an_old_file_is_gone_before_a_new_one_could_get_its_number(bench: Bench) -> None:
+    bench.fill(2)
+    bench.path.unlink()
+    with crash_before(2), pytest.raises(CrashError):
+        bench.store().append(bench.page())
+    assert not bench.path.exists()
+    with bench.lock() as witness:
+        assert witness.read() == Mark()
 
 
 def test_a_crash_is_met_at_every_call_of_an_operation(bench: Bench) -> None:

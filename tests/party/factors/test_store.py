@@ -14,7 +14,7 @@ from party.errors import FactorsError
 from party.factors import witness as witness_module
 from party.factors.seal import HEADER_BYTES, Seal, derive_key
 from party.factors.store import FactorStore
-from party.factors.witness import LockedWitness, Machine, Witness
+from party.factors.witness import Machine, Witness
 from protocols.paillier.arithmetic import Integer
 from protocols.paillier.keys import PublicKey
 from tests.party.factors.bench import BLOCK, KEY, SECRET, Bench, recorded
@@ -73,6 +73,14 @@ def test_factors_are_marked_used_in_memory_then_durably_on_disk_before_they_are_
     with recorded() as calls:
         store.take(1)
     assert calls == ["mark", "mark", "ftruncate", "fsync", "mark"]  # the first one is that of opening
+
+
+def test_an_empty_store_is_only_looked_at(bench: Bench) -> None:
+    store = bench.fill(1)
+    store.take(BLOCK)
+    with recorded() as calls:
+        assert store.take(1) == []
+    assert calls == ["mark"]
 
 
 def test_a_block_is_on_disk_before_it_counts(bench: Bench) -> None:
@@ -341,10 +349,7 @@ def test_two_processes_share_a_store_and_get_different_factors(bench: Bench) -> 
 
 def test_while_another_process_is_at_it_none_are_taken_and_none_added(bench: Bench) -> None:
     store = bench.fill(2)
-    held = Witness(bench.machine(), b"")
-    held.path = bench.witness
-    with held.locked(0) as lock, patch("party.factors.store._TAKE_PATIENCE", 0.05):
-        assert isinstance(lock, LockedWitness)
+    with bench.lock(), patch("party.factors.store._TAKE_PATIENCE", 0.05):
         assert store.take(1) == []
         with patch("party.factors.store._OTHER_PATIENCE", 0.05), pytest.raises(FactorsError, match="in use"):
             store.append(bench.page())
