@@ -187,7 +187,7 @@ class _File:
     def check(self, size: int) -> None:
         """Compare the file with its mark, and finish what a crash left half done."""
         end = self._place(self.mark.count)
-        if self.seal.store != self.mark.store or size < end or self._tag(self.mark.count) != self.mark.top:
+        if self.seal.store != self.mark.store or self._tag(self.mark.count) != self.mark.top:
             raise FactorsError("damaged, or an older copy was written over it: delete it")
         if size > end:
             self._cut()
