@@ -69,6 +69,11 @@ class PartyProcess:
                 self._process.stdin.close()
 
     @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    @property
     def error(self) -> str:
         """The last error that the process told of, since this was last cleared."""
         return self._error

@@ -210,7 +210,7 @@ class _Demo:
         label = place + run.name.replace("hybrid-", "hybrid ω=")
 
         def show(progress: Progress) -> None:
-            display.show(Progress(f"{label}: {progress.phase}", progress.done, progress.total))
+            display.show(replace(progress, phase=f"{label}: {progress.phase}"))
 
         outputs = ("--model", model, "--report", report, "--progress", "json")
         train(alice, ALICE, ("party.toml", job, *outputs), server, show)

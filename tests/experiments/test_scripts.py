@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -19,6 +21,19 @@ def test_table_1_of_hybrid_2007_runs_quickly(tmp_path: Path) -> None:
     lines = (tmp_path / "table.csv").read_text().splitlines()
     assert len(lines) == 1 + 2 * 6
     assert "hybrid" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "rows"),
+    [("primitives", "operation", 14), ("growth", "memory_mib", 2), ("whole_trees", "phases", 2)],
+)
+def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str, column: str, rows: int) -> None:
+    done = run_script(f"benchmarks/{name}.py", "--quick", "--out", str(tmp_path / "result.json"))
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert set(result["machine"]) == {"processor", "cores", "python", "system"}
+    assert len(result["rows"]) == rows
+    assert all(column in row for row in result["rows"])
 
 
 def test_the_benchmark_beside_a_textbook_dot_product_runs_small(tmp_path: Path) -> None:
