@@ -52,17 +52,13 @@ class Telling:
         """The key under which the evaluator works."""
         return self._key.public_key
 
-    def answers(self, queries: Sequence[Query], shapes: Sequence[Shape] | None = None) -> Role[list[Answer]]:
-        """Receive the encrypted counts of a batch, check them and only then tell them.
-
-        Args:
-            queries: What both sides agreed to count.
-            shapes: How the items are laid out; one count an item unless given.
+    def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Receive the encrypted counts of a batch, one an item, check them and only then tell them.
 
         Raises:
             DeviationError: A check failed; nothing is told.
         """
-        counts = yield from self.decrypt(shapes or [Shape(self._checks.size(queries), 1)], self._records)
+        counts = yield from self.decrypt([Shape(self._checks.size(queries), 1)], self._records)
         return (yield from self.tell(queries, counts))
 
     def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
