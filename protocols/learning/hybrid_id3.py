@@ -16,7 +16,7 @@ estimated gain crosses.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite, log2
+from math import log2
 from typing import Protocol
 
 from protocols.counting.engine import Answer, CountEngine, Query
@@ -162,7 +162,7 @@ class HybridId3:
     def _mean_gains(self, own: tuple[float, ...]) -> Role[tuple[float, ...]]:
         theirs = (yield from exchange(EstimatedGains(own))).values
         most = log2(self._schema.classes) + TIE
-        if len(theirs) != len(own) or not all(isfinite(g) and -TIE <= g <= most for g in theirs):
+        if len(theirs) != len(own) or not all(-TIE <= g <= most for g in theirs):
             raise PeerError("the peer's estimated gains do not fit the level")
         return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
