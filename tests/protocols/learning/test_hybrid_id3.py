@@ -126,6 +126,16 @@ def test_a_root_of_one_class_is_a_leaf_once_it_is_known() -> None:
     assert result.computations == 4
 
 
+def test_a_nodes_counts_are_those_of_its_parents_answer() -> None:
+    """Estimates of one node by different attributes need not add up alike; the first that is known stays."""
+    tables = {0: [[4.0, 0.5], [0.5, 4.0]], 1: [[2.0, 1.0], [1.0, 2.5]]}
+    result = run_alone(HybridId3(schema_of((2, 2), 2), 9, ALL, FixedTables(tables)).build())
+    root = result.tree.root
+    assert isinstance(root, Split)
+    assert (root.attribute, root.counts) == (0, (4.5, 4.5))
+    assert [child.counts for child in root.children] == [(4.0, 0.5), (0.5, 4.0)]
+
+
 def play_windows(
     window: int, codes: Codes, schema: Schema, estimates: Sequence[Mapping[int, Any]]
 ) -> tuple[list[Result], list[RecordingEngine], Transcript]:
