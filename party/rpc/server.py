@@ -83,7 +83,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         self._patience = patience
         self._changed = threading.Condition()
         self._session: _Session | None = None
-        self._accepted = True
+        self._pending: _Session | None = None  # until it is accepted
         self._closed = False
         self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
         self._server = grpc.server(
@@ -135,20 +135,18 @@ class NodeServer(node_pb2_grpc.NodeServicer):
             session = self._waiting()
             if session is None:
                 raise PeerLostError(f"no peer opened a session within {timeout:g} s")
-            self._accepted = True
+            self._pending = None
             return session
 
     def _waiting(self) -> "_Session | None":
-        if self._accepted or self._session is None or self._session.over:
-            return None
-        return self._session
+        return None if self._pending is None or self._pending.over else self._pending
 
     def close(self) -> None:
         """Stop a session that still runs, let calls in flight end, and free the port."""
         with self._changed:
             session, self._closed = self._session, True
             self._changed.notify_all()
-        if session is not None and not session.over:
+        if session is not None:
             session.stop(Reason.CANCELLED)
         self._server.stop(grace=2 * LONG_POLL).wait()
         self._pool.shutdown(wait=False)
@@ -171,8 +169,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
                 return
             if not self._session.over:
                 raise NotNowError("another session runs")
-        self._session = _Session(peer, number, self._patience)
-        self._accepted = False
+        self._session = self._pending = _Session(peer, number, self._patience)
         self._changed.notify_all()
 
     def Push(  # noqa: N802 - the wire's name

@@ -292,6 +292,14 @@ def test_closing_the_server_stops_its_session(parties: Parties) -> None:
             server.accept(5)
 
 
+def test_closing_the_server_wakes_who_waits_for_a_session(parties: Parties, start: Start) -> None:
+    server = parties.serve()
+    waiting = start(server.accept)
+    time.sleep(0.1)
+    server.close()
+    assert isinstance(waiting.exception(2), InputError)
+
+
 # One session at a time
 
 
