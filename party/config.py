@@ -12,18 +12,24 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
+from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import number
 from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.identity import check_party_name
 from party.toml import Section, read_toml
+from protocols.errors import InputError
 from protocols.messages import Terms
+from protocols.paillier.encryption import ShortExponents
 
 T = TypeVar("T")
 
 METHODS = ("hybrid", "smc", "randomized")
 ENGINES = ("encrypted_coins", "dot_product")
 ALL = 0
+HERE = "local"
+SHORT_EXPONENTS = "short-256"
+EXPONENTS = ("full", SHORT_EXPONENTS)
 KEY_FLOOR = 2048
 KEY_CEILING = 16384
 USUAL_KEY_BITS = 3072
@@ -109,6 +115,7 @@ class PartyConfig:
     disguise: DisguiseSettings
     agree: Agreement
     node: NodeSettings
+    compute: ComputeSettings
 
     @property
     def folder(self) -> Path:
@@ -156,7 +163,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     Raises:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
     """
-    top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node"))
+    top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute"))
     name = _party_name(top, "name", top.text("name"))
     data = _data(top)
     return PartyConfig(
@@ -167,6 +174,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
         agree=_agreement(top.section("agree", ("methods", "theta", "omega", "smallest_key_bits")), key_floor),
         node=_node(top.section("node", ("listen", "peer", "address", "patience")), name),
+        compute=_compute(top),
     )
 
 
@@ -302,6 +310,29 @@ def _address(section: Section, key: str, lowest_port: int) -> Address | None:
     if not (well_formed and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
         raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
     return Address(host, int(port))
+
+
+def _compute(top: Section) -> ComputeSettings:
+    """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
+    if isinstance(top.raw("compute", None), str):
+        return _cluster(top, "compute", top.text("compute"), None)
+    section = top.section("compute", ("workers", "on", "exponents"))
+    short = section.choice("exponents", EXPONENTS, EXPONENTS[0]) == SHORT_EXPONENTS
+    exponents = ShortExponents() if short else None
+    on = section.text("on", HERE)
+    workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
+    if on == HERE:
+        return ComputeSettings(workers, None, exponents)
+    if workers != ALL_CPUS:
+        raise section.error("workers", "counts processes of this machine: leave it out, or 0, with a cluster")
+    return _cluster(section, "on", on, exponents)
+
+
+def _cluster(section: Section, key: str, address: str, exponents: ShortExponents | None) -> ComputeSettings:
+    try:
+        return ComputeSettings(cluster=address, short_exponents=exponents)
+    except InputError:
+        raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None
 
 
 def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Terms:

@@ -39,6 +39,16 @@ listen = "0.0.0.0:7071"    # where `cotally serve` listens
 # peer = "bob"             # the other party, trusted by `cotally trust`
 # address = "bob.example.org:7071"   # where `cotally train` reaches it
 patience = 30              # seconds without a sign of life after which the peer is given up
+
+# Where the heavy arithmetic is done; the results are the same everywhere.
+#   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party encrypts, the cluster gets
+#              its Paillier key and the plaintexts, in clear over the network unless you write dask+tls:// for dask://
+#   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier does, namely that
+#              powers of a random base with 256-bit exponents cannot be told from powers with full-length exponents
+[compute]
+workers = 0                # processes on this machine: 0 for one a processor, 1 for none beside the party's own
+# on = "dask://host:8786"
+# exponents = "short-256"
 """
 
 

@@ -1,0 +1,54 @@
+"""Where a party's heavy arithmetic is done: in this process, in worker processes, or on a Dask cluster.
+
+Each place is a map whose results come in order and which takes only a few tasks ahead; the core
+(`protocols.counting.compute`) does not see which one it is, and the results are equal.
+
+What a worker is given:
+
+* to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public modulus. No private key.
+* to *encrypt*: the factors of our own Paillier key and the plaintexts of one page. It draws its chance by itself.
+
+No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
+on, so it sees what its workers see: whoever runs the cluster holds the party's Paillier key once it encrypts there.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from party.compute.cluster import Cluster
+from party.compute.encryption import ParallelEncryptor
+from party.compute.ordered import WorkerError
+from party.compute.pool import LocalPool
+from party.compute.settings import ComputeSettings, available_cpus
+from protocols.counting.compute import Compute, InlineWorkers, Workers
+from protocols.paillier.keys import PrivateKey
+
+__all__ = [
+    "Cluster",
+    "ComputeSettings",
+    "LocalPool",
+    "ParallelEncryptor",
+    "WorkerError",
+    "available_cpus",
+    "make_compute",
+]
+
+
+@contextmanager
+def make_compute(settings: ComputeSettings, private_key: PrivateKey) -> Iterator[Compute]:
+    """Hold workers for as long as the context lasts; their tables of the key are made once.
+
+    NB: enter before a channel or a server of gRPC is made.
+
+    Raises:
+        WorkerError: The cluster cannot be used.
+    """
+    with _workers(settings) as workers:
+        yield Compute(ParallelEncryptor(private_key, workers, settings.short_exponents), workers)
+
+
+def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:
+    if settings.cluster is not None:
+        return Cluster(settings.cluster)
+    count = settings.workers or available_cpus()
+    return LocalPool(count) if count > 1 else nullcontext(InlineWorkers())

@@ -1,0 +1,179 @@
+"""Workers of a Dask cluster (extra `cotally[cluster]`).
+
+Tasks are never told apart by their contents (`pure=False`): Dask would answer a second, equal task with the result of
+the first, and two encryptions of a page would be one. When a worker is lost, Dask has its task done again elsewhere,
+for an encryption with fresh chance; a task that takes three workers with it, or a lost scheduler, ends the run.
+
+Security: `dask://` is plain TCP, for a network that the party trusts with its Paillier key; `dask+tls://` takes the
+certificates that Dask's own settings name (`distributed.comm.tls`).
+"""
+
+import importlib
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from party.compute.ordered import AHEAD, WorkerError, ordered_map
+from protocols.errors import CotallyError
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+CONNECT_SECONDS = 10.0
+NO_WORKERS_SECONDS = 60.0
+_LOOK_SECONDS = 5.0
+_LEAVE_SECONDS = 2.0
+TLS = "dask+tls"
+_TRANSPORT = {"dask": "tcp", TLS: "tls"}
+_PROBLEMS = (OSError, TypeError, ValueError, RuntimeError)  # of Dask, where it cannot reach or read
+
+
+class Cluster:
+    """A cluster's workers, each of which has this version of cotally; a context, at whose end we leave it.
+
+    Args:
+        address: Of the scheduler, as `ComputeSettings` has it.
+
+    Raises:
+        WorkerError: Dask is not installed, the cluster cannot be reached, has no workers, or other versions.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._client = _connect(address)
+        try:
+            self._check_workers()
+        except BaseException:
+            self._leave()
+            raise
+        self._executor: Executor = self._client.get_executor(pure=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+        """Apply a function of a module to tasks, two a thread of the cluster ahead; results come in order.
+
+        Raises:
+            WorkerError: The cluster was lost, or a task that it tried again and again.
+        """
+        ahead = AHEAD * max(1, self._threads())
+        return ordered_map(partial(self._submit, function), self._wait, tasks, ahead)
+
+    def _submit(self, function: Callable[[A], B], task: A) -> Future[B]:
+        try:
+            return self._executor.submit(function, task)
+        except _PROBLEMS:
+            raise self._lost() from None
+
+    def _wait(self, future: Future[B]) -> B:
+        """Wait for a result as long as there are workers; Dask itself would wait for ever for new ones."""
+        seen = time.monotonic()
+        while True:
+            try:
+                return future.result(_LOOK_SECONDS)
+            except TimeoutError:
+                if self._threads():
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > NO_WORKERS_SECONDS:
+                    raise WorkerError(f"the cluster at {self._address} has no workers any more") from None
+            except CancelledError:
+                raise self._lost() from None
+            except (CotallyError, MemoryError):
+                raise
+            except Exception as error:
+                raise self._failed(error) from error
+
+    def _threads(self) -> int:
+        try:
+            return sum(self._client.nthreads().values())
+        except _PROBLEMS:
+            raise self._lost() from None
+
+    def _check_workers(self) -> None:
+        deadline = time.monotonic() + NO_WORKERS_SECONDS
+        while not self._threads():
+            if time.monotonic() > deadline:
+                raise WorkerError(f"the cluster at {self._address} has no workers: start some with `dask worker`")
+            time.sleep(0.1)
+        try:
+            versions = set(self._client.run(version, "cotally").values())
+        except Exception as error:
+            raise self._failed(error) from error
+        if versions != {version("cotally")}:
+            raise WorkerError(f"the workers at {self._address} must have cotally {version('cotally')} installed")
+
+    def _failed(self, error: Exception) -> WorkerError:
+        """Say what kind of fault it was; its text may hold an argument and is not shown."""
+        return WorkerError(
+            f"the cluster at {self._address} failed in a task ({type(error).__name__}): its workers need this version "
+            "of cotally and of Python, and memory for a page and the key's tables"
+        )
+
+    def _lost(self) -> WorkerError:
+        return WorkerError(f"lost the cluster at {self._address}, or its scheduler was restarted")
+
+    def _leave(self) -> None:
+        with suppress(*_PROBLEMS):
+            self._client.close(timeout=_LEAVE_SECONDS)
+
+
+def _connect(address: str) -> Any:
+    """Return a client of the scheduler."""
+    try:
+        dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
+    except ImportError:
+        raise WorkerError("a cluster needs Dask: pip install 'cotally[cluster]'") from None
+    for name in ("distributed", "distributed.client"):  # its troubles become our one line of error
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
+    kind, _, place = address.partition("://")
+    security = distributed.Security()
+    if kind == TLS and security.get_connection_args("client")["ssl_context"] is None:
+        raise WorkerError(f"{address} needs certificates, named in Dask's own settings (distributed.comm.tls)")
+    _check_answer(address, place)
+    make = partial(distributed.Client, timeout=CONNECT_SECONDS, set_as_default=False, security=security)
+    try:
+        return _in_time(partial(make, f"{_TRANSPORT[kind]}://{place}"))
+    except _PROBLEMS as error:
+        raise WorkerError(f"no Dask scheduler can be reached at {address} ({type(error).__name__})") from None
+
+
+def _in_time(make: Callable[[], B]) -> B:
+    """Make a client, or give it up: at a port that accepts and says nothing Dask waits for ever.
+
+    Raises:
+        TimeoutError: It took too long.
+    """
+    made: Future[B] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except Exception as error:  # noqa: BLE001  # raised again by whoever waits
+            made.set_exception(error)
+
+    threading.Thread(target=run, name="connect", daemon=True).start()
+    return made.result(CONNECT_SECONDS + _LOOK_SECONDS)
+
+
+def _check_answer(address: str, place: str) -> None:
+    """Find out at once, and why, when nobody listens there: Dask would try for a while."""
+    host, _, port = place.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise WorkerError(f"no Dask scheduler can be reached at {address}: {error}") from None

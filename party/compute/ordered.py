@@ -1,0 +1,57 @@
+"""A map over futures: in order, and only a few tasks ahead, so that memory stays flat and a slow peer slows us."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from typing import TypeVar
+
+from protocols.errors import InputError
+
+AHEAD = 2  # tasks a worker: one in work, one waiting
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class WorkerError(InputError):
+    """Workers cannot be had, or were lost with their work; the text says what to do."""
+
+
+OUT_OF_MEMORY = "a worker ran out of memory: use fewer workers, or a machine with more memory"
+
+
+def ordered_map(
+    submit: Callable[[A], Future[B]], result: Callable[[Future[B]], B], tasks: Iterable[A], ahead: int
+) -> Iterator[B]:
+    """Yield the results of all tasks in their order; one that is closed early cancels what waits.
+
+    Args:
+        submit: Starts a task.
+        result: Waits for it.
+        tasks: Taken one by one.
+        ahead: How many tasks may be started before the first of them is asked for.
+
+    Raises:
+        WorkerError: A worker ran out of memory.
+    """
+    started: deque[Future[B]] = deque()
+    try:
+        for task in tasks:
+            started.append(submit(task))
+            if len(started) >= ahead:
+                yield _take(started, result)
+        while started:
+            yield _take(started, result)
+    finally:
+        for future in started:
+            future.cancel()
+
+
+def _take(started: deque[Future[B]], result: Callable[[Future[B]], B]) -> B:
+    """Wait for the oldest task. It stays in the queue until it is done, so that an interruption cancels it too."""
+    try:
+        value = result(started[0])
+    except MemoryError:
+        raise WorkerError(OUT_OF_MEMORY) from None
+    started.popleft()
+    return value

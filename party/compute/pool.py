@@ -1,0 +1,175 @@
+"""Worker processes of this machine.
+
+They are spawned, never forked: a fork with a live channel of gRPC deadlocks, and would inherit state. A started worker
+is a process of its own at once, so a pool that is made before the channel is safe; it loads its code meanwhile.
+
+Each worker has a pipe whose other end only the party holds. So a worker that dies is seen as the end of its pipe, at
+once, and a party that dies is seen by its workers, whatever killed it. No task is repeated on this machine: what
+killed one worker would kill the next.
+"""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context, resource_tracker
+from queue import SimpleQueue
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from party.compute.ordered import AHEAD, WorkerError, ordered_map
+from party.compute.worker import serve
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+_SPAWN = get_context("spawn")
+_JOIN_SECONDS = 5.0
+
+
+class LocalPool:
+    """A few worker processes; a context, at whose end they end.
+
+    A worker that died fails the task that it had; another one takes its place when the next task comes.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._lock = Lock()
+        self._closed = False
+        self._workers: list[_Worker] = []
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        try:
+            for _ in range(workers):
+                self._idle.put(self._start())
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The numbers of the processes."""
+        return tuple(worker.pid for worker in self._workers)
+
+    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+        """Apply a function of a module to tasks, two a worker ahead; results come in order.
+
+        Raises:
+            WorkerError: A worker died or ran out of memory.
+        """
+        ahead = AHEAD * len(self._workers)
+        return ordered_map(partial(self._submit, function), Future.result, tasks, ahead)
+
+    def close(self) -> None:
+        """End all workers, in the midst of their work if need be."""
+        with self._lock:
+            self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown()
+        for worker in self._workers:
+            worker.hang_up()
+
+    def _submit(self, function: Callable[[A], B], task: A) -> Future[B]:
+        return self._threads.submit(self._call, function, task)
+
+    def _call(self, function: Callable[[A], B], task: A) -> B:
+        worker = self._idle.get()  # there are as many threads as workers
+        try:
+            if not worker.alive:
+                worker = self._replace(worker)
+            result: B = worker.call(function, task)
+            return result
+        finally:
+            self._idle.put(worker)
+
+    def _replace(self, worker: "_Worker") -> "_Worker":
+        fresh = self._start()
+        self._workers.remove(worker)
+        worker.hang_up()
+        return fresh
+
+    def _start(self) -> "_Worker":
+        with self._lock:
+            if self._closed:
+                raise WorkerError("the workers have been ended")
+            worker = _Worker()
+            self._workers.append(worker)
+            return worker
+
+
+class _Worker:
+    """One process and our end of its pipe. One thread at a time calls it."""
+
+    def __init__(self) -> None:
+        self._connection, theirs = _SPAWN.Pipe()
+        self._process = _SPAWN.Process(target=serve, args=(theirs,), daemon=True)
+        try:
+            with _interruptions_held_back():
+                self._process.start()
+        except OSError as error:
+            raise WorkerError(f"a worker process cannot be started: {error.strerror}; use fewer workers") from None
+        finally:
+            theirs.close()
+        self.pid = self._process.pid or 0
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.is_alive()
+
+    def call(self, function: Callable[[Any], Any], task: object) -> Any:
+        """Have one task done.
+
+        Raises:
+            WorkerError: The process died over it.
+        """
+        try:
+            self._connection.send((function, task))
+            done, result = self._connection.recv()
+        except (EOFError, OSError):
+            raise WorkerError(self._obituary()) from None
+        if not done:
+            raise result
+        return result
+
+    def _obituary(self) -> str:
+        self._process.join(_JOIN_SECONDS)
+        code = self._process.exitcode
+        self.kill()
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
+        return (
+            f"a worker process ended {how} in the midst of its work; if memory ran out, use fewer workers "
+            "(--workers), or a machine with more"
+        )
+
+    def kill(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+
+    def hang_up(self) -> None:
+        """Let go of the pipe, when nobody waits at it."""
+        self._connection.close()
+
+
+@contextmanager
+def _interruptions_held_back() -> Iterator[None]:
+    """Let a process start with SIGINT blocked: a Ctrl-C then ends the party only, which ends its workers."""
+    resource_tracker.ensure_running()  # NB: unblocks SIGINT when it starts, so it has to run before
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,50 @@
+"""What a party says about its arithmetic (`[compute]` in `party.toml`)."""
+
+import os
+import re
+from dataclasses import dataclass
+
+from protocols.errors import InputError
+from protocols.paillier.encryption import ShortExponents
+
+ALL_CPUS = 0
+MOST_WORKERS = 1024
+
+_CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
+
+
+@dataclass(frozen=True)
+class ComputeSettings:
+    """Where to compute, and with which exponents.
+
+    Args:
+        workers: Processes on this machine; `ALL_CPUS` for as many as there are processors, 1 for this one alone.
+        cluster: Address of a Dask scheduler, `dask://host:port`, or `dask+tls://host:port`; None for this machine.
+        short_exponents: The request for short exponents, with its assumption; None for full length.
+
+    Raises:
+        InputError: A value is out of its range.
+    """
+
+    workers: int = ALL_CPUS
+    cluster: str | None = None
+    short_exponents: ShortExponents | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.workers <= MOST_WORKERS:
+            raise InputError(f"workers must be 0 (one a processor) to {MOST_WORKERS}")
+        if self.cluster is not None and not _is_cluster(self.cluster):
+            raise InputError('a cluster is named as "dask://host:8786", or "dask+tls://host:8786"')
+        if not isinstance(self.short_exponents, ShortExponents | None):
+            raise InputError("short exponents are asked for by a ShortExponents, and by nothing else")
+
+
+def _is_cluster(address: str) -> bool:
+    return bool(_CLUSTER.fullmatch(address)) and 1 <= int(address.rpartition(":")[2]) <= 65535
+
+
+def available_cpus() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
