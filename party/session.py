@@ -2,12 +2,14 @@
 
 import secrets
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
 from party.channel import Channel, Traffic, play
+from party.compute import ComputeSettings, make_compute
 from party.config import PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
@@ -65,6 +67,19 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         dataset=config.data.dataset,
         secrets=Secrets(load_secret(folder), load_private_key(folder, key_floor), secrets),
     )
+
+
+@contextmanager
+def with_workers(local: Local, settings: ComputeSettings) -> Iterator[Local]:
+    """Give a party its workers for as long as the context lasts, session after session.
+
+    NB: enter before a channel or a server of gRPC is made.
+
+    Raises:
+        InputError: They cannot be had.
+    """
+    with make_compute(settings, local.secrets.paillier) as compute:
+        yield replace(local, compute=compute)
 
 
 def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from types import FrameType
 
 from party.cli.progress import make_progress
-from party.cli.train import add_outputs, announce, check_outputs, pinned_peer, write_results
+from party.cli.train import add_outputs, announce, check_outputs, compute_settings, pinned_peer, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.identity import load_identity
 from party.rpc.server import NodeServer
-from party.session import load_local, run_session
+from party.session import load_local, run_session, with_workers
 from protocols.errors import CotallyError
 from protocols.two_party.local import Local
 
@@ -28,16 +28,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command; without `--once` a failed run is reported and the node keeps serving."""
     config = read_party_config(arguments.config)
+    settings = compute_settings(arguments, config)
     check_outputs(arguments)
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
     signal.signal(signal.SIGTERM, _stop)
-    with NodeServer(identity, [peer], address, patience=config.node.patience) as server:
+    with (
+        with_workers(local, settings) as ready,
+        NodeServer(identity, [peer], address, patience=config.node.patience) as server,
+    ):
         print(f"{config.name} listens on {server.address} for {peer.name}", file=sys.stderr, flush=True)
         while True:
             try:
-                _serve_one(server, local, config, arguments)
+                _serve_one(server, ready, config, arguments)
             except CotallyError as error:
                 if arguments.once:
                     raise

@@ -3,16 +3,18 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from party.cli.progress import PROGRESS_STYLES, make_progress
+from party.compute import ComputeSettings
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
 from party.files import check_writable, write_atomically
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
 from party.rpc.client import connect
-from party.session import Report, check_job, load_local, run_session
+from party.session import Report, check_job, load_local, run_session, with_workers
 from protocols.two_party.agreement import Agreed
 
 SUMMARY = "open a run with the peer and build the tree"
@@ -30,19 +32,24 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, default=Path("model.json"), help="where the tree goes (model.json)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+    parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     config, terms = read_party_config(arguments.config), read_job(arguments.job)
+    settings = compute_settings(arguments, config)
     check_outputs(arguments)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
     check_job(local, config, terms)
-    with connect(identity, peer, address, patience=config.node.patience) as channel:
+    with (
+        with_workers(local, settings) as ready,
+        connect(identity, peer, address, patience=config.node.patience) as channel,
+    ):
         progress = make_progress(arguments.progress)
-        report = run_session(local, config, channel, terms, progress.show, announce)
+        report = run_session(ready, config, channel, terms, progress.show, announce)
     progress.finish()
     write_results(arguments, report)
     return 0
@@ -53,6 +60,17 @@ def check_outputs(arguments: argparse.Namespace) -> None:
     for path in (arguments.model, arguments.report):
         if path is not None:
             check_writable(path)
+
+
+def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:
+    """Return where to compute: as the settings say, or in `--workers` processes of this machine.
+
+    Raises:
+        InputError: The number is out of its range.
+    """
+    if arguments.workers is None:
+        return config.compute
+    return replace(config.compute, workers=arguments.workers, cluster=None)
 
 
 def pinned_peer(config: PartyConfig) -> Peer:
