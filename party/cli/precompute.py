@@ -1,0 +1,127 @@
+"""Make random factors while the machine is idle, so that a run encrypts with one multiplication each.
+
+They are kept in the party's folder, sealed, and each is used at most once: `train` and `serve` take them by
+themselves. They last until the machine is restarted, and are discarded if the folder is copied or restored.
+Stop with Ctrl-C at any time: what was made is kept. At most 127 more than asked for are made.
+
+Without an amount, as many are made as one run over this party's data (engine encrypted_coins) still needs.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from party.cli.progress import PROGRESS_STYLES, Display, make_progress
+from party.compute import make_compute
+from party.config import KEY_FLOOR, PartyConfig, read_party_config
+from party.creation import CONFIG_FILE
+from party.factors import BLOCK_FACTORS, FactorStore
+from party.keystore import load_private_key, load_secret
+from party.session import load_local
+from protocols.counting.compute import PageEncryptor
+from protocols.counting.encrypted_coins import ciphertexts_a_record
+from protocols.errors import InputError
+from protocols.role import Progress
+
+SUMMARY = "make random factors while the machine is idle"
+
+_PHASE = "making factors"
+_MEBIBYTE = 1 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the party's folder")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--count", type=_positive, metavar="N", help="make N more")
+    amount.add_argument("--for-rows", type=_positive, metavar="N", help="have enough for a run over N records")
+    amount.add_argument("--seconds", type=_positive, metavar="S", help="make factors for S seconds")
+    amount.add_argument("--status", action="store_true", help="only say how many there are and what they are good for")
+    parser.add_argument("--workers", type=int, metavar="N", help="use N processes, whatever [compute] says")
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make what is asked for, and say what there is."""
+    config = read_party_config(arguments.folder / CONFIG_FILE)
+    key = load_private_key(config.folder, KEY_FLOOR)
+    store = FactorStore(config.folder, load_secret(config.folder), key.public_key)
+    wanted = 0 if arguments.status else _wanted(arguments, config, store)
+    settings = replace(config.compute, cluster=None, short_exponents=None)
+    if arguments.workers is not None:
+        settings = replace(settings, workers=arguments.workers)
+    if wanted:
+        progress = make_progress(arguments.progress)
+        try:
+            with make_compute(settings, key) as compute:
+                _make(store, compute.encryption, wanted, arguments.seconds, progress)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            progress.finish()
+    print(_status(config, store))
+    return 0
+
+
+def _wanted(arguments: argparse.Namespace, config: PartyConfig, store: FactorStore) -> int | float:
+    """Return how many factors to make: without end where time alone counts."""
+    if arguments.seconds:
+        return float("inf")
+    if arguments.count:
+        return int(arguments.count)
+    a_record, records = _need(config)
+    return max(0, a_record * (arguments.for_rows or records) - store.left())
+
+
+def _need(config: PartyConfig) -> tuple[int, int]:
+    """Return how many factors a record takes in a run over this party's data, and how many records these are.
+
+    Raises:
+        InputError: The data cannot be read, or their groups need no factors that could be counted.
+    """
+    local = load_local(config, KEY_FLOOR)
+    return ciphertexts_a_record(local.design(config.agree.theta[0], class_is_shared=False)), len(local.records)
+
+
+def _make(
+    store: FactorStore, encryption: PageEncryptor, wanted: int | float, seconds: int | None, progress: Display
+) -> None:
+    """Encrypt zeros, whose ciphertexts are random factors, and store each block as soon as it is made."""
+    began, done = time.monotonic(), 0
+    for page in encryption.encrypt_pages(_zeros(wanted)):
+        store.append(page)
+        done += BLOCK_FACTORS
+        taken = time.monotonic() - began
+        progress.show(Progress(_PHASE, taken, seconds) if seconds else Progress(_PHASE, done, float(wanted)))
+        if seconds and taken >= seconds:
+            return
+
+
+def _zeros(wanted: int | float) -> Iterator[list[int]]:
+    while wanted > 0:
+        yield [0] * BLOCK_FACTORS
+        wanted -= BLOCK_FACTORS
+
+
+def _status(config: PartyConfig, store: FactorStore) -> str:
+    left = store.left()
+    lines = [store.notice] if store.notice else []
+    size = store.path.stat().st_size / _MEBIBYTE if store.path.exists() else 0
+    lines.append(f"{left} factors are left, {size:.1f} MiB, until this machine is restarted")
+    try:
+        a_record, records = _need(config)
+    except InputError as error:
+        lines.append(f"What a run needs is not known: {error}")
+    else:
+        enough = f"enough for {left // a_record} records" if a_record else "without groups none are used"
+        lines.append(f"A record takes {a_record}: {enough}; this party's data have {records}")
+    return "\n".join(lines)
