@@ -13,6 +13,7 @@ from party.compute import ComputeSettings, make_compute
 from party.config import PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
+from party.factors import with_stored_factors
 from party.keystore import load_private_key, load_secret
 from party.releases import Release, changed_field, check_release, record_release
 from protocols.errors import InputError
@@ -36,6 +37,7 @@ class Report:
     outcome: Outcome
     traffic: Traffic
     seconds: float
+    factors: str = ""  # what became of factors made ahead
 
 
 def load_local(config: PartyConfig, key_floor: int) -> Local:
@@ -195,6 +197,7 @@ def run_session(
         on_agreed(agreed)
     if agreed.terms.method != "smc":
         record_release(config.folder, release_of(local, agreed.terms))
-    outcome = play(run(local, agreed), channel, on_progress)
+    ready, stored = with_stored_factors(local, config.folder)
+    outcome = play(run(ready, agreed), channel, on_progress)
     channel.close()
-    return Report(agreed, outcome, channel.traffic, time.monotonic() - started)
+    return Report(agreed, outcome, channel.traffic, time.monotonic() - started, stored.report())

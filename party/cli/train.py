@@ -103,6 +103,8 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     write_model(arguments.model, report.outcome.tree)
     if arguments.report is not None:
         write_atomically(arguments.report, json.dumps(report_fields(report), indent=2) + "\n")
+    if report.factors:
+        print(report.factors, file=sys.stderr)
     outcome = report.outcome
     key = f"; Paillier key of {outcome.key_holder}: {outcome.fingerprint}" if outcome.fingerprint else ""
     print(
