@@ -6,7 +6,7 @@ number that was not measured, such as the seconds of a derived row, is null.
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ def _is_count(value: int | None) -> bool:
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
+    `phases` are the seconds of each part of the run.
+
     Raises:
         ReportError: A field is out of its range.
     """
@@ -56,6 +58,7 @@ class TrainReport:
     bytes_received: int
     round_trips: int
     exact_counts_disclosed: int
+    phases: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check(self.method in METHODS[1:], "method is unknown")
@@ -68,6 +71,15 @@ class TrainReport:
         for name in (*counts, "exact_counts_disclosed"):
             value = getattr(self, name)
             _check(value is not None and _is_count(value), f"{name} must be a count")
+
+
+def write_train_report(path: Path, report: TrainReport) -> None:
+    """Write the report of one run as JSON.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    write_atomically(path, json.dumps(asdict(report), indent=1) + "\n")
 
 
 def read_train_report(path: Path) -> TrainReport:

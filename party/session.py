@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -31,13 +31,31 @@ _NOISE_SHARE = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class Report:
-    """What a finished run cost and gave."""
+    """What a finished run cost and gave; `phases` are the seconds of each part of it."""
 
     agreed: Agreed
     outcome: Outcome
     traffic: Traffic
     seconds: float
+    phases: Mapping[str, float]
     factors: str = ""  # what became of factors made ahead
+
+
+class _PhaseClock:
+    """Adds up the time of each phase, and passes progress on."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._last = self.started = time.monotonic()
+        self.phases: dict[str, float] = {}
+
+    def show(self, progress: Progress) -> None:
+        """Count the time since the last sign of life to the phase that now reports."""
+        now = time.monotonic()
+        self.phases[progress.phase] = self.phases.get(progress.phase, 0.0) + now - self._last
+        self._last = now
+        if self._on_progress is not None:
+            self._on_progress(progress)
 
 
 def load_local(config: PartyConfig, key_floor: int) -> Local:
@@ -187,17 +205,18 @@ def run_session(
         PeerError: The peer's fault; `DisagreementError` before any data has left.
         InputError: Ours.
     """
-    started = time.monotonic()
+    clock = _PhaseClock(on_progress)
     policy, nonce = make_policy(local, config), secrets.token_bytes(32)
     if terms is None:
-        agreed = play(answer(local, policy, channel.peer, nonce), channel, on_progress)
+        agreed = play(answer(local, policy, channel.peer, nonce), channel)
     else:
-        agreed = play(propose(local, terms, policy, channel.peer, nonce), channel, on_progress)
+        agreed = play(propose(local, terms, policy, channel.peer, nonce), channel)
     if on_agreed is not None:
         on_agreed(agreed)
     if agreed.terms.method != "smc":
         record_release(config.folder, release_of(local, agreed.terms))
     ready, stored = with_stored_factors(local, config.folder)
-    outcome = play(run(ready, agreed), channel, on_progress)
+    outcome = play(run(ready, agreed), channel, clock.show)
     channel.close()
-    return Report(agreed, outcome, channel.traffic, time.monotonic() - started, stored.report())
+    seconds = time.monotonic() - clock.started
+    return Report(agreed, outcome, channel.traffic, seconds, clock.phases, stored.report())

@@ -1,7 +1,6 @@
 """`cotally train PARTY.toml JOB.toml`: open a run with the peer and build the tree."""
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +9,10 @@ from party.cli.progress import PROGRESS_STYLES, make_progress
 from party.compute import ComputeSettings
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
-from party.files import check_writable, write_atomically
+from party.files import check_writable
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
+from party.report import TrainReport, write_train_report
 from party.rpc.client import connect
 from party.session import Report, check_job, load_local, run_session, with_workers
 from protocols.two_party.agreement import Agreed
@@ -102,7 +102,7 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     """Write model and costs, and say that both sides end with the same tree."""
     write_model(arguments.model, report.outcome.tree)
     if arguments.report is not None:
-        write_atomically(arguments.report, json.dumps(report_fields(report), indent=2) + "\n")
+        write_train_report(arguments.report, train_report(report))
     if report.factors:
         print(report.factors, file=sys.stderr)
     outcome = report.outcome
@@ -122,20 +122,20 @@ def _accuracy(report: Report) -> str:
     return f"; {kind} {outcome.correct / outcome.records_test:.3f} on {outcome.records_test} held-out records"
 
 
-def report_fields(report: Report) -> dict[str, object]:
+def train_report(report: Report) -> TrainReport:
     """Return what a run cost, as `cotally demo` and scripts read it."""
     outcome, terms, traffic = report.outcome, report.agreed.terms, report.traffic
-    correct = outcome.correct
-    return {
-        "method": terms.method,
-        "omega": (terms.omega or None) if terms.method == "hybrid" else None,
-        "accuracy": correct / outcome.records_test if correct is not None else None,
-        "correct": correct,
-        "records_test": outcome.records_test,
-        "smc_computations": outcome.smc_computations,
-        "seconds": report.seconds,
-        "bytes_sent": traffic.bytes_sent,
-        "bytes_received": traffic.bytes_received,
-        "round_trips": traffic.round_trips,
-        "exact_counts_disclosed": outcome.exact_counts_disclosed,
-    }
+    return TrainReport(
+        method=terms.method,
+        omega=(terms.omega or None) if terms.method == "hybrid" else None,
+        accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
+        correct=outcome.correct,
+        records_test=outcome.records_test,
+        smc_computations=outcome.smc_computations,
+        seconds=report.seconds,
+        bytes_sent=traffic.bytes_sent,
+        bytes_received=traffic.bytes_received,
+        round_trips=traffic.round_trips,
+        exact_counts_disclosed=outcome.exact_counts_disclosed,
+        phases=dict(report.phases),
+    )

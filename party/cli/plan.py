@@ -1,0 +1,53 @@
+"""`cotally plan PARTY.toml JOB.toml`: what the run will cost, before anybody is called."""
+
+import argparse
+from pathlib import Path
+
+from party.compute import available_cpus, make_compute
+from party.config import KEY_FLOOR, read_job, read_party_config
+from party.planning.calibration import calibrate
+from party.planning.model import Sizes, forecast
+from party.session import check_job, load_local
+from protocols.errors import InputError
+
+SUMMARY = "tell what a run will cost, before it starts"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    parser.add_argument("--peer-columns", type=int, metavar="N", help="attributes of the peer (as many as ours)")
+    parser.add_argument("--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (as many as ours)")
+    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree, if you know better")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command."""
+    for option in ("peer_columns", "peer_patterns", "splits"):
+        value = getattr(arguments, option)
+        if value is not None and value < 1:
+            raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
+    config, terms = read_party_config(arguments.config), read_job(arguments.job)
+    local = load_local(config, KEY_FLOOR)
+    check_job(local, config, terms)
+    own = [attribute.size for attribute in local.attributes]
+    mean = round(sum(own) / len(own)) if own else 2
+    peer = [mean] * (arguments.peer_columns or len(own) or 1)
+    patterns = local.design(terms.theta, class_is_shared=False).patterns if terms.method != "smc" else 1
+    sizes = Sizes(
+        records=len(local.records),
+        domains=[*own, *peer],
+        classes=local.class_attribute.size if local.class_attribute else 2,
+        patterns=(patterns, arguments.peer_patterns or patterns),
+        key_bits=local.secrets.paillier.public_key.bits,
+    )
+    workers = config.compute.workers or available_cpus()
+    with make_compute(config.compute, local.secrets.paillier) as compute:
+        speed = calibrate(local.secrets.paillier, compute.encryption, workers)
+    print(forecast(sizes, terms, speed, arguments.splits))
+    print(
+        "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): "
+        "with clean classes there are fewer counts and round trips."
+    )
+    return 0
