@@ -332,6 +332,7 @@ class Responder(node_pb2_grpc.NodeServicer):
     def __init__(self) -> None:
         self.opens: list[wire.OpenRequest] = []
         self.pushes: list[wire.PushRequest] = []
+        self.pulls: list[int] = []
         self.version = "1"
         self.open_codes: Iterator[grpc.StatusCode] = iter(())
         self.push_codes: Iterator[grpc.StatusCode] = iter(())
@@ -347,7 +348,8 @@ class Responder(node_pb2_grpc.NodeServicer):
         fail_by(next(self.push_codes, None), context)
         return wire.PushReply()
 
-    def Pull(self, _: wire.PullRequest, context: grpc.ServicerContext) -> wire.PullReply:  # noqa: N802
+    def Pull(self, request: wire.PullRequest, context: grpc.ServicerContext) -> wire.PullReply:  # noqa: N802
+        self.pulls.append(request.sequence)
         reply = next(self.pages, None)
         if isinstance(reply, wire.PullReply):
             return reply
@@ -444,6 +446,17 @@ def test_a_malformed_reply_is_a_deviation_and_the_peer_is_told(
         play(receive(Verdict), alice)
     assert type(error.value) is PeerError
     assert [request.page.end for request in servicer.pushes] == [wire.END_DEVIATION]
+
+
+def test_the_end_of_the_peers_stream_is_acknowledged_and_nothing_more_is_asked(
+    parties: Parties, responder: tuple[Responder, str]
+) -> None:
+    servicer, address = responder
+    servicer.pages = iter([wire.PullReply(page=wire.Page(end=wire.END_FINISHED))])
+    alice = parties.connect(address)
+    time.sleep(0.6)
+    assert servicer.pulls == [0, 1]
+    alice.close()
 
 
 def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tuple[Responder, str]) -> None:
