@@ -39,7 +39,9 @@ class Greeting(Message):
 
 @dataclass(frozen=True, repr=False)
 class Share(Message):
-    """One party's part of the joint schema, and keyed digests that only show whether both sides hold the same.
+    """One party's part of the joint schema, and a keyed digest of the ordered record ids.
+
+    The digest shows whether both sides hold the same ids; whoever can guess the whole list can confirm the guess.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
@@ -50,7 +52,13 @@ class Share(Message):
     class_values: tuple[str, ...] | None
     groups: tuple[tuple[int, ...], ...]
     records_digest: bytes
-    class_digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class ClassDigest(Message):
+    """A keyed digest of the class column; crosses only where both parties hold the class."""
+
+    digest: bytes
 
 
 @dataclass(frozen=True, repr=False)

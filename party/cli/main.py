@@ -21,7 +21,7 @@ from party.cli.progress import CLEAR
 from party.errors import exit_code
 from protocols.errors import CotallyError
 
-COMMANDS = ("init", "trust", "precompute", "serve", "train", "show", "predict", "demo")
+COMMANDS = ("init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo")
 DEBUG = "COTALLY_DEBUG"
 
 _FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141

@@ -6,16 +6,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from party.cli.progress import PROGRESS_STYLES, make_progress
-from party.compute import ComputeSettings
+from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
 from party.files import check_writable
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
+from party.planning.agreed import forecast_agreed
+from party.planning.calibration import calibrate
 from party.report import TrainReport, write_train_report
 from party.rpc.client import connect
-from party.session import Report, check_job, load_local, run_session, with_workers
+from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
 from protocols.two_party.agreement import Agreed
+from protocols.two_party.local import Local
 
 SUMMARY = "open a run with the peer and build the tree"
 
@@ -44,12 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
     check_job(local, config, terms)
-    with (
-        with_workers(local, settings) as ready,
-        connect(identity, peer, address, patience=config.node.patience) as channel,
-    ):
-        progress = make_progress(arguments.progress)
-        report = run_session(ready, config, channel, terms, progress.show, announce)
+    with with_workers(local, settings) as ready:
+        on_agreed, progress = announcer(arguments, ready, settings), make_progress(arguments.progress)
+        with connect(identity, peer, address, patience=config.node.patience) as channel:
+            report = run_session(ready, config, channel, terms, progress.show, on_agreed)
     progress.finish()
     write_results(arguments, report)
     return 0
@@ -84,6 +85,20 @@ def pinned_peer(config: PartyConfig) -> Peer:
     if name not in peers:
         raise ConfigError(f"the certificate of {name} is not trusted yet: `cotally trust DIR {name}-cert.pem`")
     return peers[name]
+
+
+def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings) -> OnAgreed:
+    """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
+    if arguments.progress != "auto" or local.compute is None:
+        return announce
+    workers = settings.workers or available_cpus()
+    speed = calibrate(local.secrets.paillier, local.compute.encryption, workers)
+
+    def announce_with_costs(agreed: Agreed) -> None:
+        announce(agreed)
+        print(f"Expect {forecast_agreed(agreed, local, speed)}", file=sys.stderr)
+
+    return announce_with_costs
 
 
 def announce(agreed: Agreed) -> None:

@@ -173,7 +173,6 @@ def _share_to_wire(message: m.Share) -> wire.Share:
         attributes=[wire.Attribute(name=name, values=values) for name, values in message.attributes],
         groups=[wire.Group(columns=columns) for columns in message.groups],
         records_digest=message.records_digest,
-        class_digest=message.class_digest,
     )
     if message.class_values is not None:
         proto.class_attribute.CopyFrom(wire.Attribute(values=message.class_values))
@@ -192,7 +191,6 @@ def _share(proto: wire.Share) -> m.Share:
         class_values=class_values,
         groups=tuple(tuple(group.columns) for group in proto.groups),
         records_digest=proto.records_digest,
-        class_digest=proto.class_digest,
     )
 
 
@@ -208,7 +206,6 @@ def _share_valid(message: m.Share) -> bool:
         and all(len(label) <= MAX_LABEL for label in labels)
         and all(group and all(0 <= column < columns for column in group) for group in message.groups)
         and len(message.records_digest) == DIGEST_BYTES
-        and len(message.class_digest) in {0, DIGEST_BYTES}
     )
 
 
@@ -288,6 +285,13 @@ ENTRIES: Final = (
         m.ModelDigest,
         lambda message: wire.ModelDigest(digest=message.digest),
         lambda proto: m.ModelDigest(proto.digest),
+        lambda message: len(message.digest) == DIGEST_BYTES,
+    ),
+    _Entry(
+        "class_digest",
+        m.ClassDigest,
+        lambda message: wire.ClassDigest(digest=message.digest),
+        lambda proto: m.ClassDigest(proto.digest),
         lambda message: len(message.digest) == DIGEST_BYTES,
     ),
 )

@@ -1,8 +1,8 @@
 """Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
 
-First the greetings and the terms of the run, then each party's share of the schema with keyed digests of the ordered
-record ids. After each of the two steps both tell the first field on which they see a difference, and both raise the
-same `DisagreementError`.
+First the greetings and the terms of the run, then each party's share of the schema with a keyed digest of the ordered
+record ids, last, where both hold the class, a keyed digest of it. After each step both tell the first field on which
+they see a difference, and both raise the same `DisagreementError`.
 
 Discloses: names and values of the attributes, number of records, groups; the digests only show equality.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
-from protocols.messages import Greeting, Share, Terms, Verdict
+from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
 from protocols.randomized_response.design import MultiGroupDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
@@ -96,6 +96,7 @@ def _compare(local: Local, terms: Terms, greeting: Greeting, policy: Policy, pee
     share = yield from exchange(own)
     judged = _judge_shares(local, own, share, terms, peer)
     yield from _settle(judged if isinstance(judged, Objection) else None)
+    yield from _settle((yield from _class_objection(local, own, share, nonces)))
     assert isinstance(judged, Agreed)  # noqa: S101  # an objection has been raised as an error
     return judged
 
@@ -110,6 +111,16 @@ def _settle(own: Objection | None) -> Role[None]:
         first = min(fields, key=FIELDS.index)
         reason = own.reason if own and own.field == first else "the peer does not agree"
         raise DisagreementError(first, reason)
+
+
+def _class_objection(local: Local, own: Share, share: Share, nonces: bytes) -> Role[Objection | None]:
+    """Compare the class columns where both parties hold the class; else nothing of it crosses."""
+    if own.class_values is None or share.class_values is None:
+        return None
+    digest = ClassDigest(local.class_digest(nonces))
+    if (yield from exchange(digest)) != digest:
+        return Objection("class column", "both hold the class, with different contents")
+    return None
 
 
 def _greeting_objection(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str) -> Objection | None:
@@ -157,11 +168,9 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
         return Objection("records", f"we hold {own.records} records, the peer {share.records}")
     if own.records_digest != share.records_digest:
         return Objection("record ids", "both must list the same people in the same order")
-    if own.class_values is not None and share.class_values is not None:
-        if own.class_values != share.class_values:
-            return Objection("class values", "both hold the class, with different values")
-        if own.class_digest != share.class_digest:
-            return Objection("class column", "both hold the class, with different contents")
+    both = own.class_values is not None and share.class_values is not None
+    if both and own.class_values != share.class_values:
+        return Objection("class values", "both hold the class, with different values")
     return None
 
 

@@ -86,17 +86,19 @@ class Local:
         return draw_coins(design, self.secrets.coins, self.dataset, self.records)
 
     def share(self, nonces: bytes) -> Share:
-        """Describe our part of the schema, with digests keyed by the nonces of both parties."""
+        """Describe our part of the schema, with a digest of the ids keyed by the nonces of both parties."""
         class_attribute = self.class_attribute
-        labels = self.table.codes[:, -1].tobytes() if self.holds_class else b""
         return Share(
             records=len(self.table),
             attributes=tuple((a.name, a.values) for a in self.attributes),
             class_values=class_attribute.values if class_attribute else None,
             groups=self.groups,
             records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
-            class_digest=keyed_digest(nonces, b"class", labels) if self.holds_class else b"",
         )
+
+    def class_digest(self, nonces: bytes) -> bytes:
+        """Return a digest of the class column: only for a peer that holds the class too, for it confirms a guess."""
+        return keyed_digest(nonces, b"class", self.table.codes[:, -1].tobytes())
 
 
 def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:

@@ -37,11 +37,12 @@ def shares(draw: st.DrawFn) -> m.Share:
     groups = draw(
         st.lists(st.lists(column, min_size=1, max_size=4).map(tuple), max_size=3 if columns else 0).map(tuple)
     )
-    return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS), draw(DIGESTS | st.just(b"")))
+    return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS))
 
 
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, TERMS),
+    m.ClassDigest: st.builds(m.ClassDigest, DIGESTS),
     m.Share: shares(),
     m.Verdict: st.builds(m.Verdict, LABELS),
     m.PublicModulus: st.builds(m.PublicModulus, st.binary(min_size=1, max_size=99).filter(lambda b: b[0] != 0)),
@@ -55,7 +56,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
 }
 
 A_GREETING = m.Greeting("v", "alice", bytes(32), m.Terms("hybrid", Fraction(9, 20), 2, "e", "c", 7, Fraction(0), 3072))
-A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32), bytes(32))
+A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32))
 
 
 def kinds_of_messages() -> set[type[Message]]:
@@ -165,7 +166,7 @@ MALFORMED = {
     "a long verdict": frame(verdict=wire.Verdict(field=LONG)),
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),
     "no digest of the records": share(records_digest=b""),
-    "a short digest of the class": share(class_digest=bytes(31)),
+    "a short digest of the class": frame(class_digest=wire.ClassDigest(digest=bytes(31))),
     "a group of no column": share(groups=[wire.Group()]),
     "a group of an unknown column": share(groups=[wire.Group(columns=[3])]),
     "a long name": share(attributes=[wire.Attribute(name=LONG), wire.Attribute()]),

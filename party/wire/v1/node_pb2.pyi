@@ -221,6 +221,7 @@ class Frame(_message.Message):
     PACKED_COUNTS_FIELD_NUMBER: _builtins.int
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
+    CLASS_DIGEST_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -243,6 +244,8 @@ class Frame(_message.Message):
     def exact_counts(self) -> Global___ExactCounts: ...
     @_builtins.property
     def model_digest(self) -> Global___ModelDigest: ...
+    @_builtins.property
+    def class_digest(self) -> Global___ClassDigest: ...
     def __init__(
         self,
         *,
@@ -257,12 +260,13 @@ class Frame(_message.Message):
         packed_counts: Global___PackedCounts | None = ...,
         exact_counts: Global___ExactCounts | None = ...,
         model_digest: Global___ModelDigest | None = ...,
+        class_digest: Global___ClassDigest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "public_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "public_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -384,7 +388,7 @@ Global___Group: _TypeAlias = Group  # noqa: Y015
 
 @_typing.final
 class Share(_message.Message):
-    """One party's share of the schema, and keyed digests of what must be equal on both sides."""
+    """One party's share of the schema, and a keyed digest of the ordered record ids."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -393,10 +397,8 @@ class Share(_message.Message):
     CLASS_ATTRIBUTE_FIELD_NUMBER: _builtins.int
     GROUPS_FIELD_NUMBER: _builtins.int
     RECORDS_DIGEST_FIELD_NUMBER: _builtins.int
-    CLASS_DIGEST_FIELD_NUMBER: _builtins.int
     records: _builtins.int
     records_digest: _builtins.bytes
-    class_digest: _builtins.bytes
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Attribute]: ...
     @_builtins.property
@@ -411,17 +413,37 @@ class Share(_message.Message):
         class_attribute: Global___Attribute | None = ...,
         groups: _abc.Iterable[Global___Group] | None = ...,
         records_digest: _builtins.bytes = ...,
-        class_digest: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "class_attribute", b"class_attribute"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "class_digest", b"class_digest", "groups", b"groups", "records", b"records", "records_digest", b"records_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "groups", b"groups", "records", b"records", "records_digest", b"records_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__class_attribute: _TypeAlias = _typing.Literal["class_attribute"]  # noqa: Y015
     _WhichOneofArgType__class_attribute: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__class_attribute) -> _WhichOneofReturnType__class_attribute | None: ...
 
 Global___Share: _TypeAlias = Share  # noqa: Y015
+
+@_typing.final
+class ClassDigest(_message.Message):
+    """A keyed digest of the class column, sent only where both parties hold it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGEST_FIELD_NUMBER: _builtins.int
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClassDigest: _TypeAlias = ClassDigest  # noqa: Y015
 
 @_typing.final
 class Verdict(_message.Message):

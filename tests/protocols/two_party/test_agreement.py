@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from protocols.errors import DisagreementError, InputError, PeerError
-from protocols.messages import Greeting, Share, Terms, Verdict
-from protocols.role import Message
+from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
+from protocols.role import Message, Transcript, run_pair
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party.agreement import FIELDS, Agreed, Objection, Policy, propose
@@ -231,7 +231,7 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
     """A share that only one side sees changed is no more than what a hostile peer sends: both end all the same."""
     alice, bob, kinds = outcome_of(meeting)
     assert alice.field == bob.field == case.split(":", maxsplit=1)[0]
-    assert kinds == {Greeting, Verdict, Share}
+    assert kinds == {Greeting, Verdict, Share} | ({ClassDigest} if alice.field == "class column" else set())
     assert "canary" not in f"{alice} {bob}"
 
 
@@ -304,13 +304,14 @@ def test_those_who_agree_know_the_same(case: Case) -> None:
     assert len(b.own_design.sizes) == 1 + ("bob" in case.class_owners and not shared)
 
 
-def test_many_coins_may_be_counted_by_dot_products() -> None:
-    meeting = Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), make_terms(engine="dot_product"))
+@pytest.mark.parametrize("terms", [{"engine": "dot_product"}, {"method": "smc"}, {"method": "randomized"}])
+def test_many_coins_matter_only_where_they_are_encrypted(terms: dict[str, Any]) -> None:
+    meeting = Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), make_terms(**terms))
     assert all(end.error is None for end in meeting.play())
 
 
 def test_a_peer_that_speaks_out_of_turn_is_refused() -> None:
-    alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, (), b"", b""))).play()
+    alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, (), b""))).play()
     assert type(alice.error) is PeerError
 
 
@@ -318,9 +319,20 @@ def test_digests_are_keyed_by_both_nonces_and_show_equality_only() -> None:
     alice, bob = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
     one, other = alice.share(b"nonces"), bob.share(b"nonces")
     assert one.records_digest == other.records_digest != alice.share(b"others").records_digest
-    assert one.class_digest == other.class_digest != alice.share(b"others").class_digest
-    assert one.records_digest != one.class_digest
-    assert make_local(ONE_HOLDS, "alice").share(b"nonces").class_digest == b""
+    assert alice.class_digest(b"nonces") == bob.class_digest(b"nonces") != alice.class_digest(b"others")
+    assert one.records_digest != alice.class_digest(b"nonces")
+
+
+def test_a_digest_of_the_class_crosses_only_where_both_hold_it() -> None:
+    for case, digests in ((BOTH_HOLD, 1), (ONE_HOLDS, 0)):
+        sent = Transcript()
+        roles = (
+            whole(make_local(case, "alice"), make_terms(), "bob"),
+            whole(make_local(case, "bob"), None, "alice"),
+        )
+        run_pair(*roles, sent)
+        for messages in (sent.sent_by_a, sent.sent_by_b):
+            assert sum(isinstance(message, ClassDigest) for message in messages) == digests
 
 
 def test_both_nonces_go_into_the_digests_in_the_order_of_speaking() -> None:

@@ -1,0 +1,84 @@
+#!/usr/bin/env python
+"""Forecasts against what then happens: seconds, bytes, memory and round trips must agree within a factor of two.
+
+Counts are shown beside: they depend on the tree, which nobody knows before. Exit code 1 if a factor is missed.
+"""
+
+import sys
+from math import floor
+
+from _lab import OPTIONS, make_parser, measure_run, publish, say
+from growth import generate
+from phe.paillier import generate_paillier_keypair
+
+from party.compute import ComputeSettings, available_cpus, make_compute
+from party.demo.data import Halves, deal_dataset
+from party.planning.calibration import Speed, calibrate
+from party.planning.model import Sizes, forecast
+from protocols.messages import Terms
+from protocols.paillier.arithmetic import Integer
+from protocols.paillier.keys import PrivateKey
+from protocols.randomized_response.design import MultiGroupDesign, default_groups
+
+FACTOR = 2.0
+CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]
+QUICK = [("generated", 1_500, 2)]
+
+
+def domains(halves: Halves, party: str, with_class: bool) -> list[int]:
+    half = halves.of[party]
+    names = [name for name in half.columns if name != halves.class_name or with_class]
+    return [
+        half.treatments[name].max_values or 2
+        if name in half.treatments and halves.name == "adult"
+        else len(set(half.columns[name]))
+        for name in names
+    ]
+
+
+def expected_sizes(halves: Halves, key_bits: int) -> Sizes:
+    patterns = []
+    for party in ("alice", "bob"):
+        columns = domains(halves, party, with_class=True)
+        groups = default_groups(columns, OPTIONS.groups)
+        patterns.append(MultiGroupDesign(tuple(columns), groups, OPTIONS.theta).patterns)
+    attributes = [size for party in ("alice", "bob") for size in domains(halves, party, with_class=False)]
+    return Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key_bits)
+
+
+def measure(name: str, records: int, omega: int, speed: Speed, key_bits: int) -> dict[str, object]:
+    say(f"{name}, {records} records, omega {omega} ...")
+    halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).first(records)
+    terms = Terms("hybrid", OPTIONS.theta, omega, OPTIONS.engine, "class", OPTIONS.seed, OPTIONS.test, key_bits)
+    told = forecast(expected_sizes(halves, key_bits), terms, speed)
+    report = measure_run(halves, "hybrid", omega, key_bits=key_bits)
+    pairs = {
+        "seconds": (told.seconds, report["seconds"]),
+        "bytes": (told.bytes, report["bytes_sent"] + report["bytes_received"]),
+        "memory": (told.memory, report["peak_memory_bytes"]),
+        "round_trips": (told.round_trips, report["round_trips"]),
+        "counts": (told.counts, report["exact_counts_disclosed"]),
+    }
+    row: dict[str, object] = {"data": name, "train": records - floor(records * OPTIONS.test), "omega": omega}
+    for quantity, (before, after) in pairs.items():
+        row |= {f"{quantity}_told": float(before), quantity: float(after), f"{quantity}_ratio": before / after}
+    return row
+
+
+def main() -> None:
+    arguments = make_parser(__doc__).parse_args()
+    key_bits = 2048 if arguments.quick else 3072
+    made = generate_paillier_keypair(n_length=key_bits)[1]
+    key = PrivateKey(Integer(made.p), Integer(made.q))
+    with make_compute(ComputeSettings(), key) as compute:
+        speed = calibrate(key, compute.encryption, available_cpus())
+    rows = [measure(*case, speed, key_bits) for case in (QUICK if arguments.quick else CASES)]
+    publish(rows, arguments.out)
+    asserted = ("seconds", "bytes", "memory", "round_trips")
+    missed = [q for row in rows for q in asserted if not 1 / FACTOR <= row[f"{q}_ratio"] <= FACTOR]
+    print(f"missed: {', '.join(missed)}" if missed else f"all within a factor of {FACTOR:g}")
+    sys.exit(bool(missed))
+
+
+if __name__ == "__main__":
+    main()
