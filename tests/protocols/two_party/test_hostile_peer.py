@@ -36,7 +36,7 @@ NONCE = b"n" * 32
 def case(way: str, initiator: str) -> Case:
     return Case(
         sizes={"alice": (2, 3), "bob": (2, 2)},
-        class_owners=("bob",),
+        class_owners=("alice", "bob") if way == "hybrid, all" else ("bob",),
         classes=2,
         codes=correlated((2, 3, 2, 2, 2), 14, seed=4, flips=0.5),
         groups={"alice": 2, "bob": 1},
