@@ -27,7 +27,7 @@ class Table:
         if self.codes.ndim != 2 or self.codes.shape[1] != len(self.attributes):
             raise InputError("a table's codes must be records by attributes")
         sizes = np.array([a.size for a in self.attributes])
-        if self.codes.size and (self.codes >= sizes).any():
+        if (self.codes >= sizes).any():
             raise InputError("a table holds a code outside its attribute's domain")
 
     def __len__(self) -> int:
