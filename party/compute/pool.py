@@ -4,8 +4,8 @@ They are spawned, never forked: a fork with a live channel of gRPC deadlocks, an
 is a process of its own at once, so a pool that is made before the channel is safe; it loads its code meanwhile.
 
 Each worker has a pipe whose other end only the party holds. So a worker that dies is seen as the end of its pipe, at
-once, and a party that dies is seen by its workers, whatever killed it. No task is repeated on this machine: what
-killed one worker would kill the next.
+once, and a party that dies is seen by its workers, whatever killed it. The task of a worker that died is done again, by
+a fresh one; a task that takes that one with it too ends the run.
 """
 
 import signal
@@ -30,10 +30,7 @@ _JOIN_SECONDS = 5.0
 
 
 class LocalPool:
-    """A few worker processes; a context, at whose end they end.
-
-    A worker that died fails the task that it had; another one takes its place when the next task comes.
-    """
+    """A few worker processes; a context, at whose end they end."""
 
     def __init__(self, workers: int) -> None:
         self._lock = Lock()
@@ -65,7 +62,7 @@ class LocalPool:
         """Apply a function of a module to tasks, two a worker ahead; results come in order.
 
         Raises:
-            WorkerError: A worker died or ran out of memory.
+            WorkerError: A worker ran out of memory, or two died over the same task.
         """
         ahead = AHEAD * len(self._workers)
         return ordered_map(partial(self._submit, function), Future.result, tasks, ahead)
@@ -74,11 +71,12 @@ class LocalPool:
         """End all workers, in the midst of their work if need be."""
         with self._lock:
             self._closed = True
+            workers = tuple(self._workers)
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for worker in self._workers:
+        for worker in workers:
             worker.kill()
         self._threads.shutdown()
-        for worker in self._workers:
+        for worker in workers:
             worker.hang_up()
 
     def _submit(self, function: Callable[[A], B], task: A) -> Future[B]:
@@ -87,9 +85,17 @@ class LocalPool:
     def _call(self, function: Callable[[A], B], task: A) -> B:
         worker = self._idle.get()  # there are as many threads as workers
         try:
-            if not worker.alive:
+            try:
+                result: B = worker.call(function, task)
+            except _WorkerDiedError:
                 worker = self._replace(worker)
-            result: B = worker.call(function, task)
+                result = worker.call(function, task)
+        except _WorkerDiedError as died:
+            raise WorkerError(
+                f"two worker processes in a row ended over the same task, the last {died}; if memory ran out, use "
+                "fewer workers (--workers), or a machine with more"
+            ) from None
+        else:
             return result
         finally:
             self._idle.put(worker)
@@ -109,6 +115,10 @@ class LocalPool:
             return worker
 
 
+class _WorkerDiedError(Exception):
+    """A worker's process ended; the text says how."""
+
+
 class _Worker:
     """One process and our end of its pipe. One thread at a time calls it."""
 
@@ -124,22 +134,17 @@ class _Worker:
             theirs.close()
         self.pid = self._process.pid or 0
 
-    @property
-    def alive(self) -> bool:
-        """Whether the process runs."""
-        return self._process.is_alive()
-
     def call(self, function: Callable[[Any], Any], task: object) -> Any:
         """Have one task done.
 
         Raises:
-            WorkerError: The process died over it.
+            _WorkerDiedError: The process died over it, or before.
         """
         try:
             self._connection.send((function, task))
             done, result = self._connection.recv()
         except (EOFError, OSError):
-            raise WorkerError(self._obituary()) from None
+            raise _WorkerDiedError(self._obituary()) from None
         if not done:
             raise result
         return result
@@ -148,11 +153,7 @@ class _Worker:
         self._process.join(_JOIN_SECONDS)
         code = self._process.exitcode
         self.kill()
-        how = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
-        return (
-            f"a worker process ended {how} in the midst of its work; if memory ran out, use fewer workers "
-            "(--workers), or a machine with more"
-        )
+        return f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
 
     def kill(self) -> None:
         """End the process."""

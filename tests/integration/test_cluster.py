@@ -1,0 +1,217 @@
+"""A real Dask scheduler with two worker processes: the same models, fresh ciphertexts, clear errors when it fails."""
+
+import contextlib
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import neg
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.compute import Cluster, ParallelEncryptor, WorkerError, cluster
+from party.compute.encryption import _tables
+from protocols.errors import InputError
+from protocols.paillier.arithmetic import from_bytes
+from tests.support.cases import correlated
+from tests.support.parties import private_key
+from tests.support.processes import Pair, finish, make_pair, serving, wait_for
+from tests.support.tasks import echo_after, exhaust_memory, own_version, pid_after
+
+ROOT = Path(__file__).parents[2]
+RECORDS = 120
+KEY = private_key(0)
+
+
+@dataclass
+class Dask:
+    """Scheduler and workers, each a process of its own, none with a guard that would start it again."""
+
+    folder: Path
+    scheduler: subprocess.Popen[bytes]
+    workers: list[subprocess.Popen[bytes]]
+
+    @property
+    def address(self) -> str:
+        file = self.folder / "scheduler.json"
+        wait_for(file.exists)
+        wait_for(lambda: file.read_text().endswith("}"))
+        return str(json.loads(file.read_text())["address"]).replace("tcp://", "dask://")
+
+    def add_worker(self) -> None:
+        self.workers.append(dask_process(self.folder, "worker", "--nthreads", "1", "--no-nanny"))
+
+
+def dask_process(folder: Path, kind: str, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(folder / "scheduler.json")]
+    local = ("--host", "127.0.0.1", "--no-dashboard")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [*command, *local, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder, env=environment
+    )
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[Dask]:
+    dask = Dask(folder, dask_process(folder, "scheduler", "--port", "0"), [])
+    try:
+        for _ in range(2):
+            dask.add_worker()
+        with Cluster(dask.address) as ready:
+            wait_for(lambda: ready._threads() == 2)
+        yield dask
+    finally:
+        for process in (*dask.workers, dask.scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
+    with running(tmp_path_factory.mktemp("dask")) as dask:
+        yield dask
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    codes = correlated([2, 3, 2, 2, 2, 3, 2], RECORDS)
+    alice, bob = (np.char.add("v", part.astype(str)).tolist() for part in (codes[:, :3], codes[:, 3:]))
+    return make_pair(
+        tmp_path_factory.mktemp("parties"), (["a0", "a1", "a2"], alice), (["b0", "b1", "b2", "class"], bob)
+    )
+
+
+def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, str]:
+    with serving(pair, "--once", *workers) as alice:
+        ended, listened = pair.train(pair.write_job(**terms), *workers), finish(alice)
+        assert (ended.code, listened.code) == (0, 0), ended.err + listened.err
+    model = (pair.alice / "model.json").read_bytes()
+    assert model == (pair.bob / "model.json").read_bytes()
+    return model, ended.err
+
+
+def tables(ready: Cluster) -> list[int]:
+    """Return how many keys each worker has tables of."""
+    return [info.currsize for info in ready._client.run(_tables.cache_info).values()]
+
+
+def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to_encrypt(
+    pair: Pair, dask: Dask
+) -> None:
+    here, told = trained(pair, "--workers", "1", omega=2)
+    found = re.search(r"Paillier key of (\w+)", told)
+    assert found
+    holder = found[1]
+    counter = "bob" if holder == "alice" else "alice"
+    with Cluster(dask.address) as ready:
+        before = tables(ready)
+    pair.edit(counter, "[data]", f'compute = "{dask.address}"\n[data]')
+    pair.edit(counter, "[compute]\nworkers = 0", "")
+    assert trained(pair, omega=2)[0] == here
+    with Cluster(dask.address) as ready:
+        assert tables(ready) == before
+    pair.edit(holder, "[compute]", f'[compute]\non = "{dask.address}"')
+    assert trained(pair, omega=2)[0] == here
+    with Cluster(dask.address) as ready:
+        assert tables(ready) > before
+
+
+def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:
+    pages = [[0, 1]] * 6 + [[number] for number in range(6)]
+    size = KEY.public_key.ciphertext_bytes
+    with Cluster(dask.address) as ready:
+        encryptor = ParallelEncryptor(KEY, ready)
+        encrypted = [*encryptor.encrypt_pages(pages), *encryptor.encrypt_pages(pages)]
+    values = [[from_bytes(page[i : i + size]) for i in range(0, len(page), size)] for page in encrypted]
+    assert [[int(KEY.decrypt(value)) for value in page] for page in values] == pages * 2
+    assert len({value for page in values for value in page}) == 2 * sum(map(len, pages))
+
+
+def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask) -> None:
+    taken = []
+
+    def tasks() -> Iterator[tuple[float, int]]:
+        for number in range(12):
+            taken.append(number)
+            yield 0.1 * (number % 3 == 0), number
+
+    with Cluster(dask.address) as ready:
+        results = ready.map(echo_after, tasks())
+        assert next(results) == 0
+        time.sleep(0.3)
+        assert len(taken) == 4
+        assert list(results) == list(range(1, 12))
+        early = ready.map(pid_after, [0.0, 0.1, 0.1, 0.1])
+        next(early)
+        early.close()  # type: ignore[attr-defined]  # it is a generator
+        assert list(ready.map(neg, [1])) == [-1]
+
+
+def test_an_error_of_a_task_keeps_its_kind_and_another_one_shows_no_argument(dask: Dask) -> None:
+    with Cluster(dask.address) as ready:
+        with pytest.raises(InputError, match="below the modulus"):
+            list(ParallelEncryptor(KEY, ready).encrypt_pages([[int(KEY.public_key.n)]]))
+        with pytest.raises(WorkerError, match="out of memory"):
+            list(ready.map(exhaust_memory, [1]))
+        with pytest.raises(WorkerError, match="TypeError") as caught:
+            list(ready.map(neg, ["canary"]))  # type: ignore[arg-type]
+        assert "canary" not in str(caught.value)
+
+
+def test_workers_with_another_version_are_refused(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "version", own_version)
+    with pytest.raises(WorkerError, match="must have cotally"):
+        Cluster(dask.address)
+
+
+def test_a_port_where_nobody_speaks_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.5)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(WorkerError, match="no Dask scheduler"):
+            Cluster(f"dask://127.0.0.1:{silent.getsockname()[1]}")
+
+
+def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "NO_WORKERS_SECONDS", 1.0)
+    monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.5)
+    with running(tmp_path) as dask, Cluster(dask.address) as ready:
+        threading.Timer(0.5, dask.workers[0].kill).start()
+        assert list(ready.map(echo_after, [(0.4, number) for number in range(6)])) == list(range(6))
+        wait_for(lambda: ready._threads() == 1)
+        threading.Timer(0.5, dask.workers[1].kill).start()
+        with pytest.raises(WorkerError, match="no workers any more"):
+            list(ready.map(pid_after, [2.0, 2.0]))
+        with pytest.raises(WorkerError, match="has no workers"):
+            Cluster(dask.address)
+        dask.add_worker()
+        wait_for(lambda: ready._threads() == 1)
+        threading.Timer(0.5, dask.scheduler.kill).start()
+        with pytest.raises(WorkerError, match="lost the cluster"):
+            list(ready.map(pid_after, [2.0, 2.0]))
+
+
+def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) -> None:
+    settings = (pair.bob / "party.toml").read_text()
+    without = re.sub(r"(?m)^(on|compute) = .*$", "", settings).replace("[compute]", "")
+    try:
+        (pair.bob / "party.toml").write_text(without + '\n[compute]\non = "dask://127.0.0.1:1"\n')
+        with serving(pair, "--workers", "1"):
+            ended = pair.train(pair.write_job(omega=1))
+    finally:
+        (pair.bob / "party.toml").write_text(settings)
+    assert ended.code == 2
+    assert [line[:9] for line in ended.err.splitlines()] == ["cotally: "]
+    assert "dask://127.0.0.1:1" in ended.err

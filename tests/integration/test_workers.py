@@ -1,0 +1,125 @@
+"""Two real parties with worker processes: the same model, and no worker that outlives its party."""
+
+import contextlib
+import os
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+from tests.support.cases import correlated
+from tests.support.children import gone, workers_of
+from tests.support.processes import Pair, finish, make_pair, serving, start, wait_for
+
+RECORDS = 120
+ALICE, BOB = ["a0", "a1", "a2"], ["b0", "b1", "b2", "class"]
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    codes = correlated([2, 3, 2, 2, 2, 3, 2], RECORDS)
+    alice, bob = (np.char.add("v", part.astype(str)).tolist() for part in (codes[:, :3], codes[:, 3:]))
+    return make_pair(tmp_path_factory.mktemp("parties"), (ALICE, alice), (BOB, bob))
+
+
+def models(pair: Pair) -> tuple[bytes, bytes]:
+    return (pair.alice / "model.json").read_bytes(), (pair.bob / "model.json").read_bytes()
+
+
+def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, bytes]:
+    with serving(pair, "--once", *workers) as alice:
+        ended, listened = pair.train(pair.write_job(**terms), *workers), finish(alice)
+        assert (ended.code, listened.code) == (0, 0), ended.err + listened.err
+    return models(pair)
+
+
+def until_encrypting(process: subprocess.Popen[str]) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if '"encrypting' in line:
+            return
+
+
+@pytest.mark.parametrize("terms", [{"omega": 2}, {"omega": 2, "engine": "dot_product"}])
+def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dict[str, object]) -> None:
+    assert trained(pair, "--workers", "1", **terms) == trained(pair, "--workers", "3", **terms)
+
+
+def test_a_node_keeps_its_workers_from_run_to_run_and_ends_them_when_it_is_stopped(pair: Pair) -> None:
+    with serving(pair, "--workers", "2") as alice:
+        before = workers_of(alice.pid)
+        assert len(before) == 2
+        for omega in (1, 2):
+            ended = pair.train(pair.write_job(omega=omega))
+            assert ended.code == 0, ended.err
+            assert models(pair)[0] == models(pair)[1]
+        assert workers_of(alice.pid) == before
+        alice.terminate()
+        assert finish(alice).code == 0
+    wait_for(lambda: gone(before), seconds=10)
+
+
+def kill_workers(pid: int) -> None:
+    for worker in workers_of(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
+    with serving(pair, "--once", "--workers", "2", "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(omega=2), "--workers", "2", "--progress", "json"))
+        until_encrypting(bob)
+        kill_workers(alice.pid)
+        kill_workers(bob.pid)
+        for ended in (finish(bob), finish(alice)):
+            assert ended.code == 0, ended.err
+    after = models(pair)
+    assert after == trained(pair, "--workers", "1", omega=2)
+
+
+def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the_node_serves_on(pair: Pair) -> None:
+    with serving(pair, "--workers", "2") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2"))
+        while bob.poll() is None:
+            kill_workers(bob.pid)
+            kill_workers(alice.pid)
+        ended = finish(bob)
+        told = [line for line in ended.err.splitlines() if line.startswith("cotally: ")]
+        assert ended.code in (2, 3), ended.err  # whoever holds the key
+        assert len(told) == 1
+        assert "Traceback" not in ended.err
+        if ended.code == 2:
+            assert "two worker processes in a row ended" in told[0]
+            assert "--workers" in told[0]
+        assert alice.poll() is None
+        again = pair.train(pair.write_job(omega=1))
+        assert again.code == 0, again.err
+        assert models(pair)[0] == models(pair)[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
+    with serving(pair, "--once", "--workers", "2") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2", "--progress", "json"))
+        until_encrypting(bob)
+        workers = workers_of(bob.pid) + workers_of(alice.pid)
+        assert len(workers) == 4
+        if number == signal.SIGINT:  # as from a keyboard: to the workers too
+            for pid in workers_of(bob.pid):
+                os.kill(pid, number)
+        bob.send_signal(number)
+        ended = finish(bob)
+        assert ended.code == {signal.SIGINT: 130, signal.SIGTERM: 143}.get(number, -number)
+        assert "Traceback" not in ended.err
+        if number == signal.SIGKILL:
+            alice.kill()
+        finish(alice)
+    wait_for(lambda: gone(workers), seconds=10)
+
+
+@pytest.mark.parametrize("workers", ["-1", "1025", "two"])
+def test_a_number_of_workers_that_cannot_be_ends_with_2(pair: Pair, workers: str) -> None:
+    ended = pair.train(pair.write_job(), "--workers", workers)
+    assert ended.code == 2
+    assert "workers" in ended.err
