@@ -89,8 +89,8 @@ def pinned_peer(config: PartyConfig) -> Peer:
 
 def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
-    if arguments.progress != "auto" or local.compute is None:
-        return announce
+    if arguments.progress != "auto" or local.compute is None or settings.cluster is not None:
+        return announce  # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     workers = settings.workers or available_cpus()
     speed = calibrate(local.secrets.paillier, local.compute.encryption, workers)
 
