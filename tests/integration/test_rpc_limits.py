@@ -110,7 +110,7 @@ def test_a_full_inbox_says_not_now_after_a_long_poll(node: node_pb2_grpc.NodeStu
         assert push(node, sequence) is Code.OK
     started = time.monotonic()
     assert push(node, WINDOW) is Code.RESOURCE_EXHAUSTED
-    assert LONG_POLL <= time.monotonic() - started < 2 * LONG_POLL
+    assert LONG_POLL <= time.monotonic() - started < 6 * LONG_POLL
 
 
 def test_a_repeated_pull_gives_the_same_page(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
@@ -149,7 +149,7 @@ def test_a_pull_out_of_order_is_refused(server: NodeServer, node: node_pb2_grpc.
 def test_a_pull_without_a_page_returns_after_a_long_poll(node: node_pb2_grpc.NodeStub) -> None:
     started = time.monotonic()
     assert not pull(node, 0).HasField("page")
-    assert LONG_POLL <= time.monotonic() - started < 2 * LONG_POLL
+    assert LONG_POLL <= time.monotonic() - started < 6 * LONG_POLL
 
 
 def test_a_repeated_open_is_the_same_session_and_another_is_refused(
@@ -168,11 +168,11 @@ def test_a_repeated_open_is_the_same_session_and_another_is_refused(
 
 def test_signs_of_life_keep_a_session(parties: Parties) -> None:
     with (
-        parties.serve(patience=1.0) as server,
+        parties.serve(patience=1.5) as server,
         stub(parties.alice, parties.pinned_bob, server.address) as calls,
     ):
         bob = server.accept(5) if opened(calls) else None
-        for _ in range(8):
+        for _ in range(10):
             time.sleep(0.25)
             calls.Push(wire.PushRequest(session=SESSION), timeout=5)
         assert push(calls, 0) is Code.OK
@@ -304,17 +304,17 @@ def test_metadata_over_the_limit_is_refused_and_the_node_goes_on(
 def test_a_silent_connection_is_closed_and_others_are_answered_meanwhile(
     parties: Parties, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "HANDSHAKE_SECONDS", 1.0)
+    monkeypatch.setattr(server_module, "HANDSHAKE_SECONDS", 2.0)
     with parties.serve() as server:
         host, port = server.address.split(":")
-        silent = [socket.create_connection((host, int(port)), timeout=5) for _ in range(50)]
+        silent = [socket.create_connection((host, int(port)), timeout=8) for _ in range(50)]
         started = time.monotonic()
         parties.connect(server.address).close()
-        assert time.monotonic() - started < 1.0
+        assert time.monotonic() - started < 2.0
         for each in silent:
             with each:
                 assert not each.recv(1 << 16) or not each.recv(1 << 16)
-        assert 0.5 < time.monotonic() - started < 4.0
+        assert 1.0 < time.monotonic() - started < 8.0
 
 
 def test_the_handshake_and_the_connections_age_are_limited() -> None:

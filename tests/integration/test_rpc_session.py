@@ -91,7 +91,7 @@ def test_a_slow_receiver_holds_its_sender_back_and_neither_takes_the_other_for_l
     parties: Parties, start: Start, *, initiator_sends: bool
 ) -> None:
     frames, size = 4 * WINDOW, PAGE_BYTES - 10
-    with session(parties, patience=1.0) as (alice, bob, _):
+    with session(parties, patience=1.5) as (alice, bob, _):
         sender, receiver = (alice, bob) if initiator_sends else (bob, alice)
         sending = start(finish, send_bulk(frames, size), sender)
         with pytest.raises(TimeoutError):
@@ -135,7 +135,7 @@ def test_a_session_outlives_its_connections(parties: Parties, start: Start, monk
 def test_what_was_sent_arrives_although_its_sender_has_closed(
     parties: Parties, start: Start, *, initiator_ends: bool
 ) -> None:
-    with session(parties, patience=1.0) as (alice, bob, _):
+    with session(parties, patience=1.5) as (alice, bob, _):
         first, second = (alice, bob) if initiator_ends else (bob, alice)
         sending = start(finish, send_bulk(12, PAGE_BYTES), first)
         time.sleep(2.0)  # longer than patience: the second party still computes
@@ -148,11 +148,13 @@ def test_a_responder_may_leave_as_soon_as_its_last_message_is_taken(parties: Par
         with server, server.accept(5) as bob:
             play(send_bulk(3, PAGE_BYTES), bob)
 
-    server = parties.serve()
+    server = parties.serve(patience=20.0)
     served = start(serve)
-    alice = parties.connect(server.address)
+    alice = parties.connect(server.address, patience=20.0)
     served.result(10)
+    started = time.monotonic()
     assert finish(receive_bulk(3), alice) == 3 * PAGE_BYTES
+    assert time.monotonic() - started < 4.0  # no call to a port that nobody listens on any more
 
 
 def test_an_initiator_that_has_finished_is_not_lost(parties: Parties, start: Start) -> None:
@@ -162,19 +164,21 @@ def test_an_initiator_that_has_finished_is_not_lost(parties: Parties, start: Sta
         assert finish(receive_bulk(1), bob) == 10
 
 
-def test_closing_takes_no_longer_than_a_long_poll(parties: Parties, start: Start) -> None:
-    with session(parties) as (alice, bob, _):
+def test_closing_takes_a_long_poll_at_most(parties: Parties) -> None:
+    with session(parties, patience=20.0) as (alice, bob, _):
         started = time.monotonic()
         alice.close()
         bob.close()
-        assert time.monotonic() - started < 2 * LONG_POLL
+        assert time.monotonic() - started < 4 * LONG_POLL
 
 
+@pytest.mark.parametrize("messages", [1, WINDOW + 4])
 @pytest.mark.parametrize("initiator_sends", [True, False])
-def test_what_nobody_read_is_reported_at_the_close(parties: Parties, *, initiator_sends: bool) -> None:
+def test_what_nobody_read_is_reported_at_the_close(parties: Parties, messages: int, *, initiator_sends: bool) -> None:
     with session(parties) as (alice, bob, _):
         sender, other = (alice, bob) if initiator_sends else (bob, alice)
-        sender.send(Verdict(""))
+        for _ in range(messages):
+            sender.send(Verdict(""))
         time.sleep(0.3)
         with pytest.raises(PeerError, match="sent more than we wait for"):
             other.close()
@@ -243,7 +247,7 @@ def test_the_reason_of_an_end_reaches_the_other_side_at_once_and_no_text(
         with pytest.raises(PeerStoppedError, match=f"^{failing_name(failing, alice)} {text}") as stopped:
             finish(receive(Verdict), other)
         assert "4711" not in str(stopped.value)
-        assert time.monotonic() - started < 2.0
+        assert time.monotonic() - started < 10.0
 
 
 def failing_name(failing: PagedChannel, alice: PagedChannel) -> str:
@@ -252,18 +256,20 @@ def failing_name(failing: PagedChannel, alice: PagedChannel) -> str:
 
 @pytest.mark.parametrize("initiator_stops", [True, False])
 def test_a_stop_overtakes_what_waits_and_frees_a_peer_that_is_held_back(
-    parties: Parties, start: Start, *, initiator_stops: bool
+    parties: Parties, start: Start, monkeypatch: pytest.MonkeyPatch, *, initiator_stops: bool
 ) -> None:
+    for module in (client_module, server_module):
+        monkeypatch.setattr(module, "STOP_SECONDS", 20.0)
     frames = 5 * WINDOW
     with session(parties, patience=30.0) as (alice, bob, _):
         stopping, other = (alice, bob) if initiator_stops else (bob, alice)
-        stopped = start(play, send_bulk(frames, PAGE_BYTES), stopping)
-        held = start(play, both_ways(2 * frames, PAGE_BYTES), other)
+        stopped = start(play, send_bulk(6 * frames, PAGE_BYTES), stopping)
+        held = start(play, both_ways(frames, PAGE_BYTES), other)
         time.sleep(0.5)
         started = time.monotonic()
         stopping.stop(Reason.CANCELLED)
         assert isinstance(held.exception(5), PeerStoppedError)
-        assert time.monotonic() - started < 2.0
+        assert time.monotonic() - started < 10.0
         assert str(stopped.exception(5)) == "we ended the session: cancelled"
 
 
@@ -372,7 +378,7 @@ def test_a_responder_misses_its_peer_within_its_patience(directory: Path, partie
         started = time.monotonic()
         with pytest.raises(PeerLostError, match=r"^lost alice: it has not called for 1\.5 s$"):
             bob.receive()
-        assert 1.0 < time.monotonic() - started < 3.0
+        assert 1.0 < time.monotonic() - started < 8.0
 
 
 def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, parties: Parties) -> None:
@@ -382,7 +388,7 @@ def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, 
         started = time.monotonic()
         with pytest.raises(PeerLostError, match=r"^bob at .* does not answer, for 2 s now$"):
             alice.receive()
-        assert 1.0 < time.monotonic() - started < 4.0
+        assert 1.0 < time.monotonic() - started < 8.0
         alice.stop(Reason.CANCELLED)
 
 
@@ -393,7 +399,7 @@ def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(directo
         started = time.monotonic()
         with pytest.raises(PeerLostError, match=r"^bob at .* refuses connections, for 5 s now$"):
             alice.receive()
-        assert time.monotonic() - started < 10.0
+        assert time.monotonic() - started < 20.0
         alice.stop(Reason.CANCELLED)
 
 
@@ -421,13 +427,10 @@ def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_co
         bob.close()
 
 
-def test_a_responder_that_was_started_anew_does_not_know_the_session(parties: Parties) -> None:
-    with parties.serve() as server:
-        address = server.address
-        alice = parties.connect(address, patience=5.0)
-        bob = server.accept(5)
-        server._server.stop(None).wait()
-        bob._release()
+def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: Path, parties: Parties) -> None:
+    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
+        alice = parties.connect(address, patience=10.0)
+        child.kill()
     with parties.serve(address), pytest.raises(PeerLostError, match="no longer knows this session"):
         alice.receive()
     alice.stop(Reason.CANCELLED)
@@ -456,7 +459,7 @@ def test_an_absent_peer_is_named_with_its_address_in_one_line(parties: Parties) 
     with pytest.raises(PeerLostError, match=f"^bob at {address} refuses connections, for 1 s now: .*listening") as lost:
         parties.connect(address, patience=1.0)
     assert "\n" not in str(lost.value)
-    assert 0.9 < time.monotonic() - started < 3.0
+    assert 0.9 < time.monotonic() - started < 8.0
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
