@@ -106,7 +106,7 @@ def tables(ready: Cluster) -> list[int]:
 def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to_encrypt(
     pair: Pair, dask: Dask
 ) -> None:
-    here, told = trained(pair, "--workers", "1", omega=2)
+    here, told = trained(pair, "--workers", "1", "--progress", "none", omega=2)
     found = re.search(r"Paillier key of (\w+)", told)
     assert found
     holder = found[1]
@@ -117,9 +117,9 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     pair.edit(counter, "[compute]\nworkers = 0", "")
     assert trained(pair, omega=2)[0] == here
     with Cluster(dask.address) as ready:
-        assert tables(ready) == before
+        assert tables(ready) == before  # not even to measure its speed
     pair.edit(holder, "[compute]", f'[compute]\non = "{dask.address}"')
-    assert trained(pair, omega=2)[0] == here
+    assert trained(pair, "--progress", "none", omega=2)[0] == here
     with Cluster(dask.address) as ready:
         assert tables(ready) > before
 

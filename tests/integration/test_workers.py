@@ -28,8 +28,9 @@ def models(pair: Pair) -> tuple[bytes, bytes]:
 
 
 def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, bytes]:
-    with serving(pair, "--once", *workers) as alice:
-        ended, listened = pair.train(pair.write_job(**terms), *workers), finish(alice)
+    quiet = ("--progress", "none")
+    with serving(pair, "--once", *workers, *quiet) as alice:
+        ended, listened = pair.train(pair.write_job(**terms), *workers, *quiet), finish(alice)
         assert (ended.code, listened.code) == (0, 0), ended.err + listened.err
     return models(pair)
 
@@ -47,11 +48,11 @@ def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dic
 
 
 def test_a_node_keeps_its_workers_from_run_to_run_and_ends_them_when_it_is_stopped(pair: Pair) -> None:
-    with serving(pair, "--workers", "2") as alice:
+    with serving(pair, "--workers", "2", "--progress", "none") as alice:
         before = workers_of(alice.pid)
         assert len(before) == 2
         for omega in (1, 2):
-            ended = pair.train(pair.write_job(omega=omega))
+            ended = pair.train(pair.write_job(omega=omega), "--progress", "none")
             assert ended.code == 0, ended.err
             assert models(pair)[0] == models(pair)[1]
         assert workers_of(alice.pid) == before
@@ -79,8 +80,8 @@ def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
 
 
 def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the_node_serves_on(pair: Pair) -> None:
-    with serving(pair, "--workers", "2") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2"))
+    with serving(pair, "--workers", "2", "--progress", "none") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2", "--progress", "none"))
         while bob.poll() is None:
             kill_workers(bob.pid)
             kill_workers(alice.pid)
@@ -93,14 +94,14 @@ def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the
             assert "two worker processes in a row ended" in told[0]
             assert "--workers" in told[0]
         assert alice.poll() is None
-        again = pair.train(pair.write_job(omega=1))
+        again = pair.train(pair.write_job(omega=1), "--progress", "none")
         assert again.code == 0, again.err
         assert models(pair)[0] == models(pair)[1]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
-    with serving(pair, "--once", "--workers", "2") as alice:
+    with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
         bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2", "--progress", "json"))
         until_encrypting(bob)
         workers = workers_of(bob.pid) + workers_of(alice.pid)
