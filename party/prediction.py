@@ -63,6 +63,8 @@ def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> st
     attribute = attributes[index]
     full = f"{attribute.party}.{attribute.name}"
     if full in frame.columns:
+        if any(other.name == full for other in attributes):
+            raise DataError(f"{full!r} is a column's own name and one in full: rename it in the data", path=frame.path)
         return full
     if sum(other.name == attribute.name for other in attributes) > 1:
         raise DataError(f"both parties have a column {attribute.name!r}: name it {full!r}", path=frame.path)

@@ -1,8 +1,10 @@
-"""The record of what was released: one data set, one theta, one disguise (FAULTS B1, B2, cases 36 to 38).
+"""The record of what has left: one data set, one disguise, one split (FAULTS B1, B2, B7, cases 36 to 39 and 50).
 
-Coins depend on the data set's name, so an unchanged disguise of it is the same copy again and teaches nothing. Another
-theta or other groups under the same name would be a second copy with the same or related coins, from which a receiver
-learns more than from either. The record is written before the first byte leaves.
+* Coins depend on the data set's name, so the same data in the same disguise are the same copy again and teach nothing.
+  With another theta, other groups or changed data, the two copies together would show more than either.
+* Exact counts over two splits of the same records can be subtracted, and show single records.
+
+So each is noted under the data set's name before the first byte leaves, and anything else under that name is refused.
 """
 
 import json
@@ -11,35 +13,46 @@ from pathlib import Path
 
 from party.errors import ConfigError
 from party.files import read_bytes, write_atomically
-from protocols.randomized_response.design import MultiGroupDesign
-from protocols.tables.schema import Attribute
+from protocols.messages import Terms
+from protocols.randomness import keyed_digest
+from protocols.two_party.local import Local
 
 FILE = "releases.json"
 _FORMAT = "cotally-releases/1"
 _MOST_BYTES = 1 << 26
+_DATA_CHANGED = "the data have changed since: give them a data set name of their own (data.dataset), with new coins"
+_COPIES = "a second copy in another disguise would undo the first: return to it, or give this one a name of its own"
+_SPLITS = "exact counts over two splits can be subtracted and show single records: keep the split"
+_CURES = {
+    "records": _DATA_CHANGED,
+    "columns": _COPIES,
+    "theta": _COPIES,
+    "groups": _COPIES,
+    "seed": _SPLITS,
+    "test": _SPLITS,
+}
 
 
 @dataclass(frozen=True)
 class Release:
-    """A data set in one disguise.
-
-    Args:
-        dataset: The name under which the coins are made.
-        columns: The columns of the design, in its order.
-        design: Groups and theta of the copy.
-    """
+    """What a run lets out of a data set: field by field, as text or lists; fields that it does not use are absent."""
 
     dataset: str
-    columns: tuple[Attribute, ...]
-    design: MultiGroupDesign
+    fields: dict[str, object]
 
-    def fields(self) -> dict[str, object]:
-        """Return what must not change under one name."""
-        return {
-            "theta": str(self.design.theta),
-            "columns": [[column.name, list(column.values)] for column in self.columns],
-            "groups": [list(group) for group in self.design.groups],
-        }
+
+def release_of(local: Local, terms: Terms) -> Release:
+    """Return what leaves under these terms."""
+    contents = (*(record.encode() for record in local.records), local.table.codes.tobytes())
+    fields: dict[str, object] = {"records": keyed_digest(local.secrets.coins, b"contents", *contents).hex()}
+    if terms.method != "smc":
+        design = local.design(terms.theta, class_is_shared=False)
+        fields["columns"] = [[column.name, list(column.values)] for column in local.table.attributes]
+        fields["theta"] = str(design.theta)
+        fields["groups"] = [list(group) for group in design.groups]
+    if terms.method != "randomized":
+        fields |= {"seed": terms.seed, "test": str(terms.test)}
+    return Release(local.dataset, fields)
 
 
 def changed_field(folder: Path, release: Release) -> str | None:
@@ -48,29 +61,27 @@ def changed_field(folder: Path, release: Release) -> str | None:
     Raises:
         ConfigError: The record in the party's folder cannot be read.
     """
-    known = _read(folder / FILE).get(release.dataset)
-    if known is None:
-        return None
-    return next((key for key, value in release.fields().items() if known.get(key) != value), None)
+    known = _read(folder / FILE).get(release.dataset, {})
+    order = ("columns", "theta", "groups", "records", "seed", "test")
+    return next(
+        (f for f in order if f in release.fields and known.get(f, release.fields[f]) != release.fields[f]), None
+    )
 
 
 def check_release(folder: Path, release: Release) -> None:
-    """Refuse a second disguise of a data set.
+    """Refuse a release that does not go together with earlier ones of the data set.
 
     Raises:
-        ConfigError: It has been released in another disguise, or the record cannot be read.
+        ConfigError: It does not, or the record cannot be read.
     """
     field = changed_field(folder, release)
     if field is not None:
-        raise ConfigError(
-            f"data set {release.dataset!r} has been released with other {field} before (see {folder / FILE}): a second "
-            "copy in another disguise would undo the first. Return to it, or give this disguise a data set name of "
-            "its own (data.dataset) and accept that who receives both copies learns more from the two than from one"
-        )
+        what = f"data set {release.dataset!r} has been released with other {field} before ({folder / FILE})"
+        raise ConfigError(f"{what}; {_CURES[field]}")
 
 
 def record_release(folder: Path, release: Release) -> None:
-    """Note a disguise durably, before its first byte leaves; one that is noted already stays.
+    """Note a release durably, before its first byte leaves.
 
     Raises:
         ConfigError: As `check_release`.
@@ -78,8 +89,9 @@ def record_release(folder: Path, release: Release) -> None:
     """
     check_release(folder, release)
     releases = _read(folder / FILE)
-    if release.dataset not in releases:
-        releases[release.dataset] = release.fields()
+    known = releases.get(release.dataset, {})
+    if not release.fields.keys() <= known.keys():
+        releases[release.dataset] = {**release.fields, **known}
         content = json.dumps({"format": _FORMAT, "releases": releases}, indent=1)
         write_atomically(folder / FILE, content + "\n")
 
@@ -90,7 +102,7 @@ def _read(path: Path) -> dict[str, dict[str, object]]:
     try:
         content = json.loads(read_bytes(path, _MOST_BYTES))
         releases = content["releases"] if content["format"] == _FORMAT else None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         releases = None
     if not isinstance(releases, dict) or not all(isinstance(entry, dict) for entry in releases.values()):
         raise ConfigError(f"{path} is not a record of releases: restore it from a backup; it must not be lost")

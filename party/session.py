@@ -15,7 +15,7 @@ from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
 from party.factors import with_stored_factors
 from party.keystore import load_private_key, load_secret
-from party.releases import Release, changed_field, check_release, record_release
+from party.releases import changed_field, check_release, record_release, release_of
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.randomized_response.design import MultiGroupDesign, default_groups
@@ -78,7 +78,7 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         config.data.ignore,
         config.data.missing,
     )
-    return Local(
+    local = Local(
         party=config.name,
         table=share.table,
         holds_class=share.class_attribute is not None,
@@ -87,6 +87,25 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         dataset=config.data.dataset,
         secrets=Secrets(load_secret(folder), load_private_key(folder, key_floor), secrets),
     )
+    if set(config.agree.methods) != {"smc"}:
+        _check_groups(local, config)
+    return local
+
+
+def _check_groups(local: Local, config: PartyConfig) -> None:
+    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of them.
+
+    Raises:
+        ConfigError: The groups need too many offsets or patterns.
+    """
+    try:
+        local.design(Fraction(0), class_is_shared=False)
+    except InputError as error:
+        worst = max(local.table.attributes, key=lambda attribute: attribute.size)
+        raise ConfigError(
+            f"{config.path}: the column {worst.name!r} has {worst.size} values, and {error}. Under [columns] give it "
+            'fewer: bins = "quantiles:4" for numbers, max_values = 4 for categories'
+        ) from None
 
 
 @contextmanager
@@ -133,7 +152,7 @@ def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
     if terms.method != "smc":
         check_disguise(local, terms)
-        check_release(config.folder, release_of(local, terms))
+    check_release(config.folder, release_of(local, terms))
 
 
 def check_disguise(local: Local, terms: Terms) -> None:
@@ -158,25 +177,19 @@ def _standard_error(design: MultiGroupDesign, group: int, records: int) -> float
     return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 
 
-def release_of(local: Local, terms: Terms) -> Release:
-    """Return what leaves under these terms, as the record of releases has it."""
-    design = local.design(terms.theta, class_is_shared=False)
-    return Release(local.dataset, local.table.attributes, design)
-
-
 def make_policy(local: Local, config: PartyConfig) -> Policy:
     """Return what this party objects to: by its settings, its data, or what it has released before."""
 
     def policy(terms: Terms) -> Objection | None:
         field = first_objection(config.agree, terms)
         if field is not None:
-            return Objection(field.removesuffix("_name"), "our settings ([agree]) do not allow the value of the job")
-        if terms.method == "smc":
-            return None
-        try:
-            check_disguise(local, terms)
-        except InputError as error:
-            return Objection("theta", str(error))
+            value = getattr(terms, field)
+            return Objection(field.removesuffix("_name"), f"the job asks for {value}, our [agree] does not allow it")
+        if terms.method != "smc":
+            try:
+                check_disguise(local, terms)
+            except InputError as error:
+                return Objection("theta", str(error))
         changed = changed_field(config.folder, release_of(local, terms))
         return Objection(changed, f"our data set {local.dataset!r} was released otherwise before") if changed else None
 
@@ -213,8 +226,7 @@ def run_session(
         agreed = play(propose(local, terms, policy, channel.peer, nonce), channel)
     if on_agreed is not None:
         on_agreed(agreed)
-    if agreed.terms.method != "smc":
-        record_release(config.folder, release_of(local, agreed.terms))
+    record_release(config.folder, release_of(local, agreed.terms))
     ready, stored = with_stored_factors(local, config.folder)
     outcome = play(run(ready, agreed), channel, clock.show)
     channel.close()

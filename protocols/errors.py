@@ -43,4 +43,6 @@ class DeviationError(PeerError):
     """
 
     def __init__(self) -> None:
-        super().__init__("the peer's reply failed a check: the run ends for good")
+        super().__init__(
+            "the peer's reply failed a check: the run ends for good; find out what is wrong before another"
+        )

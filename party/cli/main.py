@@ -13,16 +13,15 @@ import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Protocol, cast
 
+from party.cli.incident import DEBUG, incident
 from party.cli.progress import CLEAR
 from party.errors import exit_code
 from protocols.errors import CotallyError
 
 COMMANDS = ("init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo")
-DEBUG = "COTALLY_DEBUG"
 
 _FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141
 
@@ -66,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     except Exception as error:  # noqa: BLE001  # the last frame: a user gets one line, never a traceback
-        return _fail(_incident(error), _FAULT)
+        return _fail(incident(error), _FAULT)
 
 
 def _run(words: list[str]) -> int:
@@ -110,15 +109,6 @@ def _fail(problem: str, code: int) -> int:
     line = " ".join(problem.split())
     print(f"{CLEAR if sys.stderr.isatty() else ''}cotally: {line}", file=sys.stderr)
     return code
-
-
-def _incident(error: Exception) -> str:
-    """Say where an unexpected error came from; its own text may hold a record and is not shown."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"internal error: {type(error).__name__} in {Path(last.filename).name}, line {last.lineno}; "
-        f"set {DEBUG}=1 to see more, and please report it"
-    )
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from party.cli.incident import incident
 from party.cli.progress import make_progress
-from party.cli.train import add_outputs, announce, check_outputs, compute_settings, pinned_peer, write_results
+from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.identity import load_identity
 from party.rpc.server import NodeServer
 from party.session import load_local, run_session, with_workers
-from protocols.errors import CotallyError
+from protocols.errors import CotallyError, DeviationError
 from protocols.two_party.local import Local
 
 SUMMARY = "listen, and take part in the runs that the peer opens"
@@ -26,10 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command; without `--once` a failed run is reported and the node keeps serving."""
+    """Run the command; without `--once` a failed run is reported and the node keeps serving.
+
+    After a deviation it does not: the operator is to find out what the peer did.
+    """
     config = read_party_config(arguments.config)
     settings = compute_settings(arguments, config)
-    check_outputs(arguments)
+    settle_outputs(arguments, config)
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
@@ -42,10 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
         while True:
             try:
                 _serve_one(server, ready, config, arguments)
+            except DeviationError:
+                raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:
                 if arguments.once:
                     raise
                 print(f"cotally: {error}", file=sys.stderr, flush=True)
+            except Exception as error:  # one run's fault must not end the node
+                if arguments.once:
+                    raise
+                print(f"cotally: {incident(error)}", file=sys.stderr, flush=True)
             if arguments.once:
                 return 0
 

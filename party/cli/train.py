@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that `train` and `serve` share."""
-    parser.add_argument("--model", type=Path, default=Path("model.json"), help="where the tree goes (model.json)")
+    parser.add_argument("--model", type=Path, help="where the tree goes (model.json beside PARTY.toml)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
     parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     config, terms = read_party_config(arguments.config), read_job(arguments.job)
     settings = compute_settings(arguments, config)
-    check_outputs(arguments)
+    settle_outputs(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR)
@@ -56,8 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def check_outputs(arguments: argparse.Namespace) -> None:
-    """Make sure, before the work, that its results can be written."""
+def settle_outputs(arguments: argparse.Namespace, config: PartyConfig) -> None:
+    """Say where results go, and make sure, before the work, that they can be written."""
+    arguments.model = arguments.model or config.folder / "model.json"
     for path in (arguments.model, arguments.report):
         if path is not None:
             check_writable(path)
@@ -121,20 +122,27 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     if report.factors:
         print(report.factors, file=sys.stderr)
     outcome = report.outcome
-    key = f"; Paillier key of {outcome.key_holder}: {outcome.fingerprint}" if outcome.fingerprint else ""
-    print(
-        f"Both parties hold the same tree: {outcome.tree.size} nodes, depth {outcome.tree.depth}, "
-        f"digest {outcome.tree.digest().hex()[:16]}{_accuracy(report)}; {arguments.model}{key}",
-        file=sys.stderr,
-    )
+    tree = outcome.tree
+    lines = [
+        f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
+        *_accuracy(report),
+        f"Wrote {arguments.model}: `cotally show {arguments.model}` prints it",
+    ]
+    if outcome.fingerprint:
+        lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
+    print("\n".join(lines), file=sys.stderr)
 
 
-def _accuracy(report: Report) -> str:
+def _accuracy(report: Report) -> list[str]:
     outcome = report.outcome
     if outcome.correct is None:
-        return ""
-    kind = "estimated accuracy" if report.agreed.terms.method == "randomized" else "accuracy"
-    return f"; {kind} {outcome.correct / outcome.records_test:.3f} on {outcome.records_test} held-out records"
+        return []
+    share = outcome.correct / outcome.records_test
+    records = f"on {outcome.records_test} held-out records"
+    if report.agreed.terms.method != "randomized":
+        return [f"Accuracy {share:.3f} {records}"]
+    error = outcome.standard_error / outcome.records_test
+    return [f"Accuracy estimated as {share:.3f} {records}, with a standard error of up to {error:.3f}"]
 
 
 def train_report(report: Report) -> TrainReport:

@@ -141,6 +141,8 @@ def label_of(
     >>> label_of(("<= 5", "> 5", "missing"), "7.5"), label_of(("x", "other"), "z"), label_of(("x", "y"), "z")
     ('> 5', 'other', None)
     """
+    if text in values and text not in {OTHER, MISSING}:  # a value of the data, whatever tokens the reader uses
+        return text
     if not text or text in missing_tokens:
         return next((label for label in (missing_label, MISSING, text, OTHER) if label in values), None)
     if text in values:

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from party.errors import DataError
 
-MAX_CELL = 4096
+MAX_CELL = 1024
 MAX_LINE = 1 << 20
 CHUNK = 10_000
 

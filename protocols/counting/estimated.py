@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from protocols.role import Role, exchange
 from protocols.tables.expression import Expression
 
 Floats = NDArray[np.float64]
+LARGEST_FACTOR = 1e6  # what one record may add to an estimate where no design says less
+_NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -83,24 +85,37 @@ class Estimator:
 
     def correct(self, tree: Predictor) -> float:
         """Estimate how many records the tree classifies rightly (DESIGN 8: weighted variations)."""
-        hits = tree.predict(self._codes) == self._codes[:, self._schema.class_index]
-        return float(self._weights[hits].sum())
+        return float(self._weights[self._hits(tree)].sum())
+
+    def correct_error(self, tree: Predictor) -> float:
+        """Return the standard error of `correct`: the root of `sum f_i^2 - sum f_i` (DESIGN 5.2)."""
+        hits = self._hits(tree)
+        factors = np.bincount(self._record[hits], weights=self._guess[hits], minlength=len(self._repeats))
+        return sqrt(max(0.0, float(self._repeats @ (factors**2 - factors))))
+
+    def _hits(self, tree: Predictor) -> NDArray[np.bool_]:
+        hits: NDArray[np.bool_] = tree.predict(self._codes) == self._codes[:, self._schema.class_index]
+        return hits
 
 
 class MeanEstimates:
     """Method `randomized`: the mean of both parties' estimates, projected; no exact count at all.
 
+    `largest` bounds what one record can add to the peer's estimates: beyond it they are refused.
+
     Discloses: to the peer, our estimated counts of what is asked, computed from our true and its disguised columns.
     """
 
-    def __init__(self, train: Estimator, test: Estimator | None, records: int) -> None:
+    def __init__(self, train: Estimator, test: Estimator | None, records: int, largest: float = LARGEST_FACTOR) -> None:
         self._train, self._test, self._records = train, test, records
+        self._limit = records * largest
+        self.standard_error = 0.0
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Average the two parties' estimates from the bytes exchanged and project them."""
         own = [table for query in queries for table in self._train.answer(query).tables]
         flat = tuple(float(x) for table in own for x in table.ravel())
-        mean = iter((yield from _mean(flat)))
+        mean = iter((yield from _mean(flat, self._limit)))
         answers = []
         for query in queries:
             total = self._records if query.class_counts is None else sum(query.class_counts)
@@ -112,21 +127,24 @@ class MeanEstimates:
         return answers
 
     def count_correct(self, tree: Predictor) -> Role[float]:
-        """Estimate the number of test records that the tree classifies rightly."""
-        estimate = 0.0 if self._test is None else self._test.correct(tree)
-        (mean,) = yield from _mean((estimate,))
+        """Estimate the number of test records that the tree classifies rightly.
+
+        The mean of both parties' standard errors, `standard_error` afterwards, bounds that of the mean.
+        """
+        own = (0.0, 0.0) if self._test is None else (self._test.correct(tree), self._test.correct_error(tree))
+        mean, self.standard_error = yield from _mean(own, self._limit)
         return mean
 
 
-def _mean(own: tuple[float, ...]) -> Role[tuple[float, ...]]:
+def _mean(own: tuple[float, ...], limit: float) -> Role[tuple[float, ...]]:
     theirs = (yield from exchange(EstimatedCounts(own))).values
-    if len(theirs) != len(own) or not all(isfinite(x) for x in theirs):
+    if len(theirs) != len(own) or not all(isfinite(x) and abs(x) <= limit for x in theirs):
         raise PeerError("the peer's estimated counts do not fit the query")
     return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
 
 def project(estimates: Floats, total: float) -> Floats:
-    """Set negative estimates to 0 and rescale the rest to `total`; all zero when nothing is positive."""
+    """Set negative estimates to 0 and rescale the rest to `total`; all zero when next to nothing is positive."""
     positive = np.maximum(estimates, 0.0)
     mass = sum(positive.ravel().tolist())
-    return positive * (total / mass) if mass > 0 else np.zeros_like(positive)
+    return positive * (total / mass) if mass > _NOTHING else np.zeros_like(positive)

@@ -109,7 +109,7 @@ class HybridId3:
             yield progress
             level = yield from as_detail(self._grow(level, decisions), progress)
         yield Progress("growing the tree", self._records, self._records)
-        return Result(Tree(self._schema, _assemble(ROOT, decisions, self._schema)), self._computations)
+        return Result(Tree(self._schema, _assemble(decisions, self._schema)), self._computations)
 
     def _root_counts(self) -> tuple[float, ...] | None:
         return (float(self._records),) if self._schema.classes == 1 else None
@@ -210,10 +210,15 @@ def _best(gains: Mapping[int, float], window: int) -> tuple[int, ...]:
     return tuple(sorted(order[:window]))
 
 
-def _assemble(expression: Expression, decisions: dict[Expression, _Decision | Leaf], schema: Schema) -> Node:
-    decision = decisions[expression]
-    if isinstance(decision, Leaf):
-        return decision
-    values = range(schema.attributes[decision.attribute].size)
-    children = (_assemble(expression & Term(decision.attribute, v), decisions, schema) for v in values)
-    return Split(decision.counts, decision.attribute, tuple(children))
+def _assemble(decisions: Mapping[Expression, _Decision | Leaf], schema: Schema) -> Node:
+    """Put the nodes together from the leaves upward: a tree may be deeper than Python's stack."""
+    nodes: dict[Expression, Node] = {}
+    for expression in sorted(decisions, key=lambda e: -len(e.terms)):
+        decision = decisions[expression]
+        if isinstance(decision, Leaf):
+            nodes[expression] = decision
+        else:
+            values = range(schema.attributes[decision.attribute].size)
+            children = tuple(nodes.pop(expression & Term(decision.attribute, v)) for v in values)
+            nodes[expression] = Split(decision.counts, decision.attribute, children)
+    return nodes[ROOT]

@@ -54,13 +54,13 @@ def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alar
     touched = tuple(groups)
     if not touched:
         return 0.0
-    largest = 1 + _largest_factor(design, touched)
+    largest = 1 + largest_factor(design, touched)
     deviation = live * variance_bound(design, touched)
     budget = alarm + log(2)
     linear = largest * budget / 3
     return min(live * largest, linear + sqrt(linear * linear + 2 * deviation * budget))
 
 
-@cache
-def _largest_factor(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
+def largest_factor(design: MultiGroupDesign, groups: Iterable[int]) -> float:
+    """Return the most that one record can add to an estimate of an expression that touches these groups."""
     return prod(1 / abs(float(design.contrast(k))) for k in groups)

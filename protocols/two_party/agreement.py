@@ -20,6 +20,7 @@ from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.two_party.local import Local, check_terms, share_design
 
 VERSION = "cotally/1"
+MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
     "version", "party", "method", "theta", "omega", "engine", "class", "seed", "test", "key_bits",
     "records", "record ids", "class values", "class column", "columns", "groups",
@@ -175,6 +176,9 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
 
 
 def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreed:
+    if terms.method == "smc":  # nothing is disguised
+        nothing = MultiGroupDesign((), (), terms.theta)
+        return Agreed(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
     sizes = [len(values) for _, values in share.attributes]
     if share.class_values is not None and not shared:
@@ -186,4 +190,9 @@ def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, pee
             ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if "theta" in str(error) else "groups", str(error))
+    rows = share.records * max(own_design.patterns, peer_design.patterns)
+    if rows > MAX_EXPANDED_ROWS:
+        return Objection(
+            "groups", f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: fewer groups"
+        )
     return Agreed(terms, schema, peer, own_design, peer_design)

@@ -33,6 +33,7 @@ from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, ModelDigest, PublicModulus
 from protocols.paillier.keys import PublicKey, check_peer_modulus
 from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.tail import largest_factor
 from protocols.randomness import public_order
 from protocols.role import Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
@@ -47,14 +48,16 @@ SecureEngine = EncryptedCoinsKeyHolder | EncryptedCoinsEvaluator | DotProductKey
 class Outcome:
     """What both parties end with.
 
-    `correct` is the number of test records classified rightly: exact, for `randomized` an estimate, None without test
-    records. `key_holder` and `fingerprint` name the Paillier key that was used, if any.
+    `correct` is the number of test records classified rightly: exact, for `randomized` an estimate whose standard
+    error is at most `standard_error`, None without test records. `key_holder` and `fingerprint` name the Paillier key
+    that was used, if any.
     """
 
     tree: Tree
     records_train: int
     records_test: int
     correct: float | None
+    standard_error: float
     smc_computations: int
     exact_counts_disclosed: int
     key_holder: str | None
@@ -96,11 +99,12 @@ class _Run:
         view = yield from self._exchange_copies()
         train, test = view.rows(self._train), view.rows(self._test)
         if self._terms.method == "randomized":
-            result, correct = yield from self._grow_from_estimates(train, test)
+            result, correct, error = yield from self._grow_from_estimates(train, test)
         else:
+            error = 0.0
             result, correct = yield from self._grow_from_secure_counts(train, test)
         yield from _compare_models(result.tree)
-        return self._outcome(result, correct)
+        return self._outcome(result, correct, error)
 
     def _exchange_copies(self) -> Role[View]:
         """Send and receive the disguised copies, a page of each in turn."""
@@ -118,12 +122,18 @@ class _Run:
             yield Progress("exchanging disguised copies", start + len(page), len(copy))
         return make_view(agreed.schema, self._local.party, codes, np.concatenate(received), peer_design)
 
-    def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float]]:
+    def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float, float]]:
         estimator = Estimator(train)
-        engine = MeanEstimates(estimator, Estimator(test) if len(test) else None, len(train))
+        engine = MeanEstimates(
+            estimator,
+            Estimator(test) if len(test) else None,
+            len(self._local.records),
+            largest_factor(self._agreed.own_design, range(len(self._agreed.own_design.groups))),
+        )
         learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator)
         result = yield from learner.build()
-        return result, (yield from engine.count_correct(result.tree))
+        correct = yield from engine.count_correct(result.tree)
+        return result, correct, engine.standard_error
 
     def _grow_from_secure_counts(self, train: View, test: View) -> Role[tuple[Result, float]]:
         estimator = None if self._terms.method == "smc" else Estimator(train)
@@ -165,7 +175,7 @@ class _Run:
         message = yield from receive(PublicModulus)
         return check_peer_modulus(message.modulus, self._terms.key_bits, own.n)
 
-    def _outcome(self, result: Result, correct: float) -> Outcome:
+    def _outcome(self, result: Result, correct: float, error: float) -> Outcome:
         secure = self._terms.method != "randomized"
         tested = len(self._test) > 0
         return Outcome(
@@ -173,6 +183,7 @@ class _Run:
             records_train=len(self._train),
             records_test=len(self._test),
             correct=correct if tested else None,
+            standard_error=error,
             smc_computations=result.computations if secure else 0,
             exact_counts_disclosed=result.computations + tested if secure else 0,
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,

@@ -100,6 +100,7 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
     pair.edit("alice", 'omega = "all"', "omega = 3")
     bob_settings = (pair.bob / "party.toml").read_text()
     pair.edit("bob", 'theta = ["9/20", "11/20"]', 'theta = ["1/5", "4/5"]')
+    pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "not released yet"')
     try:
         with serving(pair, "--once") as alice:
             trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
@@ -128,6 +129,7 @@ def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Pa
     else:
         lines[-1] = "CANARY" + lines[-1]
     path.write_text("\n".join(lines) + "\n")
+    pair.edit("bob", '# dataset = "visits-2026"', f'dataset = "changed in {change}"')
     field = "'records'" if change == "length" else "'record ids'"
     try:
         with serving(pair, "--once") as alice:
@@ -138,6 +140,7 @@ def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Pa
         assert "CANARY" not in trained.err + listened.err
     finally:
         path.write_text(original)
+        pair.edit("bob", f'dataset = "changed in {change}"', '# dataset = "visits-2026"')
 
 
 def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
@@ -254,9 +257,35 @@ def test_the_same_data_set_is_not_released_in_two_disguises(pair: Pair) -> None:
     with serving(pair):
         assert pair.train(pair.write_job(omega=1)).code == 0
         trained = pair.train(pair.write_job(omega=1, theta="11/20"))
-    assert_one_line(trained, 2, "theta", "data.dataset")
+    assert_one_line(trained, 2, "theta", "name of its own")
     releases = json.loads((pair.bob / "releases.json").read_text())["releases"]
     assert {entry["theta"] for entry in releases.values()} == {"9/20"}
+
+
+@pytest.mark.parametrize("changes", [{"test": "1/4"}, {"seed": 2}])
+def test_exact_counts_over_a_second_split_are_refused_by_either_side(pair: Pair, changes: dict[str, object]) -> None:
+    """Two splits that differ by one record would tell that record (FAULTS B7)."""
+    with serving(pair):
+        assert pair.train(pair.write_job(omega=1)).code == 0
+        assert_one_line(pair.train(pair.write_job(omega=1, **changes)), 2, *changes)
+        (pair.bob / "releases.json").unlink()  # a caller that forgets is still refused by the other side
+        assert_one_line(pair.train(pair.write_job(omega=1, **changes)), 3, *changes)
+        assert pair.train(pair.write_job(omega=2)).code == 0
+
+
+def test_changed_data_under_an_old_name_are_not_released(pair: Pair) -> None:
+    path = pair.bob / "data.csv"
+    original = path.read_text()
+    with serving(pair):
+        assert pair.train(pair.write_job(omega=1)).code == 0
+        old, new = ("x", "o") if original.splitlines()[1].endswith("x") else ("o", "x")
+        first = original.splitlines()[1]
+        path.write_text(original.replace(first, first.removesuffix(old) + new, 1) if first.endswith(old) else original)
+        assert path.read_text() != original
+        try:
+            assert_one_line(pair.train(pair.write_job(omega=1)), 2, "records", "data.dataset")
+        finally:
+            path.write_text(original)
 
 
 def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:
@@ -266,8 +295,14 @@ def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -
 
 
 def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path, pair: Pair) -> None:
-    with serving(pair, "--once"):
-        assert pair.train(pair.write_job(test="0")).code == 0
+    for party in ("alice", "bob"):
+        pair.edit(party, '# dataset = "visits-2026"', 'dataset = "whole"')
+    try:
+        with serving(pair, "--once"):
+            assert pair.train(pair.write_job(test="0")).code == 0
+    finally:
+        for party in ("alice", "bob"):
+            pair.edit(party, 'dataset = "whole"', '# dataset = "visits-2026"')
     (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
     write_table(tmp_path / "rows.csv", [*names_a, *names_b], [[*a, *b] for a, b in zip(rows_a, rows_b, strict=True)])
     ended = cotally(

@@ -9,6 +9,7 @@ import pytest
 
 from party.cli import main as cli
 from party.cli import show
+from party.cli.incident import DEBUG
 from party.config import read_party_config
 from party.identity import load_identity, load_peers
 from party.keystore import load_private_key, load_secret
@@ -269,13 +270,13 @@ def test_an_unexpected_error_is_one_line_without_its_text(
         raise ValueError("a cell's content")
 
     monkeypatch.setattr(show, "run", fail)
-    monkeypatch.delenv(cli.DEBUG, raising=False)
+    monkeypatch.delenv(DEBUG, raising=False)
     assert cli.main(["show", "x"]) == 1
     line = capsys.readouterr().err
     assert line.startswith("cotally: internal error: ValueError in test_cli.py, line ")
     assert line.count("\n") == 1
     assert "cell" not in line
-    monkeypatch.setenv(cli.DEBUG, "1")
+    monkeypatch.setenv(DEBUG, "1")
     assert cli.main(["show", "x"]) == 1
     assert "Traceback" in capsys.readouterr().err
 

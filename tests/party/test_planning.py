@@ -28,7 +28,7 @@ def cost(terms: Terms | None = None, splits: float | None = None, **changes: obj
 def test_coins_are_encrypted_once_for_each_record_and_lie() -> None:
     one, two = cost(patterns=(2, 4)), cost(patterns=(4, 4))
     assert two.bytes - one.bytes == pytest.approx(2 * 10_000 * 768)
-    assert two.seconds - one.seconds == pytest.approx(2 * 10_000 * 1e-3, rel=0.2)
+    assert two.seconds - one.seconds == pytest.approx(2 * 10_000 * 1e-3, rel=0.3)
 
 
 def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:

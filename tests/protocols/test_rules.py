@@ -118,7 +118,10 @@ def test_errors_say_whose_fault_it_was() -> None:
 
 
 def test_a_deviation_has_one_text() -> None:
-    assert str(DeviationError()) == "the peer's reply failed a check: the run ends for good"
+    assert (
+        str(DeviationError())
+        == "the peer's reply failed a check: the run ends for good; find out what is wrong before another"
+    )
 
 
 def test_a_disagreement_names_its_field() -> None:
