@@ -11,6 +11,7 @@ NB: Two parties that both send more than the queues hold, before either receives
 sender that waits with its own inbox full makes the inbox larger.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send
 
+SILENCE: Final = 3600.0  # seconds without a frame from a peer that lives: computing takes time, but not for ever
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
 
@@ -87,6 +89,7 @@ class Channel(Protocol):
     peer: str
     traffic: Traffic
     recording: Recording | None
+    silence: float
 
     def send(self, message: Message) -> None:
         """Deliver a message; return when it is on its way."""
@@ -105,13 +108,14 @@ class Channel(Protocol):
         ...
 
 
-class PagedChannel:
+class PagedChannel(ABC):
     """A channel over two queues of pages, whose pages somebody else moves."""
 
     def __init__(self, peer: str, outgoing: Pages, incoming: Pages) -> None:
         self.peer = peer
         self.traffic = Traffic()
         self.recording: Recording | None = None
+        self.silence = SILENCE
         self._outgoing = outgoing
         self._incoming = incoming
         self._sent_since_wait = False
@@ -169,8 +173,9 @@ class PagedChannel:
         bodies: list[bytes] = []
         size = 0
         while True:
-            page = self._incoming.head()
-            assert page is not None  # noqa: S101 - a wait without a limit returns a page or raises
+            page = self._incoming.head(self.silence)
+            if page is None:
+                raise PeerLostError(f"{self.peer} is there but has sent nothing for {self.silence:g} s: the run ends")
             if page.end is not None:
                 raise stopped_by(self.peer, Reason.FINISHED)
             self._incoming.remove(page)
@@ -208,15 +213,15 @@ class PagedChannel:
         finally:
             self._release()
 
+    @abstractmethod
     def _tell(self, reason: Reason) -> None:
         """Deliver the end of a session that failed; raise nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _leave(self) -> None:
         """Wait until the peer has everything."""
-        raise NotImplementedError
 
-    def _release(self) -> None:
+    def _release(self) -> None:  # noqa: B027  # a channel in memory has nothing to let go of
         """Let go of threads and sockets."""
 
 

@@ -96,12 +96,13 @@ class Agreement:
 
 @dataclass(frozen=True)
 class NodeSettings:
-    """Where this party listens, who its peer is and where that is reached; `patience` in seconds."""
+    """Where this party listens, who its peer is and where that is reached; `patience` and `silence` in seconds."""
 
     listen: Address | None
     peer: str | None
     address: Address | None
     patience: int
+    silence: int
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
         agree=_agreement(top.section("agree", ("methods", "theta", "omega", "smallest_key_bits")), key_floor),
-        node=_node(top.section("node", ("listen", "peer", "address", "patience")), name),
+        node=_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
     )
 
@@ -294,6 +295,7 @@ def _node(section: Section, name: str) -> NodeSettings:
         peer=peer if peer is None else _party_name(section, "peer", peer),
         address=_address(section, "address", lowest_port=1),
         patience=section.integer("patience", 1, 86400, 30),
+        silence=section.integer("silence", 1, 604800, 3600),
     )
 
 

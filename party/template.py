@@ -39,6 +39,7 @@ listen = "0.0.0.0:7071"    # where `cotally serve` listens
 # peer = "bob"             # the other party, trusted by `cotally trust`
 # address = "bob.example.org:7071"   # where `cotally train` reaches it
 patience = 30              # seconds without a sign of life after which the peer is given up
+silence = 3600             # seconds without a message after which a peer that lives is given up
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
 #   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party encrypts, the cluster gets

@@ -9,7 +9,7 @@ import pytest
 
 from party import channel as channel_module
 from party import pages as pages_module
-from party.channel import PagedChannel, Recording, memory_channels, play, reason_for
+from party.channel import Recording, memory_channels, play, reason_for
 from party.errors import PeerLostError, PeerStoppedError
 from party.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
 from party.wire.codec import decode
@@ -121,9 +121,8 @@ def test_a_frame_over_the_limit_is_refused_before_it_is_put_together(monkeypatch
 
 
 def test_a_frame_that_cannot_be_read_is_the_peers_fault() -> None:
-    incoming = Pages()
-    a = PagedChannel("bob", Pages(), incoming)
-    incoming.put(Page(b"\x00", last=True))
+    a, _ = memory_channels()
+    a._incoming.put(Page(b"\x00", last=True))
     with pytest.raises(PeerError, match="cannot be read"):
         a.receive()
 
@@ -277,3 +276,10 @@ def test_a_channel_left_by_an_error_stops_and_one_left_in_order_closes() -> None
     with a:
         a.send(Verdict(""))
     assert b.receive() == Verdict("")
+
+
+def test_a_peer_that_lives_but_sends_nothing_is_given_up() -> None:
+    ours, _ = memory_channels()
+    ours.silence = 0.05
+    with pytest.raises(PeerLostError, match=r"bob is there but has sent nothing for 0\.05 s"):
+        ours.receive()
