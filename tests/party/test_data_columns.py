@@ -338,6 +338,23 @@ def test_a_missing_cell_is_what_missing_cells_became() -> None:
     assert label_of(("a",), "?", missing_label="gone") is None
 
 
+@pytest.mark.parametrize(
+    ("values", "text", "missing_label", "label"),
+    [
+        (("?", "n", "missing"), "?", "missing", "?"),
+        (("?", "n", "missing"), "", "missing", "missing"),
+        (("?", "n", "other"), "?", None, "?"),
+        (("missing", "n"), "missing", "n", "n"),
+        (("other", "n"), "other", "n", "n"),
+        (("other", "n"), "other", None, "other"),
+    ],
+)
+def test_a_token_that_is_a_value_of_the_data_is_that_value_but_no_label_made_here(
+    values: tuple[str, ...], text: str, missing_label: str | None, label: str
+) -> None:
+    assert label_of(values, text, ("", "?", "missing", "other"), missing_label) == label
+
+
 TEXTS = st.one_of(
     st.none(),
     st.sampled_from(

@@ -63,6 +63,32 @@ def test_the_full_name_goes_before_the_plain_one(tmp_path: Path) -> None:
     assert result.labels == ["good"]
 
 
+def model_of(*columns: tuple[str, str, tuple[str, ...]]) -> Tree:
+    """A tree that splits on the first column; its first value has the first class."""
+    schema = Schema(tuple(Attribute(*column) for column in columns), Attribute("", "outcome", ("bad", "good")), ())
+    leaves = tuple(Leaf((0, 1), 1) if i else Leaf((1, 0), 0) for i in range(len(columns[0][2])))
+    return Tree(schema, Split((1, 1), 0, leaves))
+
+
+def test_a_column_named_like_another_in_full_is_not_taken_for_it(tmp_path: Path) -> None:
+    tree = model_of(("alice", "age", ("0", "1")), ("bob", "alice.age", ("0", "1")))
+    with pytest.raises(DataError, match=r"'alice\.age' is a column's own name and one in full: rename it in the data"):
+        predict(tmp_path, "alice.age\n0\n", tree)
+    assert predict(tmp_path, "age\n0\n", tree).labels == ["bad"]
+
+
+def test_a_column_whose_own_name_looks_like_one_in_full_is_found(tmp_path: Path) -> None:
+    tree = model_of(("bob", "alice.age", ("0", "1")), ("alice", "age", ("0", "1")))
+    assert predict(tmp_path, "alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+    assert predict(tmp_path, "bob.alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+
+
+def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missing(tmp_path: Path) -> None:
+    """The owner's missing cells read -1, so that "?" is an answer like any other."""
+    tree = model_of(("alice", "vote", ("?", "no", "missing")))
+    assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
+
+
 def test_estimated_counts_give_a_majority_too() -> None:
     root = Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),))
     assert classify(root, {0: np.array([-1, 0], dtype=np.int16)}, 2).tolist() == [1, 0]

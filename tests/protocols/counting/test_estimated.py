@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, nan
+from itertools import product
+from math import inf, nan, nextafter, sqrt
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.role import Role, Send, receive, run_pair
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
-from tests.support.enumeration import true_count
+from tests.support.enumeration import coin_outcomes, true_count
 from tests.support.plain import schema_of
 from tests.support.views import joint_design, peer_design, view_of
 
@@ -112,6 +113,61 @@ def test_correct_predictions_are_counted_with_theta_one() -> None:
     assert Estimator(view(Fraction(1))).correct(TREE) == (TREE.predict(CODES) == CODES[:, -1]).sum()
 
 
+def few_views() -> list[tuple[View, Fraction]]:
+    """Return Alice's view of three records, two of them equal, for every outcome of all coins, with its chance."""
+    design = peer_design(SCHEMA, "alice", GROUPS, EXACT)
+    codes = np.array([[0, 1, 0, 2, 1], [1, 2, 1, 0, 1], [1, 2, 1, 0, 1]], dtype=np.uint8)
+    views = []
+    for outcome in product(coin_outcomes(design), repeat=len(codes)):
+        coins = np.array([coin for coin, _ in outcome], dtype=np.uint8)
+        chance = Fraction(1)
+        for _, each in outcome:
+            chance *= each
+        views.append((view_of(SCHEMA, "alice", codes, design, coins), chance))
+    return views
+
+
+def squared_factors(seen: View, tree: Tree = TREE) -> Fraction:
+    """Return `sum f_i^2 - f_i` over the records of `correct`, from the estimates of single records."""
+    hits = [expression & Term(SCHEMA.class_index, label) for expression, label in tree.leaves()]
+    design = joint_design(seen)
+    factors = [sum((estimate_count(row[None], hit, design).count for hit in hits), Fraction(0)) for row in seen.codes]
+    return sum((f * f - f for f in factors), Fraction(0))
+
+
+def test_over_all_coins_the_squared_error_of_the_correct_predictions_is_their_variance() -> None:
+    """At 3/5 every factor is a multiple of 1/2, so that floats hold the sums exactly."""
+    views = few_views()
+    assert sum(chance for _, chance in views) == 1
+    truth = Fraction(2)  # of the three records the tree gets the last two right
+    estimates = [Fraction(Estimator(seen).correct(TREE)) for seen, _ in views]
+    squares = [squared_factors(seen) for seen, _ in views]
+    chances = [chance for _, chance in views]
+    assert sum(c * e for c, e in zip(chances, estimates, strict=True)) == truth
+    variance = sum(c * (e - truth) ** 2 for c, e in zip(chances, estimates, strict=True))
+    assert sum(c * s for c, s in zip(chances, squares, strict=True)) == variance
+    for (seen, _), square in zip(views, squares, strict=True):
+        assert Estimator(seen).correct_error(TREE) == sqrt(max(Fraction(0), square))
+
+
+def leaf(label: int) -> Leaf:
+    return Leaf((1, 1), label)
+
+
+def test_a_variance_estimated_below_zero_is_no_error_at_all() -> None:
+    """One record; the guesses that are hits weigh -3/2, 1 and 1."""
+    by_first = [Split((3, 3), 1, tuple(map(leaf, values))) for values in ((1, 0, 1), (0, 1, 1))]
+    tree = Tree(SCHEMA, Split((6, 6), 2, tuple(by_first)))
+    zeros = np.zeros((1, 5), dtype=np.uint8)
+    seen = view_of(SCHEMA, "alice", zeros, peer_design(SCHEMA, "alice", GROUPS, EXACT), zeros[:, :2])
+    assert squared_factors(seen, tree) == Fraction(-1, 4)
+    assert Estimator(seen).correct_error(tree) == 0
+
+
+def test_correct_predictions_have_no_error_with_theta_one() -> None:
+    assert Estimator(view(Fraction(1))).correct_error(TREE) == 0
+
+
 @pytest.mark.parametrize(
     ("estimates", "total", "projected"),
     [
@@ -120,12 +176,16 @@ def test_correct_predictions_are_counted_with_theta_one() -> None:
         ([[-1.0, -2.0]], 5, [[0.0, 0.0]]),
         ([[0.0, 0.0]], 5, [[0.0, 0.0]]),
         ([[1.0, 1.0]], 0, [[0.0, 0.0]]),
+        ([[5e-324, 0.0]], 5, [[0.0, 0.0]]),
+        ([[1e-310, 1e-310], [-1.0, 0.0]], 5, [[0.0, 0.0], [0.0, 0.0]]),
+        ([[2.0**-20, 0.0]], 5, [[5.0, 0.0]]),
     ],
 )
 def test_projecting_drops_negative_cells_and_keeps_the_total(
     estimates: list[list[float]], total: float, projected: list[list[float]]
 ) -> None:
-    assert project(np.array(estimates), total).tolist() == projected
+    with np.errstate(all="raise"):
+        assert project(np.array(estimates), total).tolist() == projected
 
 
 def mean_engine(seen: View, test: View | None = None) -> MeanEstimates:
@@ -150,12 +210,18 @@ def test_randomized_counts_are_the_projected_means_of_both_sides() -> None:
 def test_the_randomized_accuracy_is_the_mean_of_both_sides() -> None:
     engines = mean_engine(view(), view()), mean_engine(bob_view(), bob_view())
     ours, theirs = run_pair(engines[0].count_correct(TREE), engines[1].count_correct(TREE))
-    assert ours == theirs == (Estimator(view()).correct(TREE) + Estimator(bob_view()).correct(TREE)) / 2
+    one, other = Estimator(view()), Estimator(bob_view())
+    assert ours == theirs == (one.correct(TREE) + other.correct(TREE)) / 2
+    errors = one.correct_error(TREE), other.correct_error(TREE)
+    assert errors[0] != errors[1]
+    assert engines[0].standard_error == engines[1].standard_error == sum(errors) / 2 > 0
 
 
 def test_without_test_records_the_randomized_accuracy_is_zero() -> None:
-    ours, theirs = run_pair(mean_engine(view()).count_correct(TREE), mean_engine(bob_view()).count_correct(TREE))
+    engines = mean_engine(view()), mean_engine(bob_view())
+    ours, theirs = run_pair(engines[0].count_correct(TREE), engines[1].count_correct(TREE))
     assert ours == theirs == 0
+    assert engines[0].standard_error == engines[1].standard_error == 0
 
 
 def sends(values: Sequence[float]) -> Role[None]:
@@ -167,3 +233,30 @@ def sends(values: Sequence[float]) -> Role[None]:
 def test_estimates_that_do_not_fit_are_the_peers_fault(values: list[float]) -> None:
     with pytest.raises(PeerError, match="estimated counts do not fit"):
         run_pair(mean_engine(view()).count([Query(ROOT, (0,), None)]), sends(values))
+
+
+def bounded() -> MeanEstimates:
+    return MeanEstimates(Estimator(view()), Estimator(view()), records=60, largest=2.5)
+
+
+@pytest.mark.parametrize("beyond", [nextafter(150.0, inf), -nextafter(150.0, inf), 1e300])
+def test_estimates_beyond_what_the_records_can_add_up_to_are_the_peers_fault(beyond: float) -> None:
+    for role, values in (
+        (bounded().count([Query(ROOT, (0,), None)]), [0.0, beyond, 0.0, 0.0]),
+        (bounded().count_correct(TREE), [beyond, 0.0]),
+        (bounded().count_correct(TREE), [0.0, beyond]),
+    ):
+        with pytest.raises(PeerError, match="estimated counts do not fit"):
+            run_pair(role, sends(values))
+
+
+def test_estimates_at_the_ends_of_the_range_are_accepted() -> None:
+    run_pair(bounded().count([Query(ROOT, (0,), None)]), sends([150.0, -150.0, 0.0, 0.0]))
+    run_pair(bounded().count_correct(TREE), sends([150.0, -150.0]))
+
+
+def test_without_a_design_a_record_may_add_a_million() -> None:
+    query = [Query(ROOT, (0,), None)]
+    run_pair(mean_engine(view()).count(query), sends([6e7, 0.0, 0.0, 0.0]))
+    with pytest.raises(PeerError, match="estimated counts do not fit"):
+        run_pair(mean_engine(view()).count(query), sends([nextafter(6e7, inf), 0.0, 0.0, 0.0]))

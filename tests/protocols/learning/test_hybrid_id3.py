@@ -1,6 +1,8 @@
 """The learner over made-up engines: which counts it asks for, which attribute it takes, where it stops."""
 
+import inspect
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from math import inf, log2, nan
 from pathlib import Path
@@ -134,6 +136,22 @@ def test_a_nodes_counts_are_those_of_its_parents_answer() -> None:
     assert isinstance(root, Split)
     assert (root.attribute, root.counts) == (0, (4.5, 4.5))
     assert [child.counts for child in root.children] == [(4.0, 0.5), (0.5, 4.0)]
+
+
+def test_a_tree_may_be_deeper_than_pythons_stack() -> None:
+    """Constant columns part nothing, and contradictory records never become pure: one node a level."""
+    columns = 250
+    codes = np.zeros((3, columns + 1), dtype=np.uint8)
+    codes[0, -1] = 1
+    schema, limit, depth = schema_of((1,) * columns, 2), sys.getrecursionlimit(), len(inspect.stack(0))
+    try:
+        sys.setrecursionlimit(depth + columns // 2)
+        tree = id3(schema, codes).tree
+    finally:
+        sys.setrecursionlimit(limit)
+    assert tree.depth == columns
+    assert [node for _, node in tree.walk() if isinstance(node, Leaf)] == [Leaf((2, 1), 0)]
+    assert [node.attribute for _, node in tree.walk() if isinstance(node, Split)] == list(range(columns))
 
 
 def play_windows(

@@ -13,6 +13,7 @@ from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
+from protocols.two_party import agreement
 from protocols.two_party.agreement import FIELDS, Agreed, Objection, Policy, propose
 from protocols.two_party.local import Local
 from protocols.two_party.run import Outcome
@@ -308,6 +309,56 @@ def test_those_who_agree_know_the_same(case: Case) -> None:
 def test_many_coins_matter_only_where_they_are_encrypted(terms: dict[str, Any]) -> None:
     meeting = Meeting(wide("alice", (2,) * 9), wide("bob", (2,) * 9), make_terms(**terms))
     assert all(end.error is None for end in meeting.play())
+
+
+IN_NO_DISGUISE: dict[str, tuple[Callable[[Terms], Meeting], Terms, str]] = {
+    "theta is 1/L": (lambda terms: meet(terms=terms), make_terms(theta=Fraction(1, 2)), "theta"),
+    "too many offsets": (
+        lambda terms: Meeting(wide("alice", (67,)), wide("bob", (2,)), terms),
+        make_terms(engine="dot_product"),
+        "groups",
+    ),
+    "too many patterns": (
+        lambda terms: Meeting(wide("alice", (2,)), wide("bob", (2,) * 13), terms),
+        make_terms(engine="dot_product"),
+        "groups",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_NO_DISGUISE)
+def test_what_spoils_a_disguise_does_not_matter_to_smc(case: str) -> None:
+    make, terms, name = IN_NO_DISGUISE[case]
+    alice, bob, _ = outcome_of(make(terms))
+    assert alice.field == bob.field == name
+    ends = make(replace(terms, method="smc")).play()
+    for end in ends:
+        assert end.error is None
+        assert end.result is not None
+        assert end.result[0].own_design.patterns == end.result[0].peer_design.patterns == 1
+
+
+@pytest.mark.parametrize("sizes", [((2, 2, 2), (2,)), ((2,), (2, 2, 2))])
+@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+def test_more_rows_than_memory_holds_are_refused_by_both_sides(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[tuple[int, ...], tuple[int, ...]], method: str
+) -> None:
+    """20 records; three or four groups of two offsets, as Bob holds the class in one of its own."""
+    rows = 20 * 2 ** max(len(sizes[0]), len(sizes[1]) + 1)
+    meeting = Meeting(wide("alice", sizes[0]), wide("bob", sizes[1]), make_terms(method=method))
+    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", rows)
+    assert all(end.error is None for end in meeting.play())
+    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", rows - 1)
+    alice, bob, kinds = outcome_of(meeting)
+    assert alice.field == bob.field == "groups"
+    assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(alice)
+    assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(bob)
+    assert kinds == {Greeting, Verdict, Share}
+
+
+def test_rows_that_are_never_expanded_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agreement, "MAX_EXPANDED_ROWS", 1)
+    assert all(end.error is None for end in meet(terms=make_terms(method="smc")).play())
 
 
 def test_a_peer_that_speaks_out_of_turn_is_refused() -> None:
