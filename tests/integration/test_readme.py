@@ -1,0 +1,148 @@
+"""The README is true word by word: its commands are run, its settings are used, its formats are those of real files."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from party.demo.processes import free_port
+from tests.support.processes import cotally, write_table
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+BLOCKS = [
+    re.sub(r"^    ", "", block, flags=re.MULTILINE).strip()
+    for block in re.findall(r"(?:^    .*\n(?:^\n(?=    ))?)+", README, re.MULTILINE)
+]
+RECORDS = 240
+
+
+def block(start: str) -> str:
+    (found,) = [text for text in BLOCKS if text.startswith(start)]
+    return found
+
+
+def commands() -> list[list[str]]:
+    """Return the commands of the walk-through of two organisations, in the order of the README."""
+    lines = [line for text in BLOCKS for line in text.splitlines() if line.startswith("cotally ")]
+    return [line.split("#")[0].split() for line in lines]
+
+
+def run(words: list[str], folder: Path, port: int) -> str:
+    """Run one command as it stands, but for the host."""
+    here = [re.sub(r"(alice|bob)\.example\.org", "127.0.0.1", word) for word in words[1:]]
+    command = [sys.executable, "-m", "party.cli.main", *here]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, f"{words}: {done.stderr}"
+    return done.stdout + done.stderr
+
+
+def write_settings(folder: Path, port: int) -> None:
+    alice = block('name = "alice"').replace("0.0.0.0:7071", f"127.0.0.1:{port}")
+    assert "7071" not in alice
+    (folder / "alice" / "party.toml").write_text(alice + "\n")
+    bob = alice.replace('name = "alice"', 'name = "bob"').replace('peer = "bob"', 'peer = "alice"')
+    bob = bob.replace('class = "outcome"\n', "").replace("age = ", "fee = ").replace("listen = ", "address = ")
+    (folder / "bob" / "party.toml").write_text(bob + "\n")
+    (folder / "job.toml").write_text(block("method = ") + "\n")
+
+
+def write_data(folder: Path) -> None:
+    ages, fees = [20 + 7 * i % 60 for i in range(RECORDS)], [5 + 11 * i % 40 for i in range(RECORDS)]
+    cities = ["Oslo", "Rome", "Bonn"] * (RECORDS // 3)
+    outcome = ["stays" if (age > 45) ^ (fee > 25) else "leaves" for age, fee in zip(ages, fees, strict=True)]
+    write_table(
+        folder / "alice" / "data.csv", ["age", "city", "outcome"], list(zip(ages, cities, outcome, strict=True))
+    )
+    write_table(folder / "bob" / "data.csv", ["fee", "plan"], [[fee, "ab"[i % 2]] for i, fee in enumerate(fees)])
+    rows = [[*a, fee, "ab"[i % 2]] for i, (*a, fee) in enumerate(zip(ages, cities, outcome, fees, strict=True))]
+    write_table(folder / "rows.csv", ["age", "city", "outcome", "fee", "plan"], rows)
+
+
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
+    """Walk through "Two organisations" and return the folder and what each command said."""
+    folder, port = tmp_path_factory.mktemp("readme"), free_port()
+    said: dict[str, str] = {}
+    server: subprocess.Popen[str] | None = None
+    try:
+        for words in commands():
+            name = words[1]
+            if name == "trust":  # "send each other cert.pem"
+                for party in ("alice", "bob"):
+                    if (folder / party / "cert.pem").exists():
+                        shutil.copy(folder / party / "cert.pem", folder / f"{party}-cert.pem")
+                if not (folder / f"{words[3]}").exists():
+                    run(["cotally", "init", "bob", "--dir", "bob", "--host", "bob.example.org"], folder, port)
+                    shutil.copy(folder / "bob" / "cert.pem", folder / "bob-cert.pem")
+            if name == "init" and (folder / words[4]).exists():
+                continue  # made above: Bob's side stands below Alice's in the README, and happens at the same time
+            if name == "serve":
+                write_data(folder)
+                write_settings(folder, port)
+                command = [sys.executable, "-m", "party.cli.main", *words[1:]]
+                server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+                assert server.stderr is not None
+                assert "alice listens on" in server.stderr.readline()
+                continue
+            said[name] = run(words, folder, port)
+        yield folder, said
+    finally:
+        if server is not None:
+            server.kill()
+            server.communicate()
+
+
+def test_the_walk_through_of_two_organisations_works_as_it_stands(walked: tuple[Path, dict[str, str]]) -> None:
+    folder, said = walked
+    assert set(said) == {"init", "trust", "plan", "train", "show", "predict"}
+    assert "Both parties hold the same tree" in said["train"]
+    assert (folder / "alice" / "model.json").read_bytes() == (folder / "bob" / "model.json").read_bytes()
+    assert len((folder / "classified.csv").read_text().splitlines()) == RECORDS + 1
+    assert "seconds" not in said["plan"]
+    assert "round trips" in said["plan"]
+
+
+def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]) -> None:
+    model = json.loads((walked[0] / "bob" / "model.json").read_text())
+    assert model["format"] == "cotally-model/1"
+    assert set(model) == {"format", "class", "attributes", "tree"}
+    assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values"}
+    for key in (*model, *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
+        assert f'"{key}"' in README
+
+
+def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: Path) -> None:
+    assert [text for text in BLOCKS if "scripts/demo" in text and "scripts/test" in text]
+    assert "scripts/test" in (ROOT / ".ci" / "run").read_text()
+    small = ["--data", "votes", "--rows", "150", "--omega", "1", "--key-bits", "2048", "--out", str(tmp_path / "run")]
+    done = subprocess.run([ROOT / "scripts" / "demo", *small], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    content = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert content["format"] == "cotally-run/1"
+    keys = (*content, *content["data"], *content["parameters"], *content["rows"][0], *content["rows"][0]["tree"])
+    for key in keys:
+        assert f'"{key}"' in README
+    assert {"figure.png", "figure.svg"} <= {path.name for path in (tmp_path / "run").iterdir()}
+
+
+def test_every_command_and_every_file_that_the_readme_names_exists() -> None:
+    told = cotally("--help").out
+    for name in re.findall(r"`cotally (\w+)", README):
+        assert name in told
+    for path in re.findall(r"(?:scripts|party|protocols|tests|proto)/[\w./-]+\w", README):
+        assert (ROOT / path).exists(), path
+
+
+def test_the_picture_of_the_readme_is_in_the_repository() -> None:
+    for path in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
+        assert (ROOT / path).stat().st_size > 1000
