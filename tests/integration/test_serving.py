@@ -1,0 +1,275 @@
+"""`cotally serve` against peers played in this process over the real client: what ends a node, and what does not."""
+
+import io
+import re
+import secrets
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field
+
+import pytest
+
+from party import session
+from party.channel import play
+from party.cli.incident import DEBUG
+from party.cli.main import main
+from party.config import read_job, read_party_config
+from party.errors import PeerStoppedError
+from party.identity import load_identity, load_peers
+from party.releases import FILE
+from party.rpc.client import connect
+from party.session import load_local
+from protocols.errors import DisagreementError, PeerError
+from protocols.messages import DisguisedPage, ModelDigest
+from protocols.role import Effect, Role, Send, receive
+from protocols.two_party.agreement import Agreed, propose
+from protocols.two_party.local import Local
+from protocols.two_party.run import Outcome, run
+from tests.support.parties import agree_to_all
+from tests.support.processes import BITS, Ended, Pair, make_pair, wait_for, write_table
+
+ROWS = [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2]] for i in range(150)]
+    return make_pair(tmp_path_factory.mktemp("parties"), (["a", "b", "class"], ROWS), (["c", "d"], other))
+
+
+@pytest.fixture
+def pair(made: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
+    monkeypatch.delenv(DEBUG, raising=False)
+    yield made
+    for name in (FILE, "model.json"):
+        (made.alice / name).unlink(missing_ok=True)
+
+
+@dataclass
+class Bob:
+    """Calls Alice, where she listens, once for each run."""
+
+    pair: Pair
+    err: io.StringIO = field(default_factory=io.StringIO)
+    address: str = ""
+    errors: list[BaseException] = field(default_factory=list)
+
+    def wait_until_alice_says(self, words: str) -> None:
+        """Wait for words on her standard error."""
+        wait_for(lambda: words in self.err.getvalue())
+
+    def play(self, role: Callable[[Local, Agreed], Role[Outcome]], **changes: object) -> Outcome:
+        """Agree on a run, and play this role of it."""
+        terms = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
+        local = load_local(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
+        identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
+        with connect(identity, peer, self.address, patience=20) as channel:
+            agreed = play(propose(local, terms, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            outcome = play(role(local, agreed), channel)
+            channel.close()
+            return outcome
+
+
+def serve(pair: Pair, calls: Callable[[Bob], None], *more: str, seconds: float = 0.0) -> tuple[Ended, Bob]:
+    """Let Alice serve in this thread while Bob calls in another; if she has not ended so long after, she is told to."""
+    bob, ended = Bob(pair), threading.Event()
+    main_thread = threading.get_ident()
+
+    def call() -> None:
+        try:
+            bob.wait_until_alice_says(" listens on ")
+            found = re.search(r"listens on (\S+)", bob.err.getvalue())
+            bob.address = found[1] if found else ""
+            calls(bob)
+        except BaseException as error:  # noqa: BLE001  # for the test to look at
+            bob.errors.append(error)
+        if not ended.wait(seconds):
+            signal.pthread_kill(main_thread, signal.SIGTERM)
+
+    thread, handler = threading.Thread(target=call), signal.getsignal(signal.SIGTERM)
+    thread.start()
+    try:
+        with redirect_stderr(bob.err):
+            code = main(["serve", str(pair.alice / "party.toml"), "--workers", "1", "--progress", "none", *more])
+    except SystemExit as end:
+        code = int(str(end.code))
+    finally:
+        ended.set()
+        thread.join()
+        signal.signal(signal.SIGTERM, handler)
+    return Ended(code, "", bob.err.getvalue()), bob
+
+
+def problems(ended: Ended) -> list[str]:
+    assert "Traceback" not in ended.err
+    return [line for line in ended.err.splitlines() if line.startswith("cotally: ")]
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Alice's first run meet a fault that nobody foresaw."""
+    faults = iter([ValueError("a cell's content")])
+
+    def faulty(local: Local, agreed: Agreed) -> Role[Outcome]:
+        for fault in faults:
+            raise fault
+        return (yield from run(local, agreed))
+
+    monkeypatch.setattr(session, "run", faulty)
+
+
+def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_once(monkeypatch)
+
+    def calls(bob: Bob) -> None:
+        with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
+            bob.play(run)
+        assert not (pair.alice / "model.json").exists()
+        bob.play(run)
+        bob.wait_until_alice_says("Both parties hold the same tree")
+
+    ended, bob = serve(pair, calls)
+    assert not bob.errors, bob.errors
+    assert ended.code == 0
+    (line,) = problems(ended)
+    assert re.fullmatch(r"cotally: internal error: ValueError in test_serving\.py, line \d+; set \S+=1 to see .*", line)
+    assert "cell" not in ended.err
+    assert ended.err.count("Both parties hold the same tree") == 1
+    assert (pair.alice / "model.json").exists()
+
+
+def test_a_node_that_serves_once_ends_with_its_fault(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_once(monkeypatch)
+
+    def calls(bob: Bob) -> None:
+        with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
+            bob.play(run)
+
+    ended, bob = serve(pair, calls, "--once", seconds=20)
+    assert not bob.errors, bob.errors
+    assert ended.code == 1
+    assert len(problems(ended)) == 1
+    assert "cell" not in ended.err
+
+
+def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
+    def calls(bob: Bob) -> None:
+        with pytest.raises(DisagreementError, match="theta"):
+            bob.play(run, theta="1/5")
+        bob.play(run)
+        bob.wait_until_alice_says("Both parties hold the same tree")
+
+    ended, bob = serve(pair, calls)
+    assert not bob.errors, bob.errors
+    assert ended.code == 0
+    (line,) = problems(ended)
+    assert "the job asks for 1/5, our [agree] does not allow it" in line
+    assert ended.err.count("Both parties hold the same tree") == 1
+
+
+def with_another_model(local: Local, agreed: Agreed) -> Role[Outcome]:
+    """Play honestly, but for the digest of the model at the end."""
+    role = run(local, agreed)
+    effect: Effect = next(role)
+    while True:
+        if isinstance(effect, Send) and isinstance(effect.message, ModelDigest):
+            effect = Send(ModelDigest(bytes(32)))
+        answer = yield effect
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            outcome: Outcome = stop.value
+            return outcome
+
+
+@pytest.mark.parametrize("more", [(), ("--once",)])
+def test_after_a_deviation_the_node_serves_no_more(pair: Pair, more: tuple[str, ...]) -> None:
+    def calls(bob: Bob) -> None:
+        bob.play(with_another_model)
+
+    ended, bob = serve(pair, calls, *more, seconds=20)
+    assert all(isinstance(error, PeerError) for error in bob.errors)  # as it may hear, or not, that Alice stopped
+    assert ended.code == 3
+    (line,) = problems(ended)
+    assert "the peer's reply failed a check: the run ends for good; find out what is wrong" in line
+    assert "Both parties hold the same tree" not in ended.err
+    assert not (pair.alice / "model.json").exists()
+
+
+@pytest.mark.parametrize("method", ["randomized", "hybrid"])
+def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str) -> None:
+    noted: list[bool] = []
+
+    def listening(local: Local, agreed: Agreed) -> Role[Outcome]:
+        yield from receive(DisguisedPage)
+        noted.append((pair.alice / FILE).exists())
+        raise KeyboardInterrupt
+
+    def calls(bob: Bob) -> None:
+        with pytest.raises(KeyboardInterrupt):
+            bob.play(listening, method=method)
+        bob.wait_until_alice_says("bob cancelled the run")
+
+    ended, bob = serve(pair, calls)
+    assert not bob.errors, bob.errors
+    assert ended.code == 0
+    assert noted == [True]
+
+
+@pytest.fixture
+def wide(pair: Pair) -> Iterator[Pair]:
+    """Both parties have a column of 181 values, and Bob calls where nobody listens."""
+    settings = {name: (pair.folder / name / "party.toml").read_text() for name in ("alice", "bob")}
+    for name, header in (("alice", ["a", "town", "class"]), ("bob", ["c", "town"])):
+        rows = [[f"v{i % 3}", f"town {i % 181}", "yn"[i % 2]][: len(header)] for i in range(400)]
+        write_table(pair.folder / name / "wide.csv", header, rows)
+        pair.edit(name, 'file = "data.csv"', 'file = "wide.csv"')
+        pair.edit(name, "patience = 30", "patience = 1")
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    yield pair
+    for name, text in settings.items():
+        (pair.folder / name / "party.toml").write_text(text)
+
+
+def command(*arguments: str) -> Ended:
+    """Run the command in this process."""
+    err, handler = io.StringIO(), signal.getsignal(signal.SIGTERM)
+    try:
+        with redirect_stderr(err):
+            return Ended(main([*arguments, "--workers", "1", "--progress", "none"]), "", err.getvalue())
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.mark.parametrize("party", ["alice", "bob"])
+def test_a_column_of_too_many_values_is_refused_before_anybody_is_called(wide: Pair, party: str) -> None:
+    settings = wide.folder / party / "party.toml"
+    more = ["serve", str(settings)] if party == "alice" else ["train", str(settings), str(wide.write_job())]
+    ended = command(*more)
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    assert line == (
+        f"cotally: {settings}: the column 'town' has 181 values, and a group needs 181 offsets, more than 64: put "
+        "columns of equal domain sizes into a group, raise the number of groups, or merge values (max_values). Under "
+        '[columns] give it fewer: bins = "quantiles:4" for numbers, max_values = 4 for categories'
+    )
+
+
+def test_the_cure_that_is_named_cures(wide: Pair) -> None:
+    wide.edit("bob", '# "*" = { max_values = 8 }', "town = { max_values = 4 } #")
+    ended = command("train", str(wide.bob / "party.toml"), str(wide.write_job()))
+    assert ended.code == 3  # nobody listens there
+    assert "127.0.0.1:9" in ended.err
+
+
+def test_who_disguises_nothing_may_have_columns_of_many_values(wide: Pair) -> None:
+    """The peer is called in vain, as it is for every column that is not refused."""
+    methods = 'methods = ["hybrid", "smc", "randomized"]'
+    job = str(wide.write_job(method="smc"))
+    assert command("train", str(wide.bob / "party.toml"), job).code == 2
+    wide.edit("bob", methods, 'methods = ["smc"]')
+    assert command("train", str(wide.bob / "party.toml"), job).code == 3
+    wide.edit("bob", 'methods = ["smc"]', methods)
+    wide.edit("bob", "plain = []", 'plain = ["town"]')
+    assert command("train", str(wide.bob / "party.toml"), job).code == 3
