@@ -1,0 +1,275 @@
+"""What `cotally train` writes and prints at its end, and what `cotally plan` tells before, in this process."""
+
+import io
+import json
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from party.cli import train
+from party.cli.main import main
+from party.config import read_job, read_party_config
+from party.model import read_model
+from party.planning.calibration import Speed
+from party.planning.model import Sizes, forecast
+from party.releases import FILE
+from party.session import Report, run_session
+from tests.support.processes import BITS, Ended, Pair, make_pair, serving
+
+RECORDS = 150
+ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
+BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
+SPEED = Speed(encrypt=1e-3, read=1e-5, multiply=1e-5, seal=4e-2, decrypt=1e-2)
+
+
+def command(*arguments: str | Path) -> Ended:
+    """Run the command in this process."""
+    handler = signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        code = int(str(end.code))
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    pair = make_pair(tmp_path_factory.mktemp("parties"), ALICE, BOB)
+    for party in ("alice", "bob"):
+        pair.edit(party, "workers = 0", "workers = 1")
+    with serving(pair):
+        yield pair
+
+
+@pytest.fixture
+def pair(made: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Return parties that have released nothing, far from the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for folder in (made.alice, made.bob):
+        for name in (FILE, "model.json", "report.json"):
+            (folder / name).unlink(missing_ok=True)
+    return made
+
+
+def run_train(pair: Pair, *more: str | Path, **terms: object) -> Ended:
+    ended = command("train", pair.bob / "party.toml", pair.write_job(**terms), *more)
+    assert ended.code == 0, ended.err
+    assert not ended.out
+    return ended
+
+
+@pytest.fixture
+def reports(monkeypatch: pytest.MonkeyPatch) -> list[Report]:
+    """Return what the sessions of this process end with."""
+    seen: list[Report] = []
+
+    def remember(*arguments: object) -> Report:
+        seen.append(run_session(*arguments))  # type: ignore[arg-type]
+        return seen[-1]
+
+    monkeypatch.setattr(train, "run_session", remember)
+    return seen
+
+
+@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
+@pytest.mark.parametrize("test", ["1/5", "0"])
+def test_the_last_lines_tell_tree_accuracy_file_and_key(
+    pair: Pair, reports: list[Report], method: str, test: str
+) -> None:
+    ended = run_train(pair, "--progress", "none", method=method, test=test, omega=1)
+    (report,) = reports
+    outcome = report.outcome
+    tree, model = outcome.tree, pair.bob / "model.json"
+    lines = [
+        f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}"
+    ]
+    if test != "0":
+        assert outcome.correct is not None
+        assert outcome.records_test == 30
+        share, error = outcome.correct / 30, outcome.standard_error / 30
+        lines.append(
+            f"Accuracy estimated as {share:.3f} on 30 held-out records, with a standard error of up to {error:.3f}"
+            if method == "randomized"
+            else f"Accuracy {share:.3f} on 30 held-out records"
+        )
+        assert (error > 0) == (method == "randomized")
+    lines.append(f"Wrote {model}: `cotally show {model}` prints it")
+    if method != "randomized":
+        lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
+    first, *rest = ended.err.splitlines()
+    assert first.startswith(f"Agreed with alice: {method}")
+    assert rest == lines
+    shown = command("show", model)
+    assert shown.code == 0
+    assert shown.out
+
+
+def test_the_model_goes_beside_the_settings_by_default(pair: Pair, tmp_path: Path) -> None:
+    run_train(pair, "--progress", "none", method="randomized")
+    read_model(pair.bob / "model.json")
+    assert not list(tmp_path.iterdir())
+    assert not (pair.bob / "report.json").exists()
+
+
+def test_model_and_report_go_where_they_are_wanted(pair: Pair, tmp_path: Path) -> None:
+    outputs = ("--model", tmp_path / "tree.json", "--report", Path("costs.json"))
+    ended = run_train(pair, "--progress", "none", *outputs, method="randomized")
+    read_model(tmp_path / "tree.json")
+    assert json.loads((tmp_path / "costs.json").read_text())["records_test"] == 30
+    assert f"Wrote {tmp_path / 'tree.json'}: " in ended.err
+    assert not (pair.bob / "model.json").exists()
+
+
+def test_a_model_that_cannot_go_beside_the_settings_is_refused_before_the_run(pair: Pair) -> None:
+    (pair.bob / "model.json").mkdir()
+    try:
+        ended = command("train", pair.bob / "party.toml", pair.write_job(method="randomized"))
+    finally:
+        (pair.bob / "model.json").rmdir()
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert str(pair.bob / "model.json") in ended.err
+    assert not (pair.bob / FILE).exists()
+
+
+def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair) -> None:
+    run_train(pair, "--progress", "none", method="smc")
+    for folder in (pair.alice, pair.bob):
+        (entry,) = json.loads((folder / FILE).read_text())["releases"].values()
+        assert entry.keys() == {"records", "seed", "test"}
+    other = pair.write_job(method="smc", seed=2)
+    ended = command("train", pair.bob / "party.toml", other, "--progress", "none")
+    assert ended.code == 2
+    assert "other seed before" in ended.err
+    (pair.bob / FILE).unlink()
+    ended = command("train", pair.bob / "party.toml", other, "--progress", "none")
+    assert ended.code == 3
+    assert "'seed'" in ended.err
+    assert not (pair.bob / FILE).exists()
+
+
+FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips; exact counts disclosed: some \d+"
+
+
+def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
+    ended = run_train(pair, method="randomized")
+    agreed, expect, *_ = ended.err.splitlines()
+    assert agreed.startswith("Agreed with alice: randomized")
+    assert re.fullmatch(f"Expect {FORECAST}", expect)
+    assert ended.err.count("Expect") == 1
+
+
+@pytest.mark.parametrize("style", ["json", "none"])
+def test_a_program_that_looks_on_gets_no_forecast(pair: Pair, style: str) -> None:
+    assert "Expect" not in run_train(pair, "--progress", style, method="randomized").err
+
+
+# cotally plan
+
+
+def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
+    """Return the forecast without its first part, the time, which depends on the machine."""
+    ended = command("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
+    assert ended.code == 0, ended.err
+    assert not ended.err
+    line, caveat = ended.out.splitlines()
+    assert re.fullmatch(FORECAST, line)
+    assert "the tree is a guess" in caveat
+    return line.split(", ", 1)[1]
+
+
+def expected(
+    pair: Pair,
+    domains: list[int],
+    patterns: tuple[int, int],
+    classes: int = 2,
+    splits: int | None = None,
+    **terms: object,
+) -> str:
+    sizes = Sizes(records=RECORDS, domains=domains, classes=classes, patterns=patterns, key_bits=BITS)
+    return str(forecast(sizes, read_job(pair.write_job(**terms)), SPEED, splits)).split(", ", 1)[1]
+
+
+def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:
+    """Bob's columns have 4 and 2 values, in a group each; the mean is 3."""
+    assert told(pair) == expected(pair, [4, 2, 3, 3], (8, 8))
+    assert told(pair, omega=1) == expected(pair, [4, 2, 3, 3], (8, 8), omega=1)
+
+
+def test_plan_counts_the_class_of_who_holds_it_for_the_disguise_only(pair: Pair) -> None:
+    """Alice's columns have 3 and 2 values, the class 2: it shares a group with the other column of 2."""
+    assert told(pair, party="alice") == expected(pair, [3, 2, 2, 2], (6, 6))
+
+
+def test_plan_uses_what_is_known_better(pair: Pair) -> None:
+    options = ("--peer-columns", "5", "--peer-patterns", "2", "--splits", "1000")
+    assert told(pair, *options) == expected(pair, [4, 2, 3, 3, 3, 3, 3], (8, 2), splits=1000)
+
+
+def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:
+    assert told(pair, method="smc", theta="1/3") == expected(pair, [4, 2, 3, 3], (1, 1), method="smc")
+
+
+def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
+    line = told(pair, method="randomized")
+    assert line == expected(pair, [4, 2, 3, 3], (8, 8), method="randomized")
+    assert line.endswith("exact counts disclosed: some 0")
+
+
+def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:
+    settings = (pair.bob / "party.toml").read_text()
+    config = read_party_config(pair.bob / "party.toml")
+    pair.edit("bob", f'address = "{config.need_address()}"', "")
+    pair.edit("bob", 'peer = "alice"', "")
+    before = {path.name for path in pair.bob.iterdir()}
+    try:
+        told(pair)
+    finally:
+        (pair.bob / "party.toml").write_text(settings)
+    assert {path.name for path in pair.bob.iterdir()} == before
+
+
+@pytest.mark.parametrize("option", ["--peer-columns", "--peer-patterns", "--splits"])
+@pytest.mark.parametrize(
+    ("value", "words"), [("0", "must be 1 or more"), ("-3", "must be 1 or more"), ("x", "--help`")]
+)
+def test_plan_refuses_impossible_options_in_one_line(pair: Pair, option: str, value: str, words: str) -> None:
+    ended = command("plan", pair.bob / "party.toml", pair.write_job(), option, value)
+    assert ended.code == 2
+    assert not ended.out
+    (line,) = ended.err.splitlines()
+    assert line.startswith("cotally: ")
+    assert option in line
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("party", "terms", "word"),
+    [
+        ("bob", {"theta": "1/2"}, "theta"),
+        ("bob", {"theta": "1/4"}, "1/4"),
+        ("bob", {"omega": 0}, "omega"),
+        ("alice", {"class": "outcome"}, "outcome"),
+    ],
+)
+def test_plan_refuses_a_job_that_could_not_run(pair: Pair, party: str, terms: dict[str, object], word: str) -> None:
+    ended = command("plan", pair.folder / party / "party.toml", pair.write_job(**terms))
+    assert ended.code == 2
+    assert not ended.out
+    (line,) = ended.err.splitlines()
+    assert word in line
+
+
+def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
+    run_train(pair, "--progress", "none", method="randomized")
+    ended = command("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
+    assert ended.code == 2
+    assert "has been released with other theta before" in ended.err
