@@ -93,7 +93,7 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
 
 
 def _check_groups(local: Local, config: PartyConfig) -> None:
-    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of them.
+    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of those that do.
 
     Raises:
         ConfigError: The groups need too many offsets or patterns.
@@ -101,7 +101,8 @@ def _check_groups(local: Local, config: PartyConfig) -> None:
     try:
         local.design(Fraction(0), class_is_shared=False)
     except InputError as error:
-        worst = max(local.table.attributes, key=lambda attribute: attribute.size)
+        grouped = [local.table.attributes[column] for group in local.groups for column in group]
+        worst = max(grouped, key=lambda attribute: attribute.size)
         raise ConfigError(
             f"{config.path}: the column {worst.name!r} has {worst.size} values, and {error}. Under [columns] give it "
             'fewer: bins = "quantiles:4" for numbers, max_values = 4 for categories'

@@ -256,6 +256,15 @@ def test_a_column_of_too_many_values_is_refused_before_anybody_is_called(wide: P
     )
 
 
+def test_a_column_that_is_sent_plain_is_not_the_one_to_blame(wide: Pair) -> None:
+    rows = [[f"street {i % 67}", f"town {i % 181}"] for i in range(400)]
+    write_table(wide.bob / "wide.csv", ["street", "town"], rows)
+    wide.edit("bob", "plain = []", 'plain = ["town"]')
+    ended = command("train", str(wide.bob / "party.toml"), str(wide.write_job()))
+    assert ended.code == 2
+    assert "the column 'street' has 67 values" in ended.err
+
+
 def test_the_cure_that_is_named_cures(wide: Pair) -> None:
     wide.edit("bob", '# "*" = { max_values = 8 }', "town = { max_values = 4 } #")
     ended = command("train", str(wide.bob / "party.toml"), str(wide.write_job()))
