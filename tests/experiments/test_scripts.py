@@ -25,7 +25,12 @@ def test_table_1_of_hybrid_2007_runs_quickly(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "column", "rows"),
-    [("primitives", "operation", 14), ("growth", "memory_mib", 2), ("whole_trees", "phases", 2)],
+    [
+        ("primitives", "operation", 14),
+        ("growth", "memory_mib", 2),
+        ("whole_trees", "phases", 2),
+        ("other_systems", "system", 14),
+    ],
 )
 def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str, column: str, rows: int) -> None:
     done = run_script(f"benchmarks/{name}.py", "--quick", "--out", str(tmp_path / "result.json"))

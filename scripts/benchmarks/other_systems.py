@@ -1,0 +1,318 @@
+#!/usr/bin/env python
+"""Beside other systems, on the same data, machine and run: MPyC's secure ID3, and the Paillier vectors of sf-heu.
+
+MPyC runs its demo `np_id3gini.py`: three parties with an honest majority, a lighter setting than our two parties. The
+demo is not in the wheel: `--mpyc DIR` names a checkout of https://github.com/lschoe/mpyc, and `pip install mpyc
+sf-heu==0.5.2b0` puts the rest beside cotally (Python 3.11). What is missing gets a row that says so.
+
+Both systems learn from all records of the same file and test on none. Seconds are each system's own: ours from the
+first message to the model, MPyC's from the connection to the shutdown. Ours count no making of keys; MPyC's no sharing
+of inputs, because its demo gives every party the data. `megabytes` is what all parties sent, `busiest` what the
+busiest one did. The targets take the stricter reading: all our bytes against those of MPyC's busiest party.
+
+A wall clock tells little where a library has threads: `of_heu` compares the processor's time of all threads.
+"""
+
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.util import find_spec
+from itertools import permutations
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from _lab import make_parser, measure_run, publish, say
+from numpy.typing import NDArray
+from phe.paillier import generate_paillier_keypair
+
+from party.data import Column, ColumnTreatment, treat
+from party.demo.data import Halves, deal_dataset
+from party.demo.processes import free_port
+from protocols.paillier.arithmetic import Integer, multiply_by_key
+from protocols.paillier.encryption import Encryptor, ShortExponents
+from protocols.paillier.keys import PrivateKey
+
+Row = dict[str, object]
+
+ALL = 0
+WHOLE, EARLY = 0.0, 0.05  # share of the records below which MPyC's demo makes a leaf
+PARTIES = 3
+KEY_BITS = (2048, 3072)
+NO_MPYC = "not installed: pip install mpyc"
+NO_CHECKOUT = "no demo: --mpyc DIR takes a checkout of https://github.com/lschoe/mpyc"
+NO_HEU = "not installed: pip install sf-heu==0.5.2b0 (Python 3.11)"
+
+_DEMO = Path("demos") / "np_id3gini.py"
+_FILE = Path("data") / "id3" / "tennis.csv"  # the name under which the demo reads its data set 0
+_SCALE = 8  # the demo's alpha: it divides by 8 s + 1 where Gini's impurity divides by s
+_STOPPED = re.compile(r"elapsed time: (\d+):(\d+):([\d.]+)\|bytes sent: (\d+)")
+_SIZE = re.compile(r"of depth \d+ and size (\d+)")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set, our window, and where MPyC stops."""
+
+    data: str
+    records: int | None
+    omega: int
+    stops: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Our figure over MPyC's is to be at most this."""
+
+    data: str
+    stop: float
+    figure: str
+    at_most: float
+
+
+CASES = (
+    Case("tic-tac-toe", None, ALL, (EARLY, WHOLE)),
+    Case("mushroom", None, ALL, (EARLY, WHOLE)),
+    Case("adult", 26_049, 3, (EARLY,)),  # MPyC's whole tree takes far too long
+)
+QUICK = (Case("tic-tac-toe", 120, ALL, (EARLY, WHOLE)),)
+TARGETS = (
+    Target("tic-tac-toe", WHOLE, "seconds", 1 / 3),
+    Target("adult", EARLY, "seconds", 1),
+    Target("adult", EARLY, "megabytes", 1 / 5),
+)
+
+
+def measure_trees(case: Case, checkout: Path | None, key_bits: int, limit: float) -> list[Row]:
+    halves = deal_dataset(case.data, 1).first(case.records)
+    ours, *theirs = [
+        measure_ours(case, halves, key_bits),
+        *(measure_mpyc(case, halves, stop, checkout, limit) for stop in case.stops),
+    ]
+    return [ours, *theirs, *(judge(target, ours, theirs) for target in TARGETS if target.data == case.data)]
+
+
+def measure_ours(case: Case, halves: Halves, key_bits: int) -> Row:
+    window = case.omega or "all"
+    say(f"{case.data}: cotally, omega {window} ...")
+    report = measure_run(halves, "hybrid", case.omega, key_bits=key_bits, test=Fraction(0))
+    sent = [int(report["bytes_sent"]), int(report["bytes_received"])]  # type: ignore[call-overload]
+    return {
+        "system": "cotally",
+        "what": f"{case.data}, hybrid omega {window}",
+        "records": len(halves.ids),
+        "seconds": report["seconds"],
+        "megabytes": sum(sent) / 1e6,
+        "busiest": max(sent) / 1e6,
+    }
+
+
+def measure_mpyc(case: Case, halves: Halves, stop: float, checkout: Path | None, limit: float) -> Row:
+    row: Row = {"system": "MPyC", "what": _mpyc_run(case.data, stop), "records": len(halves.ids)}
+    if find_spec("mpyc") is None:
+        return {**row, "note": NO_MPYC}
+    if checkout is None or not (checkout / _DEMO).is_file():
+        return {**row, "note": NO_CHECKOUT}
+    say(f"{row['what']}: MPyC ...")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        bits = write_table(root / _FILE, halves)
+        demo = (str((checkout / _DEMO).resolve()), "-i", "0", "-l", str(bits), "-e", str(stop), "--no-pretty-tree")
+        logs = run_mpyc(root, demo, limit)
+    return {**row, **({"note": f"more than {limit:.0f} seconds"} if logs is None else read_logs(logs))}
+
+
+def _mpyc_run(data: str, stop: float) -> str:
+    return f"{data}, stops at {stop:.0%}" if stop else f"{data}, whole tree"
+
+
+def run_mpyc(root: Path, demo: tuple[str, ...], limit: float) -> list[str] | None:
+    """Let all parties run the demo, and return what each said; None if they take longer than the limit."""
+    base, deadline = free_port(), time.monotonic() + limit
+    paths = [root / f"party-{index}.log" for index in range(PARTIES)]
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for index, path in enumerate(paths):
+            own = ("-M", str(PARTIES), "-I", str(index), "-B", str(base))
+            with path.open("wb") as log:
+                command = [sys.executable, *demo, *own]
+                processes.append(subprocess.Popen(command, cwd=root, stdout=log, stderr=log))
+        codes = [process.wait(max(0.0, deadline - time.monotonic())) for process in processes]
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    logs = [path.read_text() for path in paths]
+    if any(codes):
+        raise SystemExit(f"MPyC's demo failed:\n{logs[0]}")
+    return logs
+
+
+def read_logs(logs: list[str]) -> Row:
+    stopped = [match for log in logs if (match := _STOPPED.search(log))]
+    size = _SIZE.search(logs[0])
+    if len(stopped) != PARTIES or size is None:
+        raise SystemExit(f"MPyC's demo says something new:\n{logs[0]}")
+    sent = [int(match[4]) for match in stopped]
+    return {
+        "seconds": max(3600 * int(match[1]) + 60 * int(match[2]) + float(match[3]) for match in stopped),
+        "megabytes": sum(sent) / 1e6,
+        "busiest": max(sent) / 1e6,
+        "nodes": int(size[1]),
+    }
+
+
+def write_table(path: Path, halves: Halves) -> int:
+    """Write both halves side by side in the demo's form, the class last, and return the bits its integers need."""
+    columns, label = [], None
+    for half in halves.of.values():
+        for name, cells in half.columns.items():
+            column = Column(name, cells, path, range(len(cells)))
+            codes = treat(column, half.treatments.get(name, ColumnTreatment())).codes
+            if name == halves.class_name:
+                label = codes
+            else:
+                columns.append(codes)
+    assert label is not None  # noqa: S101  # one of the two holds the class
+    path.parent.mkdir(parents=True)
+    with path.open("w") as file:
+        print(*(f"a{i}" for i in range(len(columns))), "class", sep=",", file=file)
+        np.savetxt(file, np.column_stack([*columns, label]), fmt="%d", delimiter=",")
+    return bits_needed(columns, label)
+
+
+def bits_needed(columns: list[NDArray[np.uint8]], label: NDArray[np.uint8]) -> int:
+    """Return a length for every product that the demo compares, and a sign.
+
+    An attribute's score is a fraction: the denominator is the product of `y = 8 s + 1` over the sizes `s` of its
+    branches, the numerator that times the sum of `x^2 / y` over its counts `x`. Two fractions are compared crosswise.
+    Both terms fall with the counts, so that none in the tree is above those of all records.
+    """
+    scores = []
+    for codes in columns:
+        counts = np.zeros((int(codes.max()) + 1, int(label.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (codes, label), 1)
+        branches = [branch for branch in counts.tolist() if any(branch)]
+        scales = [_SCALE * sum(branch) + 1 for branch in branches]
+        below = prod(scales)
+        above = sum(sum(x * x for x in branch) * (below // y) for branch, y in zip(branches, scales, strict=True))
+        scores.append((above, below))
+    return 1 + max(one[0] * other[1] for one, other in permutations(scores, 2)).bit_length()
+
+
+def judge(target: Target, ours: Row, theirs: list[Row]) -> Row:
+    """Set our figure against MPyC's; bytes of all our parties against those of MPyC's busiest."""
+    run = _mpyc_run(target.data, target.stop)
+    other = next(row for row in theirs if row["what"] == run)
+    row: Row = {"system": "cotally / MPyC", "what": f"{target.figure}: {run}", "at_most": target.at_most}
+    figure = other.get("busiest" if target.figure == "megabytes" else target.figure)
+    if figure is None:
+        return {**row, "note": "not measured"}
+    ratio = ours[target.figure] / figure  # type: ignore[operator]
+    return {**row, "ratio": ratio, "met": ratio <= target.at_most}
+
+
+def measure_paillier(bits: int, page: int, rounds: int) -> list[Row]:
+    say(f"Paillier, {bits} bits ...")
+    theirs = heu_costs(bits, page, rounds)
+    ours = our_costs(bits, page, rounds)
+    rows: list[Row] = [
+        _row("cotally", what, bits, cost, None if theirs is None else theirs[what.split(",")[0]])
+        for what, cost in ours.items()
+    ]
+    for what in ("encrypt", "add"):
+        note: Row = {"system": "sf-heu", "what": what, "key_bits": bits, "note": NO_HEU}
+        rows.append(note if theirs is None else _row("sf-heu", what, bits, theirs[what], None))
+    return rows
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one operation, by the wall's clock and by the processor's."""
+
+    wall: float
+    processor: float
+
+
+def _row(system: str, what: str, bits: int, cost: Cost, theirs: Cost | None) -> Row:
+    return {
+        "system": system,
+        "what": what,
+        "key_bits": bits,
+        "microseconds": cost.wall * 1e6,
+        "processor": cost.processor * 1e6,
+        "of_heu": None if theirs is None else cost.processor / theirs.processor,
+    }
+
+
+def best(call: Callable[[], object], operations: int, rounds: int) -> Cost:
+    """Return the least cost of one operation over some rounds."""
+    walls, processors = [], []
+    for _ in range(rounds):
+        wall, processor = time.perf_counter(), time.process_time()
+        call()
+        processors.append((time.process_time() - processor) / operations)
+        walls.append((time.perf_counter() - wall) / operations)
+    return Cost(min(walls), min(processors))
+
+
+def our_costs(bits: int, page: int, rounds: int) -> Mapping[str, Cost]:
+    _, private = generate_paillier_keypair(n_length=bits)
+    key = PrivateKey(Integer(private.p), Integer(private.q))
+    ones = [secrets.randbelow(2) for _ in range(page)]
+    full, short = Encryptor(key, secrets), Encryptor(key, secrets, ShortExponents())
+    for encryptor in (full, short):
+        encryptor.encrypt(ones[:8])  # makes the tables
+    values = [fresh.value for fresh in full.encrypt(ones)]
+    keys, square = np.arange(page) % 4, key.public_key.n_square
+    return {
+        "encrypt, full exponents": best(lambda: full.encrypt(ones), page, rounds),
+        "encrypt, short exponents": best(lambda: short.encrypt(ones), page, rounds),
+        "add": best(lambda: multiply_by_key(values, keys, 4, square), page, rounds),
+    }
+
+
+def heu_costs(bits: int, page: int, rounds: int) -> Mapping[str, Cost] | None:
+    """Return what ZPaillier's vectors cost; None where sf-heu is not installed."""
+    try:
+        import heu.numpy  # noqa: PLC0415  # no dependency of ours
+        from heu import phe  # noqa: PLC0415
+    except ImportError:
+        return None
+    kit = heu.numpy.setup(phe.SchemaType.ZPaillier, bits)
+    encryptor, evaluator = kit.encryptor(), kit.evaluator()
+    ones = kit.array(np.array([secrets.randbelow(2) for _ in range(page)]), phe.BigintEncoder(kit.get_schema()))
+    one, other = encryptor.encrypt(ones), encryptor.encrypt(ones)
+    return {
+        "encrypt": best(lambda: encryptor.encrypt(ones), page, rounds),
+        "add": best(lambda: evaluator.add(one, other), page, rounds),
+    }
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
+    parser.add_argument("--mpyc", type=Path, metavar="DIR", help="a checkout of MPyC, for its demo")
+    names = [case.data for case in CASES]
+    parser.add_argument("--data", nargs="*", choices=names, default=names, help="the trees; none for Paillier alone")
+    parser.add_argument("--limit", type=float, default=600, help="seconds after which a run of MPyC is ended")
+    arguments = parser.parse_args()
+    quick = arguments.quick
+    rows = []
+    for bits in KEY_BITS:
+        rows += measure_paillier(bits, 64 if quick else 1024, 1 if quick else 5)
+    for case in QUICK if quick else CASES:
+        if case.data in arguments.data:
+            rows += measure_trees(case, arguments.mpyc, 2048 if quick else 3072, arguments.limit)
+    publish(rows, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
