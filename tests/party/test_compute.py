@@ -14,6 +14,7 @@ from operator import neg
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 import pytest
 
 from party.compute import (
@@ -26,8 +27,10 @@ from party.compute import (
     make_compute,
 )
 from party.compute.encryption import EncryptionTask, _tables, encrypt_page
+from party.compute.nodes import pack_nodes
 from party.compute.ordered import ordered_map
 from protocols.counting.compute import Compute, InlineWorkers, count_nodes
+from protocols.counting.margins import NodeTask
 from protocols.errors import InputError
 from protocols.paillier.arithmetic import Integer, from_bytes
 from protocols.paillier.encryption import ShortExponents
@@ -278,7 +281,8 @@ class Spy:
 
 def spied(local: Local, coins: bytes) -> tuple[Local, Spy]:
     spy = Spy()
-    local = replace(local, secrets=replace(local.secrets, coins=coins))
+    records = tuple(f"canary{number}" for number in range(len(local.records)))
+    local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))
     return replace(local, compute=Compute(ParallelEncryptor(local.secrets.paillier, spy), spy)), spy
 
 
@@ -320,9 +324,26 @@ def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_
             assert isinstance(task, EncryptionTask)
             assert set(vars(task)) == {"p", "q", "short_exponents", "messages"}
             assert all(isinstance(message, int) for message in map(int, task.messages))
-        assert who.records[0].encode() not in data
+        assert b"canary" not in data
         assert "secret" not in repr(task)
         assert str(int(own.p)) not in repr(task)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 50])
+def test_a_node_arrives_as_it_was_sent_and_little_longer_than_its_ciphertexts(rows: int) -> None:
+    pack_nodes()
+    modulus = KEY.public_key.n_square
+    weights = [Integer(secrets.randbelow(int(modulus))) for _ in range(rows)]
+    codes = np.zeros((rows, 3), dtype=np.uint8)
+    codes[:, 0] = np.arange(rows) % 2
+    task = NodeTask(weights, codes, (2, 2, 2), modulus)
+    data = pickle.dumps(task)
+    assert len(data) < rows * (KEY.public_key.ciphertext_bytes + 3) + 2000
+    arrived = pickle.loads(data)
+    assert (arrived.weights, arrived.sizes, arrived.modulus) == (weights, (2, 2, 2), modulus)
+    assert arrived.codes.tobytes() == codes.tobytes()
+    assert [type(weight) for weight in arrived.weights] == [type(weight) for weight in weights]
+    assert count_nodes([arrived]) == count_nodes([task])
 
 
 # Settings
