@@ -50,3 +50,12 @@ def test_the_benchmark_beside_a_textbook_dot_product_runs_small(tmp_path: Path) 
     assert f"ratio {result['ratio']:.3f}" in done.stdout
     # At this size a run is mostly what does not grow with the records: the exit code tells a missed target.
     assert done.returncode == (result["ratio"] >= result["target"])
+
+
+def test_forecasts_are_held_against_what_happened(tmp_path: Path) -> None:
+    done = run_script("benchmarks/forecasts.py", "--quick", "--out", str(tmp_path / "result.json"))
+    (row,) = json.loads((tmp_path / "result.json").read_text())["rows"]
+    asserted = ("seconds", "bytes", "memory", "round_trips")
+    missed = [quantity for quantity in asserted if not 0.5 <= row[f"{quantity}_ratio"] <= 2]
+    assert done.returncode == bool(missed), done.stdout
+    assert not {"bytes", "round_trips"} & set(missed)  # seconds depend on who else uses the machine
