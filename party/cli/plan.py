@@ -1,6 +1,7 @@
 """`cotally plan PARTY.toml JOB.toml`: what the run will cost, before anybody is called."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from party.compute import available_cpus, make_compute
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         key_bits=local.secrets.paillier.public_key.bits,
     )
     workers = config.compute.workers or available_cpus()
-    with make_compute(config.compute, local.secrets.paillier) as compute:
+    own = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
+    with make_compute(own, local.secrets.paillier) as compute:
         speed = calibrate(local.secrets.paillier, compute.encryption, workers)
     print(forecast(sizes, terms, speed, arguments.splits))
     print(

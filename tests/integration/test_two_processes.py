@@ -31,7 +31,10 @@ def table(columns: tuple[int, ...]) -> tuple[list[str], list[list[str]]]:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    return make_pair(tmp_path_factory.mktemp("parties"), table(ALICE), table(BOB))
+    made = make_pair(tmp_path_factory.mktemp("parties"), table(ALICE), table(BOB))
+    for party in ("alice", "bob"):
+        made.edit(party, "workers = 0", "workers = 1")  # workers have their own tests, and take time to start
+    return made
 
 
 def plain_tree(schema: Schema) -> Tree:
