@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         key_bits=local.secrets.paillier.public_key.bits,
     )
     workers = config.compute.workers or available_cpus()
-    own = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
-    with make_compute(own, local.secrets.paillier) as compute:
+    at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
+    with make_compute(at_home, local.secrets.paillier) as compute:
         speed = calibrate(local.secrets.paillier, compute.encryption, workers)
     print(forecast(sizes, terms, speed, arguments.splits))
     print(
