@@ -299,4 +299,6 @@ def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytes
     for name in ("grpc_proxy", "https_proxy", "http_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with parties.serve() as server:
-        parties.connect(server.address, patience=2.0).close()
+        channel = parties.connect(server.address, patience=2.0)
+        assert server.accept(5).peer != channel.peer
+        channel.close()

@@ -263,6 +263,8 @@ def test_closing_twice_or_after_a_stop_does_nothing() -> None:
     a.close()
     a.close()
     a.stop(Reason.DEVIATION)
+    with pytest.raises(PeerError, match="ended the session before its last message"):
+        b.receive()
     b.close()
 
 

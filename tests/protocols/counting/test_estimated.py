@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import inf, nan, nextafter, sqrt
+from math import inf, isfinite, nan, nextafter, sqrt
 
 import numpy as np
 import pytest
@@ -251,8 +251,10 @@ def test_estimates_beyond_what_the_records_can_add_up_to_are_the_peers_fault(bey
 
 
 def test_estimates_at_the_ends_of_the_range_are_accepted() -> None:
-    run_pair(bounded().count([Query(ROOT, (0,), None)]), sends([150.0, -150.0, 0.0, 0.0]))
-    run_pair(bounded().count_correct(TREE), sends([150.0, -150.0]))
+    (answer,), _ = run_pair(bounded().count([Query(ROOT, (0,), None)]), sends([150.0, -150.0, 0.0, 0.0]))
+    assert np.isfinite(answer.tables[0]).all()
+    correct, _ = run_pair(bounded().count_correct(TREE), sends([150.0, -150.0]))
+    assert isfinite(correct)
 
 
 def test_without_a_design_a_record_may_add_a_million() -> None:
