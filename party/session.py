@@ -18,7 +18,7 @@ from party.keystore import load_private_key, load_secret
 from party.releases import changed_field, check_release, record_release, release_of
 from protocols.errors import InputError
 from protocols.messages import Terms
-from protocols.randomized_response.design import MultiGroupDesign, default_groups
+from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 from protocols.role import Progress
 from protocols.two_party.agreement import Agreed, Objection, Policy, answer, propose
 from protocols.two_party.local import Local, Secrets

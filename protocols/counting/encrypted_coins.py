@@ -28,7 +28,7 @@ from protocols.messages import CiphertextPage
 from protocols.paillier.arithmetic import Integer, invert_all, multiply_by_key
 from protocols.paillier.ciphertext import read_page
 from protocols.paillier.keys import PublicKey
-from protocols.randomized_response.design import MultiGroupDesign
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.role import Progress, Role, Send, receive
 
 MAX_CIPHERTEXTS_A_RECORD = 255

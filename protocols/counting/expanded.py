@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.randomized_response.design import MultiGroupDesign, undo
+from protocols.randomized_response.multi_group import MultiGroupDesign, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

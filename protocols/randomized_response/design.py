@@ -1,45 +1,64 @@
-"""Multi-group randomized response over any finite domains (Multi-group; Hybrid section 4; DESIGN 4.1 to 4.3).
+"""What every design of randomized response declares, and from which all else follows (DESIGN 4).
 
-Attributes of a group share one coin: an offset `s` in `0 .. L-1`, `L` the least common multiple of their domain
-sizes, 0 (the truth) with chance theta and every other offset with chance `q = (1 - theta)/(L - 1)`. An attribute is
-sent as `(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan
-2003, one attribute in it is Warner.
-
-Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
+A design says which columns share a coin and, for every group, the chance of each response to each truth: its
+*transition matrix*. Estimates, intervals, sample sizes and privacy measures need that declaration and nothing more.
+Two designs exist: the related question (`MultiGroupDesign`: Warner, one group and several are cases of it) and the
+unrelated question (`UnrelatedQuestionDesign`). Columns in no group are sent as they are (partial disguise); the class
+is a column like any other, disguised or plain.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import lcm, prod
+from itertools import product
+from math import prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
-MAX_ORDER = 64
-MAX_PATTERNS = 4096
 MAX_GROUPS = 32
 MAX_DENOMINATOR = 10**9
 
-Coins = NDArray[np.uint8]
+Matrix = tuple[tuple[Fraction, ...], ...]
+
+
+class Draw(Protocol):
+    """Chance as an argument: integers uniform in `0 .. bound - 1`, one a record.
+
+    Draws for different purposes are independent; the same purpose may be asked once only.
+    """
+
+    def __call__(self, purpose: bytes, bound: int, /) -> NDArray[np.int64]:
+        """Draw."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factors:
+    """One factor a record: that of record `i` is `values[kinds[i]]`, an exact fraction."""
+
+    kinds: NDArray[np.intp]
+    values: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
-class MultiGroupDesign:
+class Design(ABC):
     """Which columns share a coin, and the chance `theta` of the truth.
 
     Args:
-        sizes: Domain size of every column of the owner.
-        groups: Disjoint groups of column indices; columns in no group are sent as they are (partial disguise).
+        sizes: Domain size of every column.
+        groups: Disjoint groups of column indices; columns in no group are sent as they are.
         theta: Chance of the truth, an exact fraction in `0 .. 1`.
 
     Raises:
-        InputError: Theta is out of range, too fine or equal to `1/L` of a group, a column is unknown or in two
-            groups, a group is empty, or groups or offsets are too many.
+        InputError: Theta is out of range or too fine, a column is unknown or in two groups, a group is empty, or
+            groups are too many.
     """
 
     sizes: tuple[int, ...]
@@ -58,129 +77,88 @@ class MultiGroupDesign:
             raise InputError("a column stands in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
             raise InputError(f"a group is empty or names an unknown column: there are 0 to {len(self.sizes) - 1}")
-        for order in self.orders:
-            if order > MAX_ORDER:
-                raise InputError(
-                    f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
-                    "into a group, raise the number of groups, or merge values (max_values)"
-                )
-            if order > 1 and self.theta * order == 1:
-                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
-        if self.patterns > MAX_PATTERNS:
-            raise InputError(
-                f"the groups have {self.patterns} coin patterns, more than {MAX_PATTERNS}: "
-                "use fewer groups or merge values (max_values)"
-            )
-
-    @cached_property
-    def orders(self) -> tuple[int, ...]:
-        """`L` of every group: the number of its offsets."""
-        return tuple(lcm(*(self.sizes[column] for column in group)) for group in self.groups)
 
     @property
-    def patterns(self) -> int:
-        """Number of joint outcomes of a record's coins."""
-        return prod(self.orders)
+    def plain(self) -> tuple[int, ...]:
+        """Columns that are sent as they are."""
+        return tuple(column for column in range(len(self.sizes)) if self.group_of(column) is None)
 
-    def lie(self, group: int) -> Fraction:
-        """Chance `q` of each single lie in this group; 0 where no lie exists."""
-        order = self.orders[group]
-        return (1 - self.theta) / (order - 1) if order > 1 else Fraction(0)
+    def group_of(self, column: int) -> int | None:
+        """Return the group of a column; None if it is plain."""
+        return next((k for k, group in enumerate(self.groups) if column in group), None)
 
-    def contrast(self, group: int) -> Fraction:
-        """`theta - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
-        return self.theta - self.lie(group) if self.orders[group] > 1 else Fraction(1)
+    def touched(self, expression: Expression) -> tuple[tuple[int, Expression], ...]:
+        """Return the groups that an expression touches, each with the expression's part `e_k` on it."""
+        parts = ((k, expression.restricted(frozenset(group))) for k, group in enumerate(self.groups))
+        return tuple((k, part) for k, part in parts if part.terms)
 
-    def coin_bound(self, group: int) -> int:
-        """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
-        return self.theta.denominator * max(self.orders[group] - 1, 1)
+    def check_fits(self, codes: Codes) -> None:
+        """Refuse records that this design cannot have disguised.
 
-    def pattern_coins(self) -> Coins:
-        """Return the coins of every pattern (`patterns x groups`); pattern 0 is all truth."""
-        if not self.groups:
-            return np.zeros((1, 0), dtype=np.uint8)
-        grid = np.indices(self.orders).reshape(len(self.orders), -1)
-        return grid.T.astype(np.uint8)
-
-    def pattern_of(self, coins: Coins) -> NDArray[np.intp]:
-        """Return the pattern index of each record's coins (`records x groups`)."""
-        if not self.groups:
-            return np.zeros(len(coins), dtype=np.intp)
-        indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
-        return indices
-
-    def pattern_weights(self) -> tuple[Fraction, ...]:
-        """Weight `prod w(s_k)` of a guess that the coins had this pattern (DESIGN 5.1).
-
-        `w(0) = (1-q)/(theta-q)` and `w(s) = -q/(theta-q)`: the weighted guesses of a record add up to its truth in
-        expectation, whatever its coins were.
+        Raises:
+            InputError: The number of columns differs, or a code lies outside its domain.
         """
-        weights = []
-        for coins in self.pattern_coins():
-            factors = ((Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins))
-            weights.append(prod(factors, start=Fraction(1)))
-        return tuple(weights)
+        if codes.ndim != 2 or codes.shape[1] != len(self.sizes):
+            raise InputError(f"the design has {len(self.sizes)} columns, the table {codes.shape[-1]}")
+        if (codes >= np.array(self.sizes)).any():
+            raise InputError("the table holds a code outside the design's domains")
+
+    @abstractmethod
+    def randomize(self, codes: Codes, draw: Draw) -> Codes:
+        """Return the disguised records."""
+
+    @abstractmethod
+    def transition(self, group: int, columns: Sequence[int]) -> Matrix:
+        """Return the chance of each response (row) to each truth (column) over the cells of these columns of a group.
+
+        Cells are counted in row-major order, the last of `columns` fastest. What the response says on these columns
+        depends on the truth on these columns only.
+        """
+
+    @abstractmethod
+    def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
+        """Return of each response the factor whose expectation is 1 if the true record satisfies `part`, else 0."""
+
+    @abstractmethod
+    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+        """Return the expected square of the factor where the truth satisfies `part`, and the largest where not."""
+
+    @abstractmethod
+    def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
+        """Return the largest ratio of the chances of one response under two truths on these columns.
+
+        None where it is infinite: some response is impossible under one truth and possible under another.
+        """
 
 
-def offsets_from_uniform(uniform: NDArray[np.int64], theta: Fraction, order: int) -> NDArray[np.int64]:
-    """Turn integers uniform in `0 .. b(L-1) - 1`, `theta = a/b`, into offsets: exact, no float (FAULTS B5).
+def cells(sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return all cells of these domains in row-major order."""
+    return list(product(*(range(size) for size in sizes)))
 
-    The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.
+
+def joint_transition(design: Design, columns: Sequence[int]) -> Matrix:
+    """Return the transition matrix over the joint cells of any columns: the declaration, written out.
+
+    Groups answer independently and plain columns truthfully. Exact; meant for few cells: tests, audits, reports.
     """
-    truth = theta.numerator * (order - 1)
-    lies = theta.denominator - theta.numerator
-    if order == 1 or lies == 0:
-        return np.zeros_like(uniform)
-    return np.where(uniform < truth, 0, 1 + (uniform - truth) // lies)
-
-
-def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
-    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`."""
-    return _shifted(codes, coins.astype(np.int64), design)
-
-
-def undo(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
-    """Return the records that these coins would have disguised as `codes`."""
-    return _shifted(codes, -coins.astype(np.int64), design)
-
-
-def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign) -> Codes:
-    result = codes.copy()
+    blocks = []
     for k, group in enumerate(design.groups):
-        for column in group:
-            result[:, column] = (codes[:, column] + offsets[:, k]) % design.sizes[column]
-    return result
+        own = [column for column in columns if column in group]
+        if own:
+            blocks.append((own, design.transition(k, own)))
+    plain = [column for column in columns if design.group_of(column) is None]
+    every = cells([design.sizes[column] for column in columns])
 
+    def position(cell: tuple[int, ...], own: Sequence[int]) -> int:
+        index = 0
+        for column in own:
+            index = index * design.sizes[column] + cell[columns.index(column)]
+        return index
 
-def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
-    """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
+    def chance(response: tuple[int, ...], truth: tuple[int, ...]) -> Fraction:
+        if position(response, plain) != position(truth, plain):
+            return Fraction(0)
+        entries = (matrix[position(response, own)][position(truth, own)] for own, matrix in blocks)
+        return prod(entries, start=Fraction(1))
 
-    Starts with one group a domain size. Too many: joins the two that add fewest coin patterns, if possible without
-    passing the limit of offsets, again and again. Too few: halves the largest.
-
-    Raises:
-        InputError: `groups` is below 1.
-    """
-    if groups < 1:
-        raise InputError("the number of groups must be 1 or more")
-    columns = [c for c in range(len(sizes)) if c not in set(plain)]
-    parts = [[c for c in columns if sizes[c] == size] for size in sorted({sizes[c] for c in columns})]
-    while len(parts) > groups:
-        _join_cheapest(parts, sizes)
-    while len(parts) < groups and any(len(part) > 1 for part in parts):
-        largest = max(parts, key=len)
-        parts.remove(largest)
-        half = (len(largest) + 1) // 2
-        parts += [largest[:half], largest[half:]]
-    return tuple(sorted(tuple(sorted(part)) for part in parts))
-
-
-def _join_cheapest(parts: list[list[int]], sizes: Sequence[int]) -> None:
-    def cost(pair: tuple[int, int]) -> tuple[bool, Fraction, int]:
-        left, right = (lcm(*(sizes[c] for c in parts[i])) for i in pair)
-        joint = lcm(left, right)
-        return joint > MAX_ORDER, Fraction(joint, left * right), sum(len(parts[i]) for i in pair)
-
-    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
-    i, j = min(pairs, key=cost)
-    parts[i] += parts.pop(j)
+    return tuple(tuple(chance(response, truth) for truth in every) for response in every)

@@ -1,87 +1,141 @@
 """Unbiased estimates of one expression in O(m) a record, m the number of groups it touches (DESIGN 5.2).
 
-With `h` the number of offsets `s` for which `x* - s` satisfies the group's part `e` of the expression,
-
-    factor = [x* satisfies e]/(theta - q) - h q/(theta - q)
-
-has the expectation `[x satisfies e]`, and the factors of a record's groups multiply. Hybrid mentions this ("a much more
-efficient solution with cost O(m)") and omits it. Results are exact fractions: no rounding hides a bias.
+Every group that `E` touches gives each record a factor whose expectation is 1 if the true record satisfies the group's
+part of `E` and else 0; groups are independent, so factors multiply: `f_i`. Hybrid mentions this ("a much more efficient
+solution with cost O(m)") and omits it. A factor has two or three values, so records are tallied by the values of their
+factors, and results are exact fractions: no rounding hides a bias.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod, sqrt
+from functools import reduce
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.randomized_response.design import MultiGroupDesign
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design, Factors
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """An unbiased estimate of a count and an unbiased estimate of its variance over the coins.
+    """An unbiased estimate of a count: `count = sum f_i` over `records`, with `squares = sum f_i^2`.
 
-    The count may be negative, and the variance too; `standard_error` is 0 then.
+    It has two variances. Over the coins, the records being what they are: `variance`. Over respondents drawn from a
+    population as well: `population_variance`, that of `n P(E)` where `P(E)` is the population's share. Both are
+    unbiased, may be negative, and then have the standard error 0.
     """
 
+    records: int
     count: Fraction
-    variance: Fraction
+    squares: Fraction
+
+    @property
+    def variance(self) -> Fraction:
+        """`sum f_i^2 - N`, since `E f_i` is 0 or 1."""
+        return self.squares - self.count
+
+    @property
+    def population_variance(self) -> Fraction:
+        """`n s^2(f)`, `s^2` the sample variance; of one record nothing is known.
+
+        Raises:
+            InputError: There are fewer than two records.
+        """
+        if self.records < 2:
+            raise InputError("a sample of fewer than 2 records has no variance")
+        return (self.squares - self.count**2 / self.records) * self.records / (self.records - 1)
 
     @property
     def standard_error(self) -> float:
-        """Square root of the estimated variance."""
+        """Square root of `variance`."""
         return sqrt(max(float(self.variance), 0.0))
 
+    @property
+    def proportion(self) -> Fraction:
+        """The estimate of `P(E)`.
 
-def estimate_count(codes: Codes, expression: Expression, design: MultiGroupDesign) -> Estimate:
-    """Estimate `N(E)` from a disguised copy: `sum f_i`, with variance `sum f_i^2 - N` since `E f_i` is 0 or 1.
+        Raises:
+            InputError: There are no records.
+        """
+        if not self.records:
+            raise InputError("there are no records to estimate from")
+        return self.count / self.records
+
+    @property
+    def proportion_error(self) -> float:
+        """Standard error of `proportion` for a sample from a population."""
+        return sqrt(max(float(self.population_variance), 0.0)) / self.records
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the normal interval for the population's `P(E)`; not cut to `0 .. 1`, as the estimate is not.
+
+        Raises:
+            InputError: The confidence is not between 0 and 1, or there are fewer than two records.
+        """
+        half = quantile(confidence) * self.proportion_error
+        return float(self.proportion) - half, float(self.proportion) + half
+
+
+def quantile(confidence: float) -> float:
+    """Return `z`: a standard normal lies within `-z .. z` with this chance.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1, both excluded.
+    """
+    if not 0 < confidence < 1:
+        raise InputError("a confidence must lie between 0 and 1, both excluded")
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def estimate_count(codes: Codes, expression: Expression, design: Design) -> Estimate:
+    """Estimate `N(E)` from disguised records.
 
     Args:
         codes: Disguised records by columns of the design; plain columns are taken as they are.
         expression: Over the design's columns.
         design: How the copy was disguised.
     """
-    numerators, denominator = record_factors(codes, expression, design)
-    values, repeats = np.unique(numerators, return_counts=True)
-    pairs = list(zip(values.tolist(), repeats.tolist(), strict=True))
-    count = Fraction(sum(value * times for value, times in pairs), denominator)
-    squares = Fraction(sum(value * value * times for value, times in pairs), denominator**2)
-    return Estimate(count, squares - count)
+    factors = record_factors(codes, expression, design)
+    tally = np.bincount(factors.kinds, minlength=len(factors.values)).tolist()
+    pairs = list(zip(tally, factors.values, strict=True))
+    return Estimate(
+        len(codes),
+        sum((times * value for times, value in pairs), Fraction(0)),
+        sum((times * value**2 for times, value in pairs), Fraction(0)),
+    )
 
 
-def record_factors(codes: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[NDArray[np.object_], int]:
-    """Return `f_i` of every record as integer numerators and one common denominator.
+def covariance(codes: Codes, first: Expression, second: Expression, design: Design) -> Fraction:
+    """Estimate, without bias, the covariance of two estimated counts over the coins.
 
-    NB: the numerators are Python's integers; with theta = 9/20 and nine binary groups they pass 64 bits.
+    `sum f_i g_i - N(E and E')`: the expectation of `f_i g_i` less that of the product of the truths.
     """
-    grouped = [(k, expression.restricted(frozenset(group))) for k, group in enumerate(design.groups)]
-    touched = [(k, part) for k, part in grouped if part.terms]
-    hidden = frozenset(column for group in design.groups for column in group)
-    plain = expression.restricted(frozenset(range(len(design.sizes))) - hidden)
-    numerators = plain.satisfied_by(codes).astype(int).astype(object)
-    for k, part in touched:
-        numerators *= _group_numerators(codes, part, k, design)
-    return numerators, prod(_scaled(design, k)[2] for k, _ in touched)
+    left, right = record_factors(codes, first, design), record_factors(codes, second, design)
+    joint = _times(left, right)
+    tally = np.bincount(joint.kinds, minlength=len(joint.values)).tolist()
+    mixed = sum((times * value for times, value in zip(tally, joint.values, strict=True)), Fraction(0))
+    both = {term.column: term.value for term in first.terms}
+    if any(both.setdefault(term.column, term.value) != term.value for term in second.terms):
+        return mixed
+    terms = sorted({*first.terms, *second.terms})
+    return mixed - estimate_count(codes, Expression(tuple(terms)), design).count
 
 
-def _group_numerators(codes: Codes, part: Expression, group: int, design: MultiGroupDesign) -> NDArray[np.object_]:
-    truth, lie, _ = _scaled(design, group)
-    compatible = np.zeros(len(codes), dtype=np.int64)
-    for offset in range(design.orders[group]):
-        satisfied = np.ones(len(codes), dtype=np.bool_)
-        for term in part.terms:
-            shifted = (term.value + offset) % design.sizes[term.column]
-            satisfied &= codes[:, term.column] == shifted
-        compatible += satisfied
-    numerators: NDArray[np.object_] = truth * part.satisfied_by(codes).astype(object) - lie * compatible.astype(object)
-    return numerators
+def record_factors(codes: Codes, expression: Expression, design: Design) -> Factors:
+    """Return `f_i` of every record."""
+    plain = expression.restricted(frozenset(design.plain)).satisfied_by(codes)
+    parts = [design.factors(codes, part, k) for k, part in design.touched(expression)]
+    return reduce(_times, parts, Factors(plain.astype(np.intp), (Fraction(0), Fraction(1))))
 
 
-def _scaled(design: MultiGroupDesign, group: int) -> tuple[int, int, int]:
-    """Return `1`, `q` and `theta - q` brought to a common denominator: integers."""
-    lie, contrast = design.lie(group), design.contrast(group)
-    scale = lie.denominator * contrast.denominator
-    return scale, int(lie * scale), int(contrast * scale)
+def _times(left: Factors, right: Factors) -> Factors:
+    """Multiply record by record, keeping the values that occur."""
+    mixed = left.kinds * len(right.values) + right.kinds
+    values = [a * b for a in left.values for b in right.values]
+    merged = {value: position for position, value in enumerate(dict.fromkeys(values))}
+    positions = np.array([merged[value] for value in values], dtype=np.intp)
+    return Factors(positions[mixed], tuple(merged))

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import cache
 from math import log, prod, sqrt
 
-from protocols.randomized_response.design import MultiGroupDesign
+from protocols.randomized_response.multi_group import MultiGroupDesign
 
 
 @cache

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
-from protocols.randomized_response.design import MultiGroupDesign
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema

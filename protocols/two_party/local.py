@@ -7,8 +7,8 @@ from protocols.counting.compute import Compute
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.paillier.keys import PrivateKey
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import Coins, MultiGroupDesign
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.randomness import Randomness, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -83,7 +83,7 @@ class Local:
 
     def coins(self, design: MultiGroupDesign) -> Coins:
         """Return the coins of all records under this design: the same whenever asked."""
-        return draw_coins(design, self.secrets.coins, self.dataset, self.records)
+        return design.coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
 
     def share(self, nonces: bytes) -> Share:
         """Describe our part of the schema, with a digest of the ids keyed by the nonces of both parties."""

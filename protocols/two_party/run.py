@@ -32,7 +32,7 @@ from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, ModelDigest, PublicModulus
 from protocols.paillier.keys import PublicKey, check_peer_modulus
-from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
 from protocols.randomized_response.tail import largest_factor
 from protocols.randomness import public_order
 from protocols.role import Progress, Role, Send, exchange, receive

@@ -11,16 +11,11 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.counting.estimated import Estimator, MeanEstimates
-from protocols.counting.expanded import Index
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
-from protocols.randomized_response.design import (
-    MultiGroupDesign,
-    default_groups,
-    disguise,
-    offsets_from_uniform,
-)
+from protocols.randomized_response.bulk import bulk_draw
+from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 from protocols.role import run_alone, run_pair
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes, Table
@@ -94,15 +89,9 @@ def _disguised_view(split: Split, party: str, theta: Fraction, groups: int, gene
     columns = list(peer_columns(split.schema, party))
     sizes = tuple(split.schema.columns[c].size for c in columns)
     design = MultiGroupDesign(sizes, default_groups(sizes, groups), theta)
-    coins = np.stack([_bulk_coins(design, k, len(split.train), generator) for k in range(len(design.groups))], axis=1)
-    copy = disguise(split.train[:, columns], coins.astype(np.uint8), design)
+    copy = design.randomize(split.train[:, columns], bulk_draw(generator, len(split.train)))
     own = split.train[:, list(split.schema.held_by(party))]
     return make_view(split.schema, party, own, copy, design)
-
-
-def _bulk_coins(design: MultiGroupDesign, group: int, records: int, generator: np.random.Generator) -> Index:
-    uniform = generator.integers(design.coin_bound(group), size=records)
-    return offsets_from_uniform(uniform, design.theta, design.orders[group])
 
 
 def _exact(split: Split) -> PlaintextEngine:

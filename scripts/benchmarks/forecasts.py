@@ -18,7 +18,7 @@ from party.planning.model import Sizes, forecast
 from protocols.messages import Terms
 from protocols.paillier.arithmetic import Integer
 from protocols.paillier.keys import PrivateKey
-from protocols.randomized_response.design import MultiGroupDesign, default_groups
+from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]

@@ -79,7 +79,7 @@ def test_every_role_says_what_it_discloses(name: str) -> None:
     assert len(lines[0]) > len("Discloses: ") + 10
 
 
-@pytest.mark.parametrize("name", ["two_party.agreement", "randomized_response.design"])
+@pytest.mark.parametrize("name", ["two_party.agreement", "randomized_response.multi_group"])
 def test_the_modules_that_roles_point_to_say_it_too(name: str) -> None:
     assert "\nDiscloses" in (load(f"protocols.{name}").__doc__ or "")
 

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.randomized_response.design import MultiGroupDesign, disguise
+from protocols.randomized_response.multi_group import MultiGroupDesign, disguise
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 

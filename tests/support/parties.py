@@ -13,7 +13,7 @@ from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.messages import Terms
 from protocols.paillier.arithmetic import Integer
 from protocols.paillier.keys import PrivateKey
-from protocols.randomized_response.design import default_groups
+from protocols.randomized_response.multi_group import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table

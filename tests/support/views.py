@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.counting.view import View, make_view, peer_columns
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -22,7 +22,7 @@ def view_of(schema: Schema, party: str, codes: Codes, design: MultiGroupDesign, 
     """Return the party's view of joint codes; `coins` are given or drawn with this number as secret."""
     if isinstance(coins, int):
         records = [str(i) for i in range(len(codes))]
-        coins = draw_coins(design, coins.to_bytes(32, "big"), "view", records)
+        coins = design.coins(keyed_draw(coins.to_bytes(32, "big"), "view", records))
     sent = disguise(codes[:, list(peer_columns(schema, party))], coins, design)
     own = codes[:, list(schema.held_by(party))]
     return make_view(schema, party, np.ascontiguousarray(own), sent, design)

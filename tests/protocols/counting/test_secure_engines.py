@@ -36,8 +36,8 @@ from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdic
 from protocols.paillier.arithmetic import Integer
 from protocols.paillier.encryption import Encryptor
 from protocols.paillier.packing import slot_width
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import Coins, MultiGroupDesign
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.role import Message, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
@@ -66,7 +66,7 @@ def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
     telling, replying = halves(test=tests)
     codes = CODES[: 30 + tests]
     design = peer_design(SCHEMA, "alice", ((3, 2), (4,)), Fraction(theta))
-    coins: Coins = draw_coins(design, bytes(32), "d", [str(i) for i in range(len(codes))])
+    coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
     holder = EncryptedCoinsKeyHolder(InlineEncryptor(KEY, secrets), design, design.pattern_of(coins), telling)

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import protocols
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import MultiGroupDesign, offsets_from_uniform
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.multi_group import MultiGroupDesign, offsets_from_uniform
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.randomness import canonical, keyed_digest, keyed_uniform
+from protocols.tables.expression import Expression, Term
 from tests.support.binomial import ShareTest
 
 SECRET = bytes(range(32))
@@ -41,7 +43,7 @@ def test_a_group_of_one_offset_always_tells_the_truth() -> None:
 def coins(theta: str = "9/20", secret: bytes = SECRET, dataset: str = "d", records: int = 4000) -> list[list[int]]:
     """Return the coins of two binary groups and one of five values, by group."""
     design = MultiGroupDesign((2, 2, 5), ((0,), (1,), (2,)), Fraction(theta))
-    drawn = draw_coins(design, secret, dataset, [f"r{i}" for i in range(records)])
+    drawn = design.coins(keyed_draw(secret, dataset, [f"r{i}" for i in range(records)]))
     assert drawn.shape == (records, 3)
     return [list(map(int, column)) for column in drawn.T]
 
@@ -53,14 +55,14 @@ def test_the_same_data_set_has_the_same_coins() -> None:
 def test_a_coin_depends_on_its_own_record_alone() -> None:
     design = MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
     ids = ["", "x", "xx", "\u00e9", "r 7"]
-    together = draw_coins(design, SECRET, "d", ids)
+    together = design.coins(keyed_draw(SECRET, "d", ids))
     for row, record in zip(together, ids, strict=True):
-        assert (draw_coins(design, SECRET, "d", [record])[0] == row).all()
+        assert (design.coins(keyed_draw(SECRET, "d", [record]))[0] == row).all()
 
 
 def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() -> None:
     design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
-    drawn = draw_coins(design, SECRET, "d\u00e4ta", ["r1"])
+    drawn = design.coins(keyed_draw(SECRET, "d\u00e4ta", ["r1"]))
     for group, order in enumerate((2, 5)):
         key = keyed_digest(SECRET, b"cotally coin", "d\u00e4ta".encode(), bytes([0, 0, 0, group]))
         uniform = keyed_uniform(key, canonical(b"r1"), 20 * (order - 1))
@@ -99,7 +101,7 @@ def theta_test() -> ShareTest:
 
 def truths(theta: Fraction) -> int:
     design = MultiGroupDesign((2,), ((0,),), theta)
-    return TRIALS - int(draw_coins(design, SECRET, "theta", [str(i) for i in range(TRIALS)]).sum())
+    return TRIALS - int(design.coins(keyed_draw(SECRET, "theta", [str(i) for i in range(TRIALS)])).sum())
 
 
 def test_theta_is_nine_twentieths(theta_test: ShareTest) -> None:
@@ -131,7 +133,10 @@ def sampling_path() -> list[tuple[str, ast.AST]]:
     root = Path(protocols.__file__).parent
     trees = {
         path: ast.parse((root / path).read_text("utf-8"))
-        for path in ("randomness.py", "randomized_response/coins.py", "randomized_response/design.py")
+        for path in (
+            "randomness.py",
+            *(f"randomized_response/{name}.py" for name in ("coins", "design", "multi_group", "unrelated_question")),
+        )
     }
     return list(trees.items())
 
@@ -148,15 +153,27 @@ def test_no_float_and_no_other_source_of_chance_is_in_the_sampling_path() -> Non
 
 
 def test_nothing_is_divided_but_fractions() -> None:
-    """`/` stands in two lines of `design`, both on fractions; integers are divided by `//` alone."""
+    """`/` stands in a few functions of the designs, all on fractions; integers are divided by `//` alone."""
     functions = [
         (path, node) for path, tree in sampling_path() for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
     ]
     divide = [(path, f.name) for path, f in functions if any(isinstance(node, ast.Div) for node in ast.walk(f))]
     assert divide == [
-        ("randomized_response/design.py", "lie"),
-        ("randomized_response/design.py", "pattern_weights"),
+        ("randomized_response/multi_group.py", "lie"),
+        ("randomized_response/multi_group.py", "factors"),
+        ("randomized_response/multi_group.py", "moments"),
+        ("randomized_response/multi_group.py", "likelihood_ratio"),
+        ("randomized_response/multi_group.py", "pattern_weights"),
+        ("randomized_response/unrelated_question.py", "factors"),
+        ("randomized_response/unrelated_question.py", "moments"),
+        ("randomized_response/unrelated_question.py", "likelihood_ratio"),
     ]
     design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
-    numbers = (design.lie(0), design.lie(1), *design.pattern_weights())
+    part = Expression((Term(1, 3),))
+    sent = np.zeros((1, 2), dtype=np.uint8)
+    unrelated = UnrelatedQuestionDesign((2, 5), ((1,),), Fraction(9, 20), ((), (Fraction(1, 5),) * 5))
+    numbers: list[object] = [design.lie(0), design.lie(1), *design.pattern_weights()]
+    for each, group in ((design, 1), (unrelated, 0)):
+        numbers += [*each.factors(sent, part, group).values, *each.moments(group, part)]
+        numbers.append(each.likelihood_ratio(group, [1]))
     assert all(isinstance(number, Fraction) for number in numbers)

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from protocols.randomized_response.design import MultiGroupDesign, disguise, undo
 from protocols.randomized_response.estimate import Estimate, estimate_count
+from protocols.randomized_response.multi_group import MultiGroupDesign, disguise, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
 from tests.support.enumeration import designs, disguised_copies, every_record, expressions, name, true_count
@@ -53,7 +53,8 @@ def test_with_theta_one_the_estimates_are_the_counts_without_error(design: Multi
     sent = disguise(codes, np.zeros((len(codes), len(design.groups)), dtype=np.uint8), design)
     for expression in expressions(design.sizes):
         estimate = estimate_count(sent, expression, design)
-        assert estimate == Estimate(Fraction(true_count(codes, expression)), Fraction(0))
+        count = Fraction(true_count(codes, expression))
+        assert estimate == Estimate(len(codes), count, count)
         assert estimate.standard_error == 0
 
 
@@ -98,7 +99,7 @@ def test_many_groups_stay_exact() -> None:
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
     factor = (Fraction(9, 20) / Fraction(-1, 10)) ** 12
-    assert estimate_count(sent, expression, design) == Estimate(3 * factor, 3 * factor**2 - 3 * factor)
+    assert estimate_count(sent, expression, design) == Estimate(3, 3 * factor, 3 * factor**2)
 
 
 def test_a_theta_of_many_digits_stays_exact() -> None:
@@ -113,9 +114,9 @@ def test_a_theta_of_many_digits_stays_exact() -> None:
 
 def test_the_empty_expression_counts_every_record() -> None:
     design = MultiGroupDesign((2,), ((0,),), Fraction(9, 20))
-    assert estimate_count(np.zeros((7, 1), dtype=np.uint8), ROOT, design) == Estimate(Fraction(7), Fraction(0))
+    assert estimate_count(np.zeros((7, 1), dtype=np.uint8), ROOT, design) == Estimate(7, Fraction(7), Fraction(7))
 
 
 @pytest.mark.parametrize(("variance", "error"), [(Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)])
 def test_the_standard_error_is_the_root_of_the_variance_or_zero(variance: Fraction, error: float) -> None:
-    assert Estimate(Fraction(1), variance).standard_error == error
+    assert Estimate(1, Fraction(1), variance + 1).standard_error == error

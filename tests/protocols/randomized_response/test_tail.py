@@ -8,9 +8,9 @@ from math import exp, log, prod, sqrt
 import numpy as np
 import pytest
 
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import MultiGroupDesign, disguise
+from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.estimate import estimate_count, record_factors
+from protocols.randomized_response.multi_group import MultiGroupDesign, disguise
 from protocols.randomized_response.tail import error_bound, second_moments, variance_bound
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
@@ -35,8 +35,8 @@ def contributions(record: Codes, expression: Expression, design: MultiGroupDesig
     outcomes = coin_outcomes(design)
     coins = np.array([c for c, _ in outcomes], dtype=np.uint8).reshape(len(outcomes), -1)
     sent = disguise(np.repeat(record[None], len(outcomes), axis=0), coins, design)
-    numerators, denominator = record_factors(sent, expression, design)
-    return [(Fraction(f, denominator), p) for f, (_, p) in zip(numerators.tolist(), outcomes, strict=True)]
+    factors = record_factors(sent, expression, design)
+    return [(factors.values[kind], p) for kind, (_, p) in zip(factors.kinds.tolist(), outcomes, strict=True)]
 
 
 def moments(record: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[Fraction, Fraction]:
@@ -153,7 +153,7 @@ def test_bounds_hold_at_once_on_a_table_of_two_thousand_records() -> None:
     sizes = (2, 2, 3, 2)
     design = MultiGroupDesign(sizes, ((0, 1), (2,), (3,)), Fraction(9, 20))
     codes = correlated(sizes, 2000, seed=3)
-    coins = draw_coins(design, bytes(32), "tail", [str(i) for i in range(len(codes))])
+    coins = design.coins(keyed_draw(bytes(32), "tail", [str(i) for i in range(len(codes))]))
     copy = disguise(codes, coins, design)
     asked = [e for e in expressions(sizes) if 1 <= len(e.terms) <= 3]
     alarm = log(1e8 * len(asked))

@@ -16,8 +16,8 @@ from protocols.counting.checks import Plausibility
 from protocols.counting.estimated import Estimator
 from protocols.errors import DeviationError
 from protocols.messages import DisguisedPage, ExactCounts, Terms
-from protocols.randomized_response.coins import draw_coins
-from protocols.randomized_response.design import Coins, MultiGroupDesign
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.role import Message
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, joint_schema
@@ -66,7 +66,7 @@ class WrongTheta(Local):
     """Draws its coins with another theta than it says."""
 
     def coins(self, design: MultiGroupDesign) -> Coins:
-        return draw_coins(replace(design, theta=Fraction(7, 10)), self.secrets.coins, self.dataset, self.records)
+        return replace(design, theta=Fraction(7, 10)).coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
 
 
 def changed_kind(local: Local, kind: type[Local]) -> Local:

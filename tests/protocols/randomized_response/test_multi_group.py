@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import (
-    MAX_DENOMINATOR,
-    MAX_GROUPS,
+from protocols.randomized_response.design import MAX_DENOMINATOR, MAX_GROUPS
+from protocols.randomized_response.multi_group import (
     MAX_PATTERNS,
     MultiGroupDesign,
     default_groups,

@@ -1,0 +1,238 @@
+"""Multi-group randomized response over any finite domains (Multi-group; Hybrid section 4; DESIGN 4.1 to 4.3).
+
+Attributes of a group share one coin: an offset `s` in `0 .. L-1`, `L` the least common multiple of their domain
+sizes, 0 (the truth) with chance theta and every other offset with chance `q = (1 - theta)/(L - 1)`. An attribute is
+sent as `(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan
+2003, one attribute in it is Warner.
+
+Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design, Draw, Factors, Matrix, cells
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+MAX_ORDER = 64
+MAX_PATTERNS = 4096
+
+Coins = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class MultiGroupDesign(Design):
+    """The related question: each group tells the truth or one of its `L - 1` lies.
+
+    Raises:
+        InputError: As for any design; or theta equals `1/L` of a group, or offsets or coin patterns are too many.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for order in self.orders:
+            if order > MAX_ORDER:
+                raise InputError(
+                    f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
+                    "into a group, raise the number of groups, or merge values (max_values)"
+                )
+            if order > 1 and self.theta * order == 1:
+                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
+        if self.patterns > MAX_PATTERNS:
+            raise InputError(
+                f"the groups have {self.patterns} coin patterns, more than {MAX_PATTERNS}: "
+                "use fewer groups or merge values (max_values)"
+            )
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """`L` of every group: the number of its offsets."""
+        return tuple(lcm(*(self.sizes[column] for column in group)) for group in self.groups)
+
+    @property
+    def patterns(self) -> int:
+        """Number of joint outcomes of a record's coins."""
+        return prod(self.orders)
+
+    def lie(self, group: int) -> Fraction:
+        """Chance `q` of each single lie in this group; 0 where no lie exists."""
+        order = self.orders[group]
+        return (1 - self.theta) / (order - 1) if order > 1 else Fraction(0)
+
+    def contrast(self, group: int) -> Fraction:
+        """`theta - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
+        return self.theta - self.lie(group) if self.orders[group] > 1 else Fraction(1)
+
+    def coins(self, draw: Draw) -> Coins:
+        """Toss the coins of all records (`records x groups`)."""
+        coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # so many records, no coin yet
+        for k, order in enumerate(self.orders):
+            uniform = draw(k.to_bytes(4, "big"), self.coin_bound(k))
+            coins.append(offsets_from_uniform(uniform, self.theta, order).astype(np.uint8)[:, None])
+        return np.hstack(coins)
+
+    def coin_bound(self, group: int) -> int:
+        """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
+        return self.theta.denominator * max(self.orders[group] - 1, 1)
+
+    def randomize(self, codes: Codes, draw: Draw) -> Codes:
+        """Return the disguised records."""
+        return disguise(codes, self.coins(draw), self)
+
+    def transition(self, group: int, columns: Sequence[int]) -> Matrix:
+        """Return the chances of an offset, gathered over the offsets that turn the truth into the response."""
+        every = cells([self.sizes[column] for column in columns])
+        chances = [self.theta, *[self.lie(group)] * (self.orders[group] - 1)]
+        if self.orders[group] == 1:
+            chances = [Fraction(1)]
+        index = {cell: position for position, cell in enumerate(every)}
+        rows = [[Fraction(0)] * len(every) for _ in every]
+        for truth, cell in enumerate(every):
+            for offset, share in enumerate(chances):
+                moved = ((v + offset) % self.sizes[column] for v, column in zip(cell, columns, strict=True))
+                rows[index[tuple(moved)]][truth] += share
+        return tuple(map(tuple, rows))
+
+    def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
+        """Return `[x* satisfies e]/(theta - q) - h q/(theta - q)`, `h` the offsets for which `x* - s` satisfies it.
+
+        The offsets that do are a coset of those of `lcm(d)` over the part's columns: `h` is `L/lcm` or 0.
+        """
+        satisfied = part.satisfied_by(codes)
+        reachable = satisfied.copy()
+        for offset in range(1, self._period([term.column for term in part.terms])):
+            reached = np.ones(len(codes), dtype=np.bool_)
+            for term in part.terms:
+                reached &= codes[:, term.column] == (term.value + offset) % self.sizes[term.column]
+            reachable |= reached
+        contrast = self.contrast(group)
+        drawback = self._guesses(group, part) * self.lie(group) / contrast
+        return Factors(satisfied.astype(np.intp) + reachable, (Fraction(0), -drawback, 1 / contrast - drawback))
+
+    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+        """With `u = h q`, `D = theta - q`: `(D + u - u^2 - 2uD)/D^2`, and `(u - u^2)/D^2` if some truth can lie so."""
+        lies, contrast = self._guesses(group, part) * self.lie(group), self.contrast(group)
+        satisfied = (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2
+        constant = self._period([term.column for term in part.terms]) == 1
+        return satisfied, Fraction(0) if constant else (lies - lies**2) / contrast**2
+
+    def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
+        """Return `theta/q`, its inverse, or None: columns that share a coin rule most responses out.
+
+        Where the domain sizes are coprime every response is possible, and the ratio is finite.
+        """
+        period = self._period(columns)
+        if period == 1:
+            return Fraction(1)
+        repeats = self.orders[group] // period
+        truth = self.theta + (repeats - 1) * self.lie(group)
+        lie = repeats * self.lie(group)
+        if prod(self.sizes[column] for column in columns) > period or not truth or not lie:
+            return None
+        return max(truth / lie, lie / truth)
+
+    def _period(self, columns: Sequence[int]) -> int:
+        """Number of offsets that these columns tell apart."""
+        return lcm(*(self.sizes[column] for column in columns))
+
+    def _guesses(self, group: int, part: Expression) -> int:
+        """Return `h`: the offsets that turn a reachable response into one that satisfies the part."""
+        return self.orders[group] // self._period([term.column for term in part.terms])
+
+    def pattern_coins(self) -> Coins:
+        """Return the coins of every pattern (`patterns x groups`); pattern 0 is all truth."""
+        if not self.groups:
+            return np.zeros((1, 0), dtype=np.uint8)
+        grid = np.indices(self.orders).reshape(len(self.orders), -1)
+        return grid.T.astype(np.uint8)
+
+    def pattern_of(self, coins: Coins) -> NDArray[np.intp]:
+        """Return the pattern index of each record's coins (`records x groups`)."""
+        if not self.groups:
+            return np.zeros(len(coins), dtype=np.intp)
+        indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
+        return indices
+
+    def pattern_weights(self) -> tuple[Fraction, ...]:
+        """Weight `prod w(s_k)` of a guess that the coins had this pattern (DESIGN 5.1).
+
+        `w(0) = (1-q)/(theta-q)` and `w(s) = -q/(theta-q)`: the weighted guesses of a record add up to its truth in
+        expectation, whatever its coins were.
+        """
+        weights = []
+        for coins in self.pattern_coins():
+            factors = ((Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins))
+            weights.append(prod(factors, start=Fraction(1)))
+        return tuple(weights)
+
+
+def offsets_from_uniform(uniform: NDArray[np.int64], theta: Fraction, order: int) -> NDArray[np.int64]:
+    """Turn integers uniform in `0 .. b(L-1) - 1`, `theta = a/b`, into offsets: exact, no float (FAULTS B5).
+
+    The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.
+    """
+    truth = theta.numerator * (order - 1)
+    lies = theta.denominator - theta.numerator
+    if order == 1 or lies == 0:
+        return np.zeros_like(uniform)
+    return np.where(uniform < truth, 0, 1 + (uniform - truth) // lies)
+
+
+def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`."""
+    return _shifted(codes, coins.astype(np.int64), design)
+
+
+def undo(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the records that these coins would have disguised as `codes`."""
+    return _shifted(codes, -coins.astype(np.int64), design)
+
+
+def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign) -> Codes:
+    result = codes.copy()
+    for k, group in enumerate(design.groups):
+        for column in group:
+            result[:, column] = (codes[:, column] + offsets[:, k]) % design.sizes[column]
+    return result
+
+
+def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
+    """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
+
+    Starts with one group a domain size. Too many: joins the two that add fewest coin patterns, if possible without
+    passing the limit of offsets, again and again. Too few: halves the largest.
+
+    Raises:
+        InputError: `groups` is below 1.
+    """
+    if groups < 1:
+        raise InputError("the number of groups must be 1 or more")
+    columns = [c for c in range(len(sizes)) if c not in set(plain)]
+    parts = [[c for c in columns if sizes[c] == size] for size in sorted({sizes[c] for c in columns})]
+    while len(parts) > groups:
+        _join_cheapest(parts, sizes)
+    while len(parts) < groups and any(len(part) > 1 for part in parts):
+        largest = max(parts, key=len)
+        parts.remove(largest)
+        half = (len(largest) + 1) // 2
+        parts += [largest[:half], largest[half:]]
+    return tuple(sorted(tuple(sorted(part)) for part in parts))
+
+
+def _join_cheapest(parts: list[list[int]], sizes: Sequence[int]) -> None:
+    def cost(pair: tuple[int, int]) -> tuple[bool, Fraction, int]:
+        left, right = (lcm(*(sizes[c] for c in parts[i])) for i in pair)
+        joint = lcm(left, right)
+        return joint > MAX_ORDER, Fraction(joint, left * right), sum(len(parts[i]) for i in pair)
+
+    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
+    i, j = min(pairs, key=cost)
+    parts[i] += parts.pop(j)

@@ -1,0 +1,134 @@
+"""The unrelated question (Surveys section 3; DESIGN 4.4): a group tells the truth or a *personal* record instead.
+
+With chance theta a group sends its true values, otherwise those of an unrelated personal record `Y` whose distribution
+the collector knows: `P*(E) = theta P(E) + (1 - theta) P(Y_E)` (Surveys equation 1). Several groups multiply, group by
+group. It works at theta = 1/2, where the related question carries nothing, and at no theta does the collector learn
+how two attributes of a record relate with certainty.
+
+Deviation from the paper: `P(Y)` is known attribute by attribute, and personal attributes are independent of each other
+and of the private ones; the paper's experiments have every personal attribute uniform.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Matrix, cells
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+
+@dataclass(frozen=True)
+class UnrelatedQuestionDesign(Design):
+    """Which columns share a coin, its chance, and the distribution of the personal record.
+
+    Args:
+        sizes: Domain size of every column.
+        groups: Disjoint groups of column indices; columns in no group are sent as they are.
+        theta: Chance of the truth; not 0, where a response carries nothing.
+        personal: `P(Y = v)` for every value of every column; empty for plain columns.
+
+    Raises:
+        InputError: As for any design; or theta is 0, or the chances of a column are missing, too fine, negative or do
+            not add up to 1.
+    """
+
+    personal: tuple[tuple[Fraction, ...], ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.theta == 0:
+            raise InputError("theta = 0 makes every response a personal one, which carries nothing: choose another")
+        if len(self.personal) != len(self.sizes):
+            raise InputError("the personal record needs an entry for every column; an empty one for plain columns")
+        for column, chances in enumerate(self.personal):
+            self._check_chances(column, chances)
+
+    def _check_chances(self, column: int, chances: tuple[Fraction, ...]) -> None:
+        if self.group_of(column) is None:
+            if chances:
+                raise InputError(f"column {column} is sent as it is and has no personal question")
+            return
+        if len(chances) != self.sizes[column]:
+            raise InputError(f"column {column} has {self.sizes[column]} values, its personal question {len(chances)}")
+        if min(chances) < 0 or sum(chances) != 1:
+            raise InputError(f"the personal chances of column {column} must be 0 or more and add up to 1")
+        if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
+            raise InputError(f"the personal chances of column {column} need denominators of at most {MAX_DENOMINATOR}")
+
+    def personal_chance(self, part: Expression) -> Fraction:
+        """Return `P(Y_e)`."""
+        return prod((self.personal[term.column][term.value] for term in part.terms), start=Fraction(1))
+
+    def truths(self, draw: Draw) -> NDArray[np.bool_]:
+        """Toss the coins of all records: whether a group tells the truth (`records x groups`)."""
+        numerator, denominator = self.theta.numerator, self.theta.denominator
+        truths = [np.zeros((len(draw(b"", 1)), 0), dtype=np.bool_)]  # so many records, no coin yet
+        truths += [(draw(k.to_bytes(4, "big"), denominator) < numerator)[:, None] for k in range(len(self.groups))]
+        return np.hstack(truths)
+
+    def draw_personal(self, draw: Draw) -> Codes:
+        """Draw personal records: for respondents who have no personal question at hand."""
+        columns = []
+        for column, chances in enumerate(self.personal):
+            scale = lcm(*(chance.denominator for chance in chances)) if chances else 1
+            steps = np.array([int(total * scale) for total in accumulate(chances)], dtype=np.int64)
+            uniform = draw(b"personal" + column.to_bytes(4, "big"), scale)
+            columns.append(np.searchsorted(steps, uniform, side="right") if chances else 0 * uniform)
+        return np.stack(columns, axis=1).astype(np.uint8)
+
+    def answer(self, codes: Codes, personal: Codes, truths: NDArray[np.bool_]) -> Codes:
+        """Return the responses: for each group the true values, or the personal ones.
+
+        Args:
+            codes: True records.
+            personal: Personal records, in the same columns; plain columns are not read.
+            truths: Whether a group tells the truth, `records x groups`.
+        """
+        result = codes.copy()
+        for k, group in enumerate(self.groups):
+            for column in group:
+                result[:, column] = np.where(truths[:, k], codes[:, column], personal[:, column])
+        return result
+
+    def randomize(self, codes: Codes, draw: Draw) -> Codes:
+        """Return the responses, personal records drawn too."""
+        return self.answer(codes, self.draw_personal(draw), self.truths(draw))
+
+    def transition(self, group: int, columns: Sequence[int]) -> Matrix:
+        """Return `theta [r = x] + (1 - theta) P(Y = r)`."""
+        del group
+        every = cells([self.sizes[column] for column in columns])
+        chances = [prod((self.personal[c][v] for c, v in zip(columns, cell, strict=True))) for cell in every]
+        lie = 1 - self.theta
+        return tuple(
+            tuple(self.theta * (row == truth) + lie * chance for truth in range(len(every)))
+            for row, chance in enumerate(chances)
+        )
+
+    def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
+        """Return `([x* satisfies e] - (1 - theta) P(Y_e)) / theta`."""
+        del group
+        lie = (1 - self.theta) * self.personal_chance(part)
+        return Factors(part.satisfied_by(codes).astype(np.intp), (-lie / self.theta, (1 - lie) / self.theta))
+
+    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+        """With `a = (1 - theta) P(Y_e)`: `((theta + a)(1 - a)^2 + (1 - theta - a) a^2)/theta^2`, `a(1 - a)/theta^2`."""
+        del group
+        lie = (1 - self.theta) * self.personal_chance(part)
+        satisfied = (self.theta + lie) * (1 - lie) ** 2 + (1 - self.theta - lie) * lie**2
+        return satisfied / self.theta**2, lie * (1 - lie) / self.theta**2
+
+    def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
+        """Return `(theta + (1 - theta) p)/((1 - theta) p)`, `p` the smallest chance of a personal cell."""
+        del group
+        if all(self.sizes[column] == 1 for column in columns):
+            return Fraction(1)
+        lie = (1 - self.theta) * prod(min(self.personal[column]) for column in columns)
+        return (self.theta + lie) / lie if lie else None
