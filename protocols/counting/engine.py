@@ -5,7 +5,7 @@ engine answers the same queries with a `values x classes` matrix a candidate; on
 whether the counts are exact, differs. Learners import this module and nothing else of the package.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,24 +39,53 @@ class Answer:
     tables: tuple[CountTable, ...]
 
 
-class Predictor(Protocol):
-    """A finished tree, as far as an engine needs it."""
+def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
+    """Yield the tables of each shape stacked along a first axis, with their positions."""
+    positions: dict[tuple[int, ...], list[int]] = {}
+    for position, table in enumerate(tables):
+        positions.setdefault(table.shape, []).append(position)
+    for same in positions.values():
+        yield same, np.array([tables[position] for position in same], dtype=np.float64)
+
+
+class Classifier(Protocol):
+    """A finished model of whatever kind."""
 
     def predict(self, codes: Codes) -> NDArray[np.intp]:
         """Return the class of each row of joint codes (columns of `Schema.columns`; the class is not read)."""
         ...
+
+
+class Predictor(Classifier, Protocol):
+    """A finished tree, as far as an engine needs it."""
 
     def leaves(self) -> Sequence[tuple[Expression, int]]:
         """Return every leaf's expression and its class."""
         ...
 
 
-class CountEngine(Protocol):
-    """Counts on the training records, and one count on the test records."""
+class Estimates(Protocol):
+    """Our own estimated counts, computed without a message."""
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        ...
+
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        """Estimate the counts of all queries; cells may be negative."""
+        ...
+
+
+class Counts(Protocol):
+    """Counts on the training records: all that a learner needs."""
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Answer all queries of one level."""
         ...
+
+
+class CountEngine(Counts, Protocol):
+    """Counts on the training records, and one count on the test records."""
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Return the number of test records whose class the tree predicts (DESIGN 7.4): one number."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from protocols.counting.engine import Answer, Predictor, Query
-from protocols.counting.expanded import Index, RowSets, cell_count, cell_keys, expand, merge_equal
+from protocols.counting.engine import Answer, CountTable, Estimates, Predictor, Query, stacks
+from protocols.counting.expanded import RowSets, cell_count, cell_keys, expand, merge_equal, tally
 from protocols.counting.view import View
 from protocols.errors import PeerError
 from protocols.messages import EstimatedCounts
@@ -53,16 +53,10 @@ class Estimator:
         """Move on to the nodes of the next level."""
         self._sets.advance(expressions)
 
-    def answer(self, query: Query) -> Answer:
-        """Estimate every candidate of a query."""
-        rows = self._sets.rows(query.expression)
-        return Answer(tuple(self._table(rows, candidate) for candidate in query.candidates))
-
-    def _table(self, rows: Index, candidate: int) -> Floats:
-        cells = cell_count(candidate, self._schema)
-        keys = cell_keys(self._codes, rows, candidate, self._schema)
-        counts = np.bincount(keys, weights=self._weights[rows], minlength=cells).astype(np.float64)
-        return counts.reshape(-1, self._schema.classes)
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        """Estimate every candidate of every query."""
+        nodes = [self._sets.rows(query.expression) for query in queries]
+        return tally(self._codes, nodes, queries, self._schema, self._weights)
 
     def spread(self, expression: Expression, candidate: int) -> Spread:
         """Estimate one candidate's cells together with their errors."""
@@ -113,18 +107,12 @@ class MeanEstimates:
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Average the two parties' estimates from the bytes exchanged and project them."""
-        own = [table for query in queries for table in self._train.answer(query).tables]
-        flat = tuple(float(x) for table in own for x in table.ravel())
-        mean = iter((yield from _mean(flat, self._limit)))
-        answers = []
-        for query in queries:
-            total = self._records if query.class_counts is None else sum(query.class_counts)
-            shapes = [table.shape for table in self._train.answer(query).tables]
-            tables = (
-                np.array([next(mean) for _ in range(rows * columns)]).reshape(rows, columns) for rows, columns in shapes
-            )
-            answers.append(Answer(tuple(project(table, total) for table in tables)))
-        return answers
+        own = self._train.answers(queries)
+        flat = [table.ravel() for answer in own for table in answer.tables]
+        mean = np.array((yield from _mean(tuple(np.concatenate(flat).tolist()), self._limit)))
+        starts = iter(np.split(mean, np.cumsum([len(cells) for cells in flat])[:-1]))
+        means = [Answer(tuple(next(starts).reshape(t.shape) for t in answer.tables)) for answer in own]
+        return project_answers(queries, means, self._records)
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Estimate the number of test records that the tree classifies rightly.
@@ -143,8 +131,50 @@ def _mean(own: tuple[float, ...], limit: float) -> Role[tuple[float, ...]]:
     return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
 
-def project(estimates: Floats, total: float) -> Floats:
-    """Set negative estimates to 0 and rescale the rest to `total`; all zero when next to nothing is positive."""
+class ProjectedEstimates:
+    """Counts of one disguised data set, estimated and projected: a survey, no second party.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, train: Estimates, records: int) -> None:
+        self._train, self._records = train, records
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Estimate at once; yields nothing."""
+        self._train.advance([query.expression for query in queries])
+        yield from ()
+        return project_answers(queries, self._train.answers(queries), self._records)
+
+
+def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records: int) -> list[Answer]:
+    """Project the tables of every answer to the total of its query's node, `records` at the root."""
+    totals = [
+        float(records if query.class_counts is None else sum(query.class_counts))
+        for query in queries
+        for _ in query.candidates
+    ]
+    tables = [table for answer in answers for table in answer.tables]
+    projected: list[CountTable] = list(tables)
+    for positions, stack in stacks(tables):
+        total = np.array([totals[position] for position in positions])
+        for position, table in zip(positions, project(stack, total), strict=True):
+            projected[position] = table
+    rest = iter(projected)
+    return [Answer(tuple(next(rest) for _ in query.candidates)) for query in queries]
+
+
+def project(estimates: Floats, total: ArrayLike) -> Floats:
+    """Set negative estimates to 0 and rescale the rest to `total`; all zero when next to nothing is positive.
+
+    Args:
+        estimates: `... x values x classes`.
+        total: What the cells of each table shall add up to.
+    """
     positive = np.maximum(estimates, 0.0)
-    mass = sum(positive.ravel().tolist())
-    return positive * (total / mass) if mass > _NOTHING else np.zeros_like(positive)
+    flat = positive.reshape(*positive.shape[:-2], -1)
+    mass = np.zeros(flat.shape[:-1])
+    for cell in range(flat.shape[-1]):  # in one order on every machine: both parties must get the same bits
+        mass = mass + flat[..., cell]
+    scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > _NOTHING)
+    return positive * scale[..., None, None]

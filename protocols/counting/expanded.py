@@ -7,16 +7,19 @@ and only the weights differ: numbers for estimates, ciphertexts for exact counts
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.counting.engine import Answer, CountTable, Query
 from protocols.randomized_response.multi_group import MultiGroupDesign, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
 Index = NDArray[np.intp]
+Weights = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,6 +87,42 @@ class RowSets:
         parts = np.split(rows[order], starts[1:])
         for value, part in zip(present.tolist(), parts, strict=False):
             self._rows[parent & Term(column, value)] = part
+
+
+def tally(
+    codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema, weights: Weights | None = None
+) -> list[Answer]:
+    """Add up the rows of every node, one pass for each candidate over all nodes that ask for it.
+
+    Args:
+        codes: The rows of a table.
+        nodes: For each query the rows of its node.
+        queries: What is asked.
+        schema: Of the columns of `codes`.
+        weights: Of every row; 1 unless given.
+    """
+    asked: dict[int, list[int]] = {}
+    for position, query in enumerate(queries):
+        for candidate in query.candidates:
+            asked.setdefault(candidate, []).append(position)
+    rows_of: dict[tuple[int, ...], tuple[Index, Index]] = {}
+    tables: dict[tuple[int, int], CountTable] = {}
+    for candidate, positions in asked.items():
+        rows, node = rows_of.setdefault(tuple(positions), _rows_and_nodes([nodes[p] for p in positions]))
+        shape = (len(positions), schema.attributes[candidate].size, schema.classes)
+        keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
+        counts = np.bincount(keys, None if weights is None else weights[rows], minlength=prod(shape))
+        for position, table in zip(positions, counts.reshape(shape), strict=True):
+            tables[position, candidate] = table
+    return [
+        Answer(tuple(tables[position, candidate] for candidate in query.candidates))
+        for position, query in enumerate(queries)
+    ]
+
+
+def _rows_and_nodes(nodes: Sequence[Index]) -> tuple[Index, Index]:
+    """Return the rows of all nodes one after another, and for each the position of its node."""
+    return np.concatenate(nodes), np.repeat(np.arange(len(nodes), dtype=np.intp), [len(rows) for rows in nodes])
 
 
 def cell_keys(codes: Codes, rows: Index, candidate: int, schema: Schema) -> Index:

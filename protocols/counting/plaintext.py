@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from protocols.counting.engine import Answer, CountTable, Predictor, Query
-from protocols.counting.expanded import Index, RowSets, cell_count, cell_keys
+from protocols.counting.engine import Answer, Predictor, Query
+from protocols.counting.expanded import RowSets, tally
 from protocols.role import Role
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -25,16 +23,8 @@ class PlaintextEngine:
         """Count at once; yields nothing."""
         self._sets.advance(query.expression for query in queries)
         yield from ()
-        return [self._answer(query) for query in queries]
-
-    def _answer(self, query: Query) -> Answer:
-        rows = self._sets.rows(query.expression)
-        return Answer(tuple(self._table(rows, candidate) for candidate in query.candidates))
-
-    def _table(self, rows: Index, candidate: int) -> CountTable:
-        cells = cell_count(candidate, self._schema)
-        keys = cell_keys(self._train, rows, candidate, self._schema)
-        return np.bincount(keys, minlength=cells).reshape(-1, self._schema.classes)
+        nodes = [self._sets.rows(query.expression) for query in queries]
+        return tally(self._train, nodes, queries, self._schema)
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Count the test records whose class the tree predicts."""

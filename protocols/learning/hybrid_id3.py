@@ -17,11 +17,10 @@ estimated gain crosses.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
-from typing import Protocol
 
-from protocols.counting.engine import Answer, CountEngine, Query
+from protocols.counting.engine import Counts, CountTable, Estimates, Query
 from protocols.errors import InputError, PeerError
-from protocols.learning.impurity import TIE, gain, projected_gain
+from protocols.learning.impurity import TIE, gains, projected_gains
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.messages import EstimatedGains
 from protocols.role import Progress, Role, as_detail, exchange
@@ -29,18 +28,6 @@ from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 
 ALL = 0
-
-
-class Estimates(Protocol):
-    """Our own estimated counts, computed without a message."""
-
-    def advance(self, expressions: Sequence[Expression]) -> None:
-        """Move on to the nodes of the next level."""
-        ...
-
-    def answer(self, query: Query) -> Answer:
-        """Estimate the counts of a query; cells may be negative."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -88,7 +75,7 @@ class HybridId3:
         schema: Schema,
         records: int,
         window: int,
-        engine: CountEngine,
+        engine: Counts,
         estimates: Estimates | None = None,
     ) -> None:
         if window < 0:
@@ -128,9 +115,11 @@ class HybridId3:
         ]
         self._computations += sum(self._cells(query) for query in queries)
         answers = yield from self._engine.count(queries)
+        exact = iter(gains([table for answer in answers for table in answer.tables]))
         children: list[_Open] = []
         for node, query, answer in zip(level, queries, answers, strict=True):
-            children += self._split(node, query, answer, decisions)
+            best = _first_best([next(exact) for _ in query.candidates])
+            children += self._split(node, query.candidates[best], answer.tables[best], decisions)
         return self._settle(children, decisions)
 
     def _cells(self, query: Query) -> int:
@@ -140,7 +129,7 @@ class HybridId3:
     def _choose_windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
         """Steps 4a and 4b: rank by the mean of both parties' estimated gains, keep the omega highest."""
         ranked = [node for node in level if self._is_ranked(node)]
-        own = tuple(g for node in ranked for g in self._estimated_gains(node))
+        own = tuple(self._estimated_gains(ranked)) if ranked else ()
         mean = iter((yield from self._mean_gains(own)) if own else ())
         windows = []
         for node in level:
@@ -154,10 +143,11 @@ class HybridId3:
     def _is_ranked(self, node: _Open) -> bool:
         return 0 < self._window < len(node.candidates)
 
-    def _estimated_gains(self, node: _Open) -> list[float]:
+    def _estimated_gains(self, nodes: Sequence[_Open]) -> list[float]:
         assert self._estimates is not None  # noqa: S101  # the constructor refused a window without estimates
-        answer = self._estimates.answer(Query(node.expression, node.candidates, node.class_counts))
-        return [projected_gain(table) for table in answer.tables]
+        queries = [Query(node.expression, node.candidates, node.class_counts) for node in nodes]
+        answers = self._estimates.answers(queries)
+        return projected_gains([table for answer in answers for table in answer.tables])
 
     def _mean_gains(self, own: tuple[float, ...]) -> Role[tuple[float, ...]]:
         theirs = (yield from exchange(EstimatedGains(own))).values
@@ -167,12 +157,9 @@ class HybridId3:
         return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
     def _split(
-        self, node: _Open, query: Query, answer: Answer, decisions: dict[Expression, "_Decision | Leaf"]
+        self, node: _Open, attribute: int, table: CountTable, decisions: dict[Expression, "_Decision | Leaf"]
     ) -> list[_Open]:
-        """Steps 4c, 5 and 6: the highest exact gain decides, ties go to the first in the agreed order."""
-        gains = [gain(table) for table in answer.tables]
-        best = next(i for i, g in enumerate(gains) if g >= max(gains) - TIE)
-        attribute, table = query.candidates[best], answer.tables[best]
+        """Steps 5 and 6: one child for each value."""
         counts = node.class_counts or tuple(table.sum(axis=0).tolist())
         if _is_pure(counts):  # only the root, whose counts were not known before
             decisions[node.expression] = Leaf(counts, majority(counts))
@@ -198,6 +185,12 @@ class HybridId3:
             else:
                 rest.append(node)
         return rest
+
+
+def _first_best(values: Sequence[float]) -> int:
+    """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
+    most = max(values) - TIE
+    return next(i for i, value in enumerate(values) if value >= most)
 
 
 def _is_pure(counts: Sequence[float]) -> bool:

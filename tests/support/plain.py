@@ -79,12 +79,15 @@ class FixedTables:
     def advance(self, expressions: Sequence[Expression]) -> None:
         self.advanced.append(list(expressions))
 
-    def answer(self, query: Query) -> Answer:
-        return Answer(tuple(np.asarray(self.tables[candidate], dtype=np.float64) for candidate in query.candidates))
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        return [
+            Answer(tuple(np.asarray(self.tables[candidate], dtype=np.float64) for candidate in query.candidates))
+            for query in queries
+        ]
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         yield from ()
-        return [self.answer(query) for query in queries]
+        return self.answers(queries)
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         del tree

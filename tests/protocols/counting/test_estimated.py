@@ -62,7 +62,7 @@ def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
     estimator.advance([path.parent])
     estimator.advance([path])
     candidates = tuple(a for a in range(4) if a not in path.columns)
-    answer = estimator.answer(Query(path, candidates, None))
+    answer = estimator.answers([Query(path, candidates, None)])[0]
     for candidate, table in zip(candidates, answer.tables, strict=True):
         expected = [[estimate_count(seen.codes, e, design) for e in row] for row in cells(path, candidate)]
         assert table.tolist() == [[e.count for e in row] for row in expected]
@@ -201,7 +201,9 @@ def test_randomized_counts_are_the_projected_means_of_both_sides() -> None:
     ours, theirs = run_pair(mean_engine(view()).count(queries), mean_engine(bob_view()).count(queries))
     one, other = Estimator(view()), Estimator(bob_view())
     for query, a, b in zip(queries, ours, theirs, strict=True):
-        means = [(x + y) / 2 for x, y in zip(one.answer(query).tables, other.answer(query).tables, strict=True)]
+        means = [
+            (x + y) / 2 for x, y in zip(one.answers([query])[0].tables, other.answers([query])[0].tables, strict=True)
+        ]
         total = 60 if query.class_counts is None else 11
         for x, y, mean in zip(a.tables, b.tables, means, strict=True):
             assert x.tolist() == y.tolist() == project(mean, total).tolist()

@@ -58,7 +58,7 @@ def test_quinlans_example_gives_quinlans_tree() -> None:
 
 def test_quinlans_gains_are_the_printed_ones() -> None:
     schema, codes = tennis()
-    assert round(entropy(np.bincount(codes[:, -1])), 3) == TENNIS["information"]
+    assert round(float(entropy(np.bincount(codes[:, -1]))), 3) == TENNIS["information"]
     for column, (name, thousandths) in enumerate(TENNIS["gain_in_thousandths_as_printed"].items()):
         table = np.zeros((schema.attributes[column].size, 2))
         np.add.at(table, (codes[:, column], codes[:, -1]), 1)

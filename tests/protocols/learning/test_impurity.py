@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.impurity import TIE, entropy, gain, projected_gain
+from protocols.learning.impurity import TIE, entropy, gain, projected_gains
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,6 @@ def test_rescaling_does_not_change_a_gain(table: list[list[int]]) -> None:
     assert gain(np.array(table) * 8.0) == gain(table)
 
 
-def test_a_projected_gain_counts_negative_cells_as_none() -> None:
-    assert projected_gain([[4.0, -3.0], [-0.5, 4.0]]) == 1.0
-    assert projected_gain([[-1.0, -3.0], [-0.5, -4.0]]) == 0.0
+def test_a_projected_gains_counts_negative_cells_as_none() -> None:
+    assert projected_gains([np.array([[4.0, -3.0], [-0.5, 4.0]])]) == [1.0]
+    assert projected_gains([np.array([[-1.0, -3.0], [-0.5, -4.0]])]) == [0.0]
