@@ -51,6 +51,11 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
 class Classifier(Protocol):
     """A finished model of whatever kind."""
 
+    @property
+    def columns(self) -> frozenset[int]:
+        """The attributes that `predict` reads."""
+        ...
+
     def predict(self, codes: Codes) -> NDArray[np.intp]:
         """Return the class of each row of joint codes (columns of `Schema.columns`; the class is not read)."""
         ...

@@ -40,18 +40,39 @@ class Tree:
     schema: Schema
     root: Node
 
+    @property
+    def columns(self) -> frozenset[int]:
+        """The attributes that the tree splits on."""
+        return frozenset(node.attribute for _, node in self.walk() if isinstance(node, Split))
+
     def predict(self, codes: Codes) -> NDArray[np.intp]:
         """Return the class of each row of joint codes; the class column is not read."""
         labels = np.zeros(len(codes), dtype=np.intp)
+        for leaf, rows in self._sorted_into_leaves(codes):
+            labels[rows] = leaf.label
+        return labels
+
+    def shares(self, codes: Codes) -> NDArray[np.float64]:
+        """Return the shares of the classes in each row's leaf (`rows x classes`); all on its class if it is empty."""
+        result = np.zeros((len(codes), self.schema.classes))
+        for leaf, rows in self._sorted_into_leaves(codes):
+            if sum(leaf.counts) > 0:
+                result[rows] = np.array(leaf.counts) / sum(leaf.counts)
+            else:
+                result[rows, leaf.label] = 1.0
+        return result
+
+    def _sorted_into_leaves(self, codes: Codes) -> Iterator[tuple[Leaf, NDArray[np.intp]]]:
+        """Yield the leaves that are reached with the rows that reach them."""
         pending: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(len(codes), dtype=np.intp))]
         while pending:
             node, rows = pending.pop()
             if isinstance(node, Leaf):
-                labels[rows] = node.label
+                yield node, rows
                 continue
             values = codes[rows, node.attribute]
-            pending += [(child, rows[values == v]) for v, child in enumerate(node.children)]
-        return labels
+            parts = ((child, rows[values == v]) for v, child in enumerate(node.children))
+            pending += [(child, part) for child, part in parts if len(part)]
 
     def walk(self) -> Iterator[tuple[Expression, Node]]:
         """Yield every node with its expression, parents before children."""

@@ -28,6 +28,10 @@ class Expression:
     def __and__(self, term: Term) -> "Expression":
         return Expression((*self.terms, term))
 
+    def child(self, column: int, value: int) -> "Expression":
+        """The expression of the branch `column = value` below."""
+        return self & Term(column, value)
+
     @property
     def parent(self) -> "Expression":
         """The expression of the node above."""

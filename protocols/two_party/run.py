@@ -23,7 +23,8 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsEvaluator,
     EncryptedCoinsKeyHolder,
 )
-from protocols.counting.estimated import Estimator, MeanEstimates
+from protocols.counting.estimated import Estimator
+from protocols.counting.projected import MeanEstimates
 from protocols.counting.expanded import Index
 from protocols.counting.replies import Replying, Telling
 from protocols.counting.view import View, make_view

@@ -10,7 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from protocols.counting.estimated import Estimator, MeanEstimates
+from protocols.counting.estimated import Estimator
+from protocols.counting.projected import MeanEstimates
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from protocols.counting.engine import Query
-from protocols.counting.estimated import Estimator, MeanEstimates, project
+from protocols.counting.estimated import Estimator
+from protocols.counting.projected import MeanEstimates, project
 from protocols.counting.view import View
 from protocols.errors import PeerError
 from protocols.learning.tree import Leaf, Split, Tree

@@ -1,0 +1,95 @@
+"""Naive Bayes from counts (Surveys section 3.3; DESIGN 8): only `P(c)` and `P(a and c)` are needed.
+
+Any count engine will do, since one question at the root asks for all of it: estimated counts of a survey, the counts of
+a whole table, or secure counts of two parties.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.engine import Counts, CountTable, Query
+from protocols.errors import InputError
+from protocols.role import Role
+from protocols.tables.expression import ROOT
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NaiveBayes:
+    """`argmax_c P(c) prod P(a_i | c)`, in logarithms; a chance of 0 is minus infinity.
+
+    `conditional[i]` is `log P(A_i = v | c)`, `values x classes`.
+    """
+
+    schema: Schema
+    prior: Floats
+    conditional: tuple[Floats, ...]
+
+    @property
+    def columns(self) -> frozenset[int]:
+        """The attributes that `predict` reads: all."""
+        return frozenset(range(len(self.schema.attributes)))
+
+    def scores(self, codes: Codes) -> Floats:
+        """Return `log P(c) + sum_i log P(a_i | c)` of each row (`rows x classes`); the class column is not read."""
+        scores = np.tile(self.prior, (len(codes), 1))
+        for column, logarithms in enumerate(self.conditional):
+            scores += logarithms[codes[:, column]]
+        return scores
+
+    def predict(self, codes: Codes) -> NDArray[np.intp]:
+        """Return the class of each row; the first of equals, and the commonest where no class is possible."""
+        scores = self.scores(codes)
+        impossible = np.isneginf(scores).all(axis=1)
+        labels: NDArray[np.intp] = np.where(impossible, self.prior.argmax(), scores.argmax(axis=1))
+        return labels
+
+    def shares(self, codes: Codes) -> Floats:
+        """Return the chance of each class (`rows x classes`); that of the prior where no class is possible."""
+        scores = self.scores(codes)
+        scores[np.isneginf(scores).all(axis=1)] = self.prior
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: Floats = chances / chances.sum(axis=1, keepdims=True)
+        return shares
+
+
+def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> Role[NaiveBayes]:
+    """Ask for the counts of all attributes by class, once, and make the classifier.
+
+    Args:
+        schema: Of the counted columns.
+        engine: Where the counts come from; none of them negative.
+        smoothing: Added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
+
+    Raises:
+        InputError: The smoothing is negative or not finite, or there is nothing to learn from.
+    """
+    if not 0 <= smoothing < float("inf"):
+        raise InputError("smoothing must be 0 or more")
+    every = tuple(range(len(schema.attributes)))
+    (answer,) = yield from engine.count([Query(ROOT, every, None)])
+    tables = [np.asarray(table, dtype=np.float64) for table in answer.tables]
+    classes = np.mean([table.sum(axis=0) for table in tables], axis=0)
+    if not classes.sum() > 0:
+        raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
+    return NaiveBayes(
+        schema, _logarithm(classes / classes.sum()), tuple(_conditional(table, smoothing) for table in tables)
+    )
+
+
+def _conditional(table: CountTable, smoothing: float) -> Floats:
+    """Return `log P(v | c)`; a class without records has no opinion on values."""
+    counts = np.asarray(table, dtype=np.float64) + smoothing
+    totals = counts.sum(axis=0, keepdims=True)
+    equal = np.full_like(counts, 1 / len(counts))
+    return _logarithm(np.divide(counts, totals, out=equal, where=totals > 0))
+
+
+def _logarithm(chances: Floats) -> Floats:
+    logarithms: Floats = np.log(chances, out=np.full_like(chances, -np.inf), where=chances > 0)
+    return logarithms

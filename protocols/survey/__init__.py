@@ -1,0 +1,1 @@
+"""One collector mines the disguised answers of many respondents: no second party (DESIGN 8)."""

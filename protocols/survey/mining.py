@@ -1,0 +1,68 @@
+"""Trees and naive Bayes from one disguised data set (Du-Zhan section 4.2, Multi-group 4.5, Surveys 3.3; DESIGN 8).
+
+The learners are those of the two-party half; only where counts come from differs.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+from protocols.counting.engine import Classifier
+from protocols.counting.projected import ProjectedEstimates
+from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
+from protocols.learning.pruning import prune
+from protocols.learning.tree import Tree
+from protocols.role import run_alone
+from protocols.survey.survey import Survey
+
+
+def grow_tree(survey: Survey) -> Tree:
+    """Grow ID3 on estimated counts, each node's projected to its parent's.
+
+    Raises:
+        InputError: The survey cannot be mined.
+    """
+    counts = ProjectedEstimates(survey.estimator(), len(survey))
+    return run_alone(HybridId3(survey.schema, len(survey), ALL, counts).build()).tree
+
+
+def prune_tree(tree: Tree, survey: Survey) -> Tree:
+    """Cut back a tree by reduced-error pruning on disguised records that did not grow it."""
+    return prune(tree, survey.estimator())
+
+
+def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
+    """Learn naive Bayes from estimated counts.
+
+    Raises:
+        InputError: The survey cannot be mined, or no positive count is left.
+    """
+    counts = ProjectedEstimates(survey.estimator(), len(survey))
+    return run_alone(fit_naive_bayes(survey.schema, counts, smoothing))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """An unbiased estimate of the share of records that a model classifies rightly; it may leave `0 .. 1`.
+
+    `standard_error` is that of respondents drawn from a population; of one record nothing is known, and it is infinite.
+    """
+
+    share: float
+    standard_error: float
+    records: int
+
+
+def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
+    """Test a model on disguised records (Du-Zhan 4.3, Multi-group 4.6, Surveys 3.4), for any number of groups.
+
+    Raises:
+        InputError: The survey cannot be mined, or its personal records are too many to go through.
+    """
+    estimator = survey.estimator()
+    factors, repeats, records = estimator.correct_factors(model), estimator.repeats, len(survey)
+    share = float(repeats @ factors) / records
+    if records < 2:
+        return Accuracy(share, float("inf"), records)
+    variance = float(repeats @ (factors - share) ** 2) / (records - 1)
+    return Accuracy(share, sqrt(variance / records), records)

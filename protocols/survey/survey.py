@@ -1,0 +1,89 @@
+"""A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.engine import Classifier, Estimates
+from protocols.counting.estimated import Estimator
+from protocols.counting.unrelated import UnrelatedEstimator
+from protocols.counting.view import View
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Attribute, Schema
+from protocols.tables.table import Codes
+
+SOURCE = "survey"
+
+
+class SurveyEstimator(Estimates, Protocol):
+    """Estimates that also say what each distinct record contributes: what standard errors are made from."""
+
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        """How many records each distinct record stands for."""
+        ...
+
+    def cell_factors(self, expression: Expression, candidate: int) -> NDArray[np.float64]:
+        """Return what each distinct record adds to each of a candidate's cells (`records x values x classes`)."""
+        ...
+
+    def correct_factors(self, model: Classifier) -> NDArray[np.float64]:
+        """Return what each distinct record adds to the number of records that the model classifies rightly."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Survey:
+    """Disguised records by the columns of a schema, the class last, and their design.
+
+    Raises:
+        InputError: There are no records, or design, schema and records do not fit together.
+    """
+
+    schema: Schema
+    codes: Codes
+    design: Design
+
+    def __post_init__(self) -> None:
+        sizes = tuple(column.size for column in self.schema.columns)
+        if self.design.sizes != sizes:
+            raise InputError(f"the design is for columns of {self.design.sizes} values, the table has {sizes}")
+        if not len(self.codes):
+            raise InputError("there are no records to learn from")
+        self.design.check_fits(self.codes)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"<Survey {len(self)} x {len(self.design.sizes)}>"
+
+    def estimator(self) -> SurveyEstimator:
+        """Return estimates from these records.
+
+        Raises:
+            InputError: The design is of a kind that is not mined.
+        """
+        if isinstance(self.design, MultiGroupDesign):
+            columns = tuple(range(len(self.design.sizes)))
+            return Estimator(View(self.schema, SOURCE, self.codes, self.design, columns))
+        if isinstance(self.design, UnrelatedQuestionDesign):
+            return UnrelatedEstimator(self.schema, self.codes, self.design)
+        raise InputError(f"a {type(self.design).__name__} cannot be mined")
+
+
+def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:
+    """Return the schema of a survey's columns, the class last.
+
+    Raises:
+        InputError: A name occurs twice, a domain is empty or too large, or there is no column beside the class.
+    """
+    columns = [Attribute(SOURCE, name, labels) for name, labels in zip(names, values, strict=True)]
+    return Schema(tuple(columns[:-1]), columns[-1], (SOURCE,))
