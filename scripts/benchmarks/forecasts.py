@@ -46,8 +46,9 @@ def expected_sizes(halves: Halves, key_bits: int) -> Sizes:
     return Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key_bits)
 
 
-def measure(name: str, records: int, omega: int, speed: Speed, key_bits: int) -> dict[str, object]:
+def measure(name: str, records: int, omega: int, key_bits: int) -> dict[str, object]:
     say(f"{name}, {records} records, omega {omega} ...")
+    speed = calibrate_now(key_bits)
     halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).first(records)
     terms = Terms("hybrid", OPTIONS.theta, omega, OPTIONS.engine, "class", OPTIONS.seed, OPTIONS.test, key_bits)
     told = forecast(expected_sizes(halves, key_bits), terms, speed)
@@ -65,14 +66,18 @@ def measure(name: str, records: int, omega: int, speed: Speed, key_bits: int) ->
     return row
 
 
-def main() -> None:
-    arguments = make_parser(__doc__).parse_args()
-    key_bits = 2048 if arguments.quick else 3072
+def calibrate_now(key_bits: int) -> Speed:
+    """Calibrate right before the run, as the product does: a machine's speed changes with its load."""
     made = generate_paillier_keypair(n_length=key_bits)[1]
     key = PrivateKey(Integer(made.p), Integer(made.q))
     with make_compute(ComputeSettings(), key) as compute:
-        speed = calibrate(key, compute.encryption, available_cpus())
-    rows = [measure(*case, speed, key_bits) for case in (QUICK if arguments.quick else CASES)]
+        return calibrate(key, compute.encryption, available_cpus())
+
+
+def main() -> None:
+    arguments = make_parser(__doc__).parse_args()
+    key_bits = 2048 if arguments.quick else 3072
+    rows = [measure(*case, key_bits) for case in (QUICK if arguments.quick else CASES)]
     publish(rows, arguments.out)
     asserted = ("seconds", "bytes", "memory", "round_trips")
     missed = [q for row in rows for q in asserted if not 1 / FACTOR <= row[f"{q}_ratio"] <= FACTOR]
