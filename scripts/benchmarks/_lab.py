@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from phe.paillier import PaillierPublicKey, generate_paillier_keypair
 
-from party.demo.data import Halves
+from party.demo.data import PARTIES, Halves
 from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
@@ -98,6 +99,26 @@ def measure_run(
                     raise SystemExit(f"the run failed: {alice.error} {server.error}")
         report = asdict(read_train_report(root / "alice" / "report.json"))
         return {**report, "peak_memory_bytes": max(peaks.values())}
+
+
+def use_short_exponents(root: Path) -> None:
+    for party in PARTIES:
+        path = root / party / "party.toml"
+        path.write_text(path.read_text() + '\n[compute]\nexponents = "short-256"\n')
+
+
+def make_factors_ahead(root: Path) -> None:
+    for party in PARTIES:
+        command = (sys.executable, "-m", "party.cli.main", "precompute", root / party, "--progress", "none")
+        subprocess.run(command, check=True, capture_output=True)
+
+
+FACTORS: dict[str, Callable[[Path], None] | None] = {
+    "full": None,
+    "short": use_short_exponents,
+    "ahead": make_factors_ahead,
+}
+"""Where the random factors of ciphertexts come from, and what prepares the parties' folders for it."""
 
 
 def _watch(alice: PartyProcess, server: Server) -> dict[int, int]:

@@ -8,13 +8,11 @@ The textbook dot product is n encryptions by `phe` under a key of the same size,
 is the run's time over it. Dot products of more than 2,000 records are left out: they take hours.
 """
 
-import subprocess
 from math import floor
-from pathlib import Path
 
-from _lab import OPTIONS, make_parser, measure_run, phe_seconds, publish, say
+from _lab import FACTORS, OPTIONS, make_parser, measure_run, phe_seconds, publish, say
 
-from party.demo.data import PARTIES, deal_dataset
+from party.demo.data import deal_dataset
 
 ALL = 0
 DATA = {"tic-tac-toe": None, "mushroom": 8_124, "adult": 32_561}
@@ -46,8 +44,7 @@ def measure(
             rows.append({**row, "note": "left out: hours"})
             continue
         say(f"{name}: {method} omega {omega or 'all'} by {engine}, {factors} ...")
-        prepare = {"short": use_short_exponents, "ahead": make_factors_ahead}.get(factors)
-        report = measure_run(halves, method, omega, prepare=prepare, engine=engine, key_bits=key_bits)
+        report = measure_run(halves, method, omega, prepare=FACTORS[factors], engine=engine, key_bits=key_bits)
         rows.append(
             {
                 **row,
@@ -61,19 +58,6 @@ def measure(
             }
         )
     return rows
-
-
-def use_short_exponents(root: Path) -> None:
-    for party in PARTIES:
-        path = root / party / "party.toml"
-        path.write_text(path.read_text() + '\n[compute]\nexponents = "short-256"\n')
-
-
-def make_factors_ahead(root: Path) -> None:
-    for party in PARTIES:
-        subprocess.run(
-            ["cotally", "precompute", str(root / party), "--progress", "none"], check=True, capture_output=True
-        )
 
 
 def main() -> None:
