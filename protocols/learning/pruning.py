@@ -24,6 +24,8 @@ def prune(tree: Tree, estimates: Estimates) -> Tree:
         tree: As grown; its labels stay those of the training records.
         estimates: Counts of the pruning records.
     """
+    if isinstance(tree.root, Leaf):
+        return tree
     counts = _class_counts(tree, estimates)
     kept: dict[Expression, tuple[Node, float]] = {}
     for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):

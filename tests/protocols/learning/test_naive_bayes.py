@@ -1,0 +1,92 @@
+"""Naive Bayes: the textbook's worked example, smoothing, and the ends where a chance is 0."""
+
+import json
+from fractions import Fraction
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
+from protocols.role import run_alone
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+from tests.support.plain import FixedTables, schema_of
+
+TENNIS = json.loads((Path(__file__).parents[2] / "vectors/play_tennis.json").read_text("utf-8"))
+
+
+def fitted(schema: Schema, codes: Codes, smoothing: float = 0.0) -> NaiveBayes:
+    return run_alone(fit_naive_bayes(schema, PlaintextEngine(schema, codes, codes[:0]), smoothing))
+
+
+def tennis() -> tuple[Schema, Codes]:
+    domains = [*TENNIS["attributes"].values(), TENNIS["classes"]]
+    codes = [[domain.index(v) for domain, v in zip(domains, record, strict=True)] for record in TENNIS["records"]]
+    return schema_of([len(domain) for domain in domains[:-1]], 2), np.array(codes, dtype=np.uint8)
+
+
+def test_the_worked_example_comes_out_as_printed() -> None:
+    """T. Mitchell, Machine Learning (1997), section 6.9.1: sunny, cool, high, strong: .0053 for yes, .0206 for no."""
+    model = fitted(*tennis())
+    day = np.array([[0, 2, 0, 1, 0]], dtype=np.uint8)
+    no, yes = (exp(score) for score in model.scores(day)[0])
+    assert (round(yes, 4), round(no, 4)) == (0.0053, 0.0206)
+    assert model.predict(day).tolist() == [0]
+    assert round(float(model.shares(day)[0, 0]), 3) == 0.795
+
+
+TABLES = st.integers(0, 2**32 - 1).map(
+    lambda seed: np.random.default_rng(seed).integers(0, (3, 2, 2), size=(12, 3)).astype(np.uint8)
+)
+
+
+@given(TABLES, st.sampled_from([Fraction(0), Fraction(1), Fraction(1, 2)]))
+def test_scores_are_the_products_of_the_shares(codes: Codes, smoothing: Fraction) -> None:
+    schema = schema_of((3, 2), 2)
+    model = fitted(schema, codes, float(smoothing))
+    rows = codes.tolist()
+    for row in rows:
+        for c in range(2):
+            inside = [r for r in rows if r[-1] == c]
+            expected = Fraction(len(inside), len(rows))
+            for column, size in enumerate((3, 2)):
+                equal = sum(r[column] == row[column] for r in inside)
+                total = len(inside) + size * smoothing
+                expected *= (equal + smoothing) / total if total else Fraction(1, size)
+            score = model.scores(np.array([row], dtype=np.uint8))[0, c]
+            assert score == pytest.approx(log(expected)) if expected else np.isneginf(score)
+
+
+def test_where_no_class_is_possible_the_prior_decides() -> None:
+    codes = np.array([[0, 1, 0], [0, 1, 0], [1, 0, 1]], dtype=np.uint8)
+    model = fitted(schema_of((2, 2), 2), codes)
+    impossible = np.array([[1, 1, 0]], dtype=np.uint8)
+    assert model.predict(impossible).tolist() == [0]
+    assert model.shares(impossible)[0] == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_equal_scores_go_to_the_first_class() -> None:
+    codes = np.array([[0, 0], [0, 1]], dtype=np.uint8)
+    assert fitted(schema_of((2,), 2), codes, 1.0).predict(codes).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, float("inf"), float("nan")])
+def test_smoothing_below_zero_is_refused(smoothing: float) -> None:
+    with pytest.raises(InputError, match="smoothing must be 0 or more"):
+        fitted(*tennis(), smoothing)
+
+
+def test_nothing_to_learn_from_is_refused() -> None:
+    engine = FixedTables({0: np.zeros((2, 2))})
+    with pytest.raises(InputError, match="no record is left to learn from"):
+        run_alone(fit_naive_bayes(schema_of((2,), 2), engine))
+
+
+def test_it_reads_every_attribute() -> None:
+    assert fitted(*tennis()).columns == {0, 1, 2, 3}

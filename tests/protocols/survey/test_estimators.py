@@ -1,0 +1,133 @@
+"""Both kinds of estimator, node by node, against the estimates of single expressions and against all outcomes."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from protocols.counting.engine import Query
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
+from protocols.survey.survey import Survey
+from protocols.tables.expression import ROOT, Expression, Term
+from tests.support.cases import correlated
+from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, unrelated
+
+CODES = correlated(SIZES, 40, seed=3, flips=0.5)
+SCHEMA = schema_for(SIZES)
+CASES = [pytest.param(design, id=name) for name, design in designs().items()]
+PATHS = [ROOT, ROOT & Term(0, 1), ROOT & Term(1, 2), ROOT & Term(2, 0) & Term(1, 3), ROOT & Term(1, 0) & Term(0, 0)]
+TREE = Tree(
+    SCHEMA,
+    Split((2, 2), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((0, 1), 1), Leaf((0, 0), 0))))),
+)
+BAYES = NaiveBayes(
+    SCHEMA,
+    np.log([0.5, 0.5]),
+    tuple(np.log(table) for table in ([[0.7, 0.2], [0.3, 0.8]], [[0.25, 0.25]] * 4, [[0.6, 0.1], [0.4, 0.9]])),
+)
+
+
+def cell_expressions(path: Expression, candidate: int) -> list[list[Expression]]:
+    return [[path & Term(candidate, v) & Term(3, c) for c in range(2)] for v in range(SIZES[candidate])]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=str)
+@pytest.mark.parametrize("design", CASES)
+def test_every_cell_of_a_node_is_estimated_as_its_expression_is(design: Design, path: Expression) -> None:
+    survey = sampled(design, CODES)
+    estimator = survey.estimator()
+    estimator.advance([path.parent])
+    estimator.advance([path])
+    candidates = tuple(a for a in range(3) if a not in path.columns)
+    (answer,) = estimator.answers([Query(path, candidates, None)])
+    for candidate, table in zip(candidates, answer.tables, strict=True):
+        expected = [
+            [float(estimate_count(survey.codes, e, design).count) for e in row]
+            for row in cell_expressions(path, candidate)
+        ]
+        assert np.allclose(table, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=str)
+@pytest.mark.parametrize("design", CASES)
+def test_the_factors_of_distinct_records_add_up_to_the_cells(design: Design, path: Expression) -> None:
+    survey = sampled(design, CODES)
+    estimator = survey.estimator()
+    estimator.advance([path])
+    for candidate in set(range(3)) - path.columns:
+        (answer,) = estimator.answers([Query(path, (candidate,), None)])
+        factors = estimator.cell_factors(path, candidate)
+        assert estimator.repeats.sum() == len(survey)
+        assert np.allclose(np.tensordot(estimator.repeats, factors, axes=1), answer.tables[0], rtol=0, atol=1e-9)
+        squares = np.tensordot(estimator.repeats, factors**2, axes=1)
+        expected = [
+            [float(estimate_count(survey.codes, e, design).squares) for e in row]
+            for row in cell_expressions(path, candidate)
+        ]
+        assert np.allclose(squares, expected, rtol=0, atol=1e-9)
+
+
+def test_nodes_of_one_level_are_answered_together_as_each_alone() -> None:
+    survey = sampled(designs()["unrelated, two groups"], CODES)
+    estimator = survey.estimator()
+    level = [ROOT & Term(0, 0), ROOT & Term(0, 1)]
+    queries = [Query(level[0], (1, 2), None), Query(level[1], (2,), None)]
+    estimator.advance(level)
+    together = estimator.answers(queries)
+    for query, answer in zip(queries, together, strict=True):
+        (alone,) = estimator.answers([query])
+        assert [t.tolist() for t in alone.tables] == [t.tolist() for t in answer.tables]
+
+
+@pytest.mark.parametrize("design", CASES)
+def test_correct_predictions_of_a_tree_are_estimated_leaf_by_leaf(design: Design) -> None:
+    survey = sampled(design, CODES)
+    estimator = survey.estimator()
+    hits = [expression & Term(3, label) for expression, label in TREE.leaves()]
+    expected = sum(estimate_count(survey.codes, hit, design).count for hit in hits)
+    assert float(estimator.repeats @ estimator.correct_factors(TREE)) == pytest.approx(float(expected), abs=1e-9)
+
+
+SMALL = np.array([[0, 2, 1, 1], [1, 3, 0, 1]], dtype=np.uint8)
+
+
+@pytest.mark.parametrize("name", ["one group", "two groups", "a plain class", "a plain attribute"])
+@pytest.mark.parametrize("kind", ["unrelated", "related"])
+def test_over_all_outcomes_the_correct_predictions_are_those_on_the_truth(kind: str, name: str) -> None:
+    design = designs()[f"{kind}, {name}"]
+    for model in (TREE, BAYES):
+        truth = int((model.predict(SMALL) == SMALL[:, -1]).sum())
+        mean, mass = 0.0, Fraction(0)
+        for survey, chance in every_survey(design, SMALL[:1] if name == "two groups" else SMALL):
+            estimator = survey.estimator()
+            mean += float(chance) * float(estimator.repeats @ estimator.correct_factors(model))
+            mass += chance
+        assert mass == 1
+        if name == "two groups":
+            truth = int(model.predict(SMALL[:1])[0] == SMALL[0, -1])
+        assert mean == pytest.approx(truth, abs=1e-9)
+
+
+def test_a_model_that_reads_few_columns_is_tested_however_many_are_hidden() -> None:
+    sizes = (2,) * 40
+    design = unrelated(sizes, (tuple(range(40)),))
+    schema = schema_for(sizes)
+    codes = np.zeros((5, 40), dtype=np.uint8)
+    few = Tree(schema, Split((1, 1), 7, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
+    survey = Survey(schema, codes, design)
+    assert (survey.estimator().correct_factors(few) == 2 - 0.5).all()  # ([right] - 1/2 * P(Y right)) / (1/2)
+    every = NaiveBayes(schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 39)
+    with pytest.raises(InputError, match="personal records are too many to test with"):
+        survey.estimator().correct_factors(every)
+
+
+def test_too_many_groups_of_unrelated_questions_are_refused() -> None:
+    sizes = (2,) * 12
+    design = unrelated(sizes, tuple((c,) for c in range(11)))
+    survey = Survey(schema_for(sizes), np.zeros((3, 12), dtype=np.uint8), design)
+    with pytest.raises(InputError, match="at most 10 groups, not 11"):
+        survey.estimator()

@@ -1,0 +1,169 @@
+"""Learners on one disguised data set: the plain ones at theta = 1, near them with many records."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import fit_naive_bayes
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.role import run_alone
+from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.survey import Survey, survey_schema
+from tests.support.cases import correlated
+from tests.support.plain import reference_id3
+from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, uniform, unrelated
+
+CODES = correlated(SIZES, 200, seed=5, flips=0.4)
+GROUPS = ((0, 3), (1, 2))
+CERTAIN: list[Design] = [MultiGroupDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
+
+
+@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
+def test_with_theta_one_the_tree_is_plain_id3(design: Design) -> None:
+    survey = sampled(design, CODES)
+    assert grow_tree(survey).root == reference_id3(CODES.tolist(), SIZES[:-1], 2)
+
+
+def test_with_theta_zero_the_related_question_loses_nothing_either() -> None:
+    survey = sampled(MultiGroupDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
+    assert grow_tree(survey).root == reference_id3(CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
+
+
+@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
+@pytest.mark.parametrize("smoothing", [0.0, 1.0])
+def test_with_theta_one_naive_bayes_is_the_plain_one(design: Design, smoothing: float) -> None:
+    model = learn_naive_bayes(sampled(design, CODES), smoothing)
+    engine = PlaintextEngine(schema_for(SIZES), CODES, CODES[:0])
+    plain = run_alone(fit_naive_bayes(schema_for(SIZES), engine, smoothing))
+    assert np.allclose(model.prior, plain.prior)
+    for ours, theirs in zip(model.conditional, plain.conditional, strict=True):
+        assert np.allclose(np.exp(ours), np.exp(theirs))
+
+
+@pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
+def test_with_theta_one_an_accuracy_is_counted_with_the_error_of_a_sample(design: Design) -> None:
+    survey = sampled(design, CODES)
+    tree = grow_tree(sampled(design, CODES[:50]))
+    share = float((tree.predict(CODES) == CODES[:, -1]).mean())
+    measured = estimate_accuracy(tree, survey)
+    assert measured.share == pytest.approx(share)
+    assert measured.standard_error == pytest.approx((share * (1 - share) / 199) ** 0.5)
+
+
+STUMP = Tree(schema_for((2, 2)), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
+
+
+@pytest.mark.parametrize("kind", ["related", "unrelated"])
+def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_variance(kind: str) -> None:
+    """Three respondents from a population of two, each alike likely: every sample, every outcome, exactly weighed."""
+    sizes, groups = (2, 2), ((0, 1),)
+    design: Design = (
+        MultiGroupDesign(sizes, groups, Fraction(3, 4))
+        if kind == "related"
+        else unrelated(sizes, groups, Fraction(1, 4))
+    )
+    population = np.array([[1, 1], [0, 1]], dtype=np.uint8)
+    mean = square = variance = 0.0
+    for index in np.ndindex(2, 2, 2):
+        for survey, chance in every_survey(design, population[list(index)]):
+            found = estimate_accuracy(STUMP, survey)
+            weight = float(chance) / 8
+            mean += weight * found.share
+            square += weight * (found.share - 0.5) ** 2
+            variance += weight * found.standard_error**2
+    assert mean == pytest.approx(0.5, abs=1e-12)
+    assert variance == pytest.approx(square, rel=1e-9)
+
+
+def test_one_test_record_has_no_known_error() -> None:
+    assert estimate_accuracy(STUMP, sampled(unrelated((2, 2), ((0, 1),)), CODES[:1, [0, 3]])).standard_error == float(
+        "inf"
+    )
+
+
+@pytest.mark.parametrize("name", ["one group", "two groups", "a plain class"])
+@pytest.mark.parametrize("kind", ["unrelated", "related"])
+def test_many_disguised_records_give_the_tree_and_the_classes_of_the_clear_ones(kind: str, name: str) -> None:
+    """60,000 records of a rule with wide margins: the first split and the predictions are those of the truth."""
+    generator = np.random.default_rng(11)
+    cells = generator.integers(0, SIZES[:-1], size=(60_000, 3))
+    label = np.where(generator.random(60_000) < 0.1, 1 - cells[:, 2], cells[:, 2])
+    codes = np.column_stack([cells, label]).astype(np.uint8)
+    survey = sampled(designs()[f"{kind}, {name}"], codes, seed=1)
+    tree, model = grow_tree(survey), learn_naive_bayes(survey)
+    assert isinstance(tree.root, Split)
+    assert tree.root.attribute == 2
+    fresh = codes[:1000]
+    assert (model.predict(fresh) == fresh[:, 2]).all()
+    held_out = sampled(designs()[f"{kind}, {name}"], codes, seed=2)
+    pruned = prune_tree(tree, held_out)
+    assert pruned.size <= tree.size
+    assert (pruned.predict(fresh) == fresh[:, 2]).mean() > 0.99
+    measured = estimate_accuracy(pruned, held_out)
+    assert abs(measured.share - 0.9) < 6 * measured.standard_error  # false alarm below 10^-6 by the normal tail
+
+
+def test_one_class_gives_a_single_leaf() -> None:
+    codes = CODES.copy()
+    codes[:, -1] = 0
+    sizes = (2, 4, 2, 1)
+    tree = grow_tree(sampled(MultiGroupDesign(sizes, ((0, 1), (2,)), Fraction(3, 4)), codes))
+    assert isinstance(tree.root, Leaf)
+    assert tree.root.counts == (200.0,)
+
+
+def test_a_constant_attribute_is_never_worth_a_split_before_others() -> None:
+    sizes = (1, 2, 2)
+    codes = np.column_stack([np.zeros(200), CODES[:, 3], CODES[:, 3]]).astype(np.uint8)
+    tree = grow_tree(sampled(MultiGroupDesign(sizes, ((0, 1), (2,)), Fraction(9, 10)), codes))
+    assert isinstance(tree.root, Split)
+    assert tree.root.attribute == 1
+
+
+def test_a_class_in_which_the_estimates_leave_nobody_is_no_error() -> None:
+    """Every response says class 0: the estimate of class 0 is above all records, that of class 1 below 0."""
+    design = unrelated((2, 2), ((0, 1),), Fraction(1, 4))
+    survey = Survey(schema_for((2, 2)), np.zeros((4, 2), dtype=np.uint8), design)
+    model = learn_naive_bayes(survey)
+    assert np.isneginf(model.prior[1])
+    assert model.predict(np.array([[0, 0], [1, 0]], dtype=np.uint8)).tolist() == [0, 0]
+    assert np.isfinite(model.shares(np.array([[1, 0]], dtype=np.uint8))).all()
+
+
+@pytest.mark.parametrize(
+    ("codes", "sizes", "text"),
+    [
+        (np.zeros((0, 4)), SIZES, "there are no records to learn from"),
+        (np.zeros((3, 4)), (2, 2, 2, 2), "the design is for columns of"),
+        (np.zeros((3, 3)), SIZES, "the design has 4 columns, the table 3"),
+        (np.full((3, 4), 3), SIZES, "a code outside the design's domains"),
+    ],
+)
+def test_what_does_not_fit_is_refused(codes: np.ndarray, sizes: tuple[int, ...], text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        Survey(schema_for(SIZES), codes.astype(np.uint8), MultiGroupDesign(sizes, (), Fraction(1)))
+
+
+def test_a_survey_without_attributes_is_refused() -> None:
+    with pytest.raises(InputError, match="attribute to split on"):
+        survey_schema(["class"], [("a", "b")])
+
+
+def test_surveys_show_their_size_alone() -> None:
+    survey = sampled(designs()["related, one group"], CODES)
+    assert repr(survey) == "<Survey 200 x 4>"
+
+
+def test_personal_chances_of_a_column_may_differ() -> None:
+    sizes, groups = (2, 2), ((0, 1),)
+    skewed = (uniform(sizes, groups)[0], (Fraction(9, 10), Fraction(1, 10)))
+    design = UnrelatedQuestionDesign(sizes, groups, Fraction(1, 2), skewed)
+    truth = np.tile(np.array([[0, 0], [1, 1], [1, 1], [1, 1]], dtype=np.uint8), (5000, 1))
+    model = learn_naive_bayes(sampled(design, truth))
+    assert np.exp(model.prior) == pytest.approx([0.25, 0.75], abs=0.05)
