@@ -1,0 +1,213 @@
+"""Learners on disguised data with scikit-learn's interface (extra `learn`): `fit`, `predict`, pipelines and the rest.
+
+`X` holds codes, a row a record: the disguised columns in the order of the design (scikit-learn's `OrdinalEncoder` with
+explicit `categories` makes codes of labels). The class is the design's last column, disguised or plain. Without a
+design the data are taken as they are, and the learners are plain ID3 and plain naive Bayes.
+
+What a model says of new records it says of clear ones: `predict` and `score` take undisguised rows. For disguised test
+records there is `estimate_accuracy`, and for pruning by them `prune`.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from party.tree_text import tree_lines
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Tree
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.survey.doubt import split_doubts
+from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.survey import Survey, survey_schema
+from protocols.tables.schema import MAX_DOMAIN
+from protocols.tables.table import Codes
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:
+    raise ImportError("these learners need scikit-learn: pip install 'cotally[learn]'") from None
+
+
+class _SurveyClassifier(ClassifierMixin, BaseEstimator):
+    """Turns arrays into surveys and surveys' models into labels."""
+
+    design: Design | None
+    classes: Sequence[Any] | None
+    model_: Tree | NaiveBayes
+
+    def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
+        """Learn from disguised records.
+
+        Args:
+            X: Codes, `records x attributes`.
+            y: Classes as responded; labels of `classes`, in the design's coding.
+
+        Raises:
+            ValueError: The data do not fit the design, or are none.
+        """
+        matrix, target = validate_data(self, X, y)
+        check_classification_targets(target)
+        survey = self._survey(matrix, target)
+        with _as_value_error():
+            self.model_ = self._learn(survey)
+        self.survey_ = survey
+        return self
+
+    def _learn(self, survey: Survey) -> Tree | NaiveBayes:
+        raise NotImplementedError
+
+    def _survey(self, matrix: NDArray[Any], target: NDArray[Any]) -> Survey:
+        codes = _codes(matrix)
+        self.classes_, labels = self._labels(target)
+        if self.design is None:
+            sizes = (*(int(column.max()) + 1 for column in codes.T), len(self.classes_))
+            self.design_: Design = MultiGroupDesign(sizes, (), Fraction(1))
+        else:
+            self.design_ = self.design
+        names = [*getattr(self, "feature_names_in_", [f"x{i}" for i in range(codes.shape[1])]), "class"]
+        values = [tuple(map(str, range(size))) for size in self.design_.sizes[:-1]]
+        values.append(tuple(map(str, self.classes_.tolist())))
+        if len(names) != len(values):
+            raise ValueError(f"the design has {len(values) - 1} attributes and the class, X has {len(names) - 1}")
+        joint = np.column_stack([codes, labels])
+        with _as_value_error():
+            return Survey(survey_schema(list(map(str, names)), values), joint, self.design_)
+
+    def _labels(self, target: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+        """Return the classes in the order of their codes, and the codes of the target."""
+        if self.classes is not None:
+            known = np.asarray(self.classes)
+        elif self.design is not None:
+            known = np.arange(self.design.sizes[-1])
+        else:
+            known = np.unique(target)
+        if len(known) > MAX_DOMAIN:
+            raise ValueError(f"Unknown label type: {len(known)} classes are more than {MAX_DOMAIN}")
+        return known, _coded(target, known)
+
+    def _rows(self, X: ArrayLike) -> Codes:  # noqa: N803
+        check_is_fitted(self)
+        codes = _codes(validate_data(self, X, reset=False))
+        if (codes >= np.array(self.design_.sizes[:-1])).any():
+            raise ValueError("X holds a code outside the domains: a value that the design does not have")
+        return np.column_stack([codes, np.zeros(len(codes), dtype=np.uint8)])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
+        """Return the class of each undisguised record."""
+        rows = self._rows(X)
+        labels: NDArray[Any] = self.classes_[self.model_.predict(rows)]
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
+        """Return the shares of the classes (`records x classes`), in the order of `classes_`."""
+        rows = self._rows(X)
+        shares: NDArray[np.float64] = self.model_.shares(rows)
+        return shares
+
+    def estimate_accuracy(self, X: ArrayLike, y: ArrayLike) -> Accuracy:  # noqa: N803
+        """Test on disguised records: the share of right predictions on the hidden true ones, with standard error."""
+        return estimate_accuracy(self.model_, self._more(X, y))
+
+    def _more(self, X: ArrayLike, y: ArrayLike) -> Survey:  # noqa: N803
+        """Return a second survey of the same design."""
+        check_is_fitted(self)
+        matrix, target = validate_data(self, X, y, reset=False)
+        joint = np.column_stack([_codes(matrix), _coded(target, self.classes_)])
+        with _as_value_error():
+            return Survey(self.survey_.schema, joint, self.design_)
+
+
+class RandomizedID3Classifier(_SurveyClassifier):
+    """ID3 on counts estimated from disguised records (Du-Zhan 2003, Multi-group; DESIGN 8).
+
+    Args:
+        design: How the records were disguised, the class last; None for clear records.
+        classes: The class labels in the order of the design's codes; by default 0, 1, ...
+        confidence: Of the test that marks splits whose lead over the runner-up is not clear, in `text`.
+    """
+
+    model_: Tree
+
+    def __init__(
+        self, design: Design | None = None, classes: Sequence[Any] | None = None, confidence: float = 0.95
+    ) -> None:
+        self.design = design
+        self.classes = classes
+        self.confidence = confidence
+
+    def _learn(self, survey: Survey) -> Tree:
+        return grow_tree(survey)
+
+    def prune(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
+        """Cut the tree back by reduced-error pruning on disguised records that did not grow it."""
+        self.model_ = prune_tree(self.model_, self._more(X, y))
+        return self
+
+    def text(self) -> str:
+        """Return the tree as indented text; splits that are not clear end in `party.tree_text.MARK`."""
+        check_is_fitted(self)
+        doubts = split_doubts(self.model_, self.survey_)
+        unclear = {expression for expression, doubt in doubts.items() if not doubt.is_clear(self.confidence)}
+        return "\n".join(tree_lines(self.model_, marked=unclear))
+
+
+class RandomizedNaiveBayes(_SurveyClassifier):
+    """Naive Bayes on counts estimated from disguised records (Surveys section 3; DESIGN 8).
+
+    Args:
+        design: How the records were disguised, the class last; None for clear records.
+        classes: The class labels in the order of the design's codes; by default 0, 1, ...
+        smoothing: Added to every cell of the estimated counts (Laplace's is 1, the papers' 0).
+    """
+
+    model_: NaiveBayes
+
+    def __init__(
+        self, design: Design | None = None, classes: Sequence[Any] | None = None, smoothing: float = 1.0
+    ) -> None:
+        self.design = design
+        self.classes = classes
+        self.smoothing = smoothing
+
+    def _learn(self, survey: Survey) -> NaiveBayes:
+        return learn_naive_bayes(survey, self.smoothing)
+
+
+def _codes(matrix: NDArray[Any]) -> Codes:
+    """Return integer codes; refuse what is none."""
+    if (matrix < 0).any():
+        raise ValueError("Negative values in data: X must hold codes 0, 1, ...")
+    if (matrix != np.floor(matrix)).any() or (matrix >= MAX_DOMAIN).any():
+        raise ValueError(f"X must hold whole codes from 0 to {MAX_DOMAIN - 1}: encode labels and bin numbers first")
+    return np.ascontiguousarray(matrix, dtype=np.uint8)
+
+
+def _coded(target: NDArray[Any], classes: NDArray[Any]) -> Codes:
+    """Return the position of each label among the classes."""
+    position = {label: code for code, label in enumerate(classes.tolist())}
+    if not set(target.tolist()) <= position.keys():
+        raise ValueError("y holds a class that is not among the known ones: name all in `classes`")
+    return np.array([position[label] for label in target.tolist()], dtype=np.uint8)
+
+
+@contextmanager
+def _as_value_error() -> Iterator[None]:
+    """Turn our errors into scikit-learn's kind."""
+    try:
+        yield
+    except InputError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,112 @@
+"""The learners behind scikit-learn's interface: its own checks, pipelines, clones, and what they learn."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
+from party.tree_text import MARK
+from protocols.randomized_response.bulk import bulk_draw
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from tests.support.surveys import unrelated
+
+SIZES = (2, 3, 2, 2)
+DESIGN = MultiGroupDesign(SIZES, ((0, 3), (1,)), Fraction(4, 5))
+BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
+
+
+@parametrize_with_checks([RandomizedID3Classifier(), RandomizedNaiveBayes()])  # type: ignore[untyped-decorator]
+def test_scikit_learns_own_checks_pass(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def rule(records: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return clear records whose class is the last attribute in nine of ten."""
+    generator = np.random.default_rng(seed)
+    cells = generator.integers(0, SIZES[:-1], size=(records, 3))
+    return cells, np.where(generator.random(records) < 0.1, 1 - cells[:, 2], cells[:, 2])
+
+
+def disguised(records: int, design: Any = DESIGN, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    cells, label = rule(records, seed)
+    joint = np.column_stack([cells, label]).astype(np.uint8)
+    sent = design.randomize(joint, bulk_draw(np.random.default_rng(seed + 1), records))
+    return sent[:, :-1], sent[:, -1]
+
+
+@pytest.mark.parametrize("design", [DESIGN, unrelated(SIZES, ((0, 1), (2, 3)))], ids=["related", "unrelated"])
+@pytest.mark.parametrize("kind", BOTH)
+def test_disguised_records_teach_the_clear_rule(kind: Any, design: Any) -> None:
+    model = kind(design=design).fit(*disguised(30_000, design))
+    clear, label = rule(2_000, seed=9)
+    assert model.score(clear, label) > 0.85
+    measured = model.estimate_accuracy(*disguised(30_000, design, seed=5))
+    assert abs(measured.share - 0.9) < 5 * measured.standard_error + 0.03
+    assert np.allclose(model.predict_proba(clear).sum(axis=1), 1)
+
+
+def test_pruning_leaves_less_of_the_tree() -> None:
+    model = RandomizedID3Classifier(design=DESIGN).fit(*disguised(5_000))
+    before = model.model_.size
+    assert model.prune(*disguised(5_000, seed=3)).model_.size < before
+
+
+def test_the_text_marks_what_is_not_clear() -> None:
+    text = RandomizedID3Classifier(design=DESIGN).fit(*disguised(5_000)).text()
+    first, *others = text.splitlines()[1:]
+    assert first.startswith("x2 ")
+    assert not first.endswith(MARK)
+    assert any(line.endswith(MARK) for line in others)
+
+
+def test_without_a_design_naive_bayes_is_scikit_learns() -> None:
+    cells, label = rule(500)
+    ours = RandomizedNaiveBayes(smoothing=1.0).fit(cells, label).predict_proba(cells)
+    theirs = CategoricalNB(alpha=1.0).fit(cells, label).predict_proba(cells)
+    assert np.allclose(ours, theirs)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_labels_pass_through_pipelines_clones_and_searches(kind: Any) -> None:
+    cells, label = rule(300)
+    frame = pd.DataFrame({f"c{i}": np.array(["low", "mid", "top"])[column] for i, column in enumerate(cells.T)})
+    answers = np.array(["no", "yes"])[label]
+    categories = [["low", "mid", "top"][:size] for size in SIZES[:-1]]
+    learner = kind(design=MultiGroupDesign(SIZES, (), Fraction(1)), classes=["no", "yes"])
+    pipeline = make_pipeline(OrdinalEncoder(categories=categories), learner)
+    assert set(clone(pipeline).fit(frame, answers).predict(frame)) == {"no", "yes"}
+    assert cross_val_score(pipeline, frame, answers, cv=3).mean() > 0.8
+    search = GridSearchCV(kind(), {"design": [None, MultiGroupDesign(SIZES, (), Fraction(1))]}, cv=2)
+    assert search.fit(cells, label).best_score_ > 0.8
+
+
+@pytest.mark.parametrize(
+    ("cells", "label", "text"),
+    [
+        ([[0, 0, 0], [1, 3, 0]], [0, 1], "a code outside the design's domains"),
+        ([[0, 0], [1, 1]], [0, 1], "the design has 3 attributes and the class, X has 2"),
+        ([[0, 0, 0], [1, 1, 1]], [0, 2], "name all in `classes`"),
+        ([[0, 0, 0.5], [1, 1, 1]], [0, 1], "encode labels and bin numbers first"),
+        ([[0, 0, 0], [1, 1, 300]], [0, 1], "whole codes from 0 to 255"),
+    ],
+)
+@pytest.mark.parametrize("kind", BOTH)
+def test_what_does_not_fit_the_design_is_a_value_error(kind: Any, cells: Any, label: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        kind(design=DESIGN).fit(cells, label)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_value_that_the_design_lacks_is_refused_when_predicting(kind: Any) -> None:
+    model = kind(design=DESIGN).fit(*disguised(500))
+    with pytest.raises(ValueError, match="a value that the design does not have"):
+        model.predict([[0, 3, 0]])
