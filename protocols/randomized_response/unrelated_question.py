@@ -119,11 +119,15 @@ class UnrelatedQuestionDesign(Design):
         return Factors(part.satisfied_by(codes).astype(np.intp), (-lie / self.theta, (1 - lie) / self.theta))
 
     def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
-        """With `a = (1 - theta) P(Y_e)`: `((theta + a)(1 - a)^2 + (1 - theta - a) a^2)/theta^2`, `a(1 - a)/theta^2`."""
+        """With `a = (1 - theta) P(Y_e)`: `((theta + a)(1 - a)^2 + (1 - theta - a) a^2)/theta^2`, `a(1 - a)/theta^2`.
+
+        The latter is 0 where every column has one value: no truth fails the part.
+        """
         del group
         lie = (1 - self.theta) * self.personal_chance(part)
         satisfied = (self.theta + lie) * (1 - lie) ** 2 + (1 - self.theta - lie) * lie**2
-        return satisfied / self.theta**2, lie * (1 - lie) / self.theta**2
+        constant = all(self.sizes[term.column] == 1 for term in part.terms)
+        return satisfied / self.theta**2, Fraction(0) if constant else lie * (1 - lie) / self.theta**2
 
     def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
         """Return `(theta + (1 - theta) p)/((1 - theta) p)`, `p` the smallest chance of a personal cell."""

@@ -8,7 +8,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.randomized_response.design import Design
 from protocols.randomized_response.multi_group import MultiGroupDesign, disguise
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 
@@ -36,8 +38,11 @@ def designs() -> list[MultiGroupDesign]:
     return [MultiGroupDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
 
 
-def name(design: MultiGroupDesign) -> str:
+def name(design: Design) -> str:
     """Return a test's identifier."""
+    if isinstance(design, UnrelatedQuestionDesign):
+        unrelated = {value: key for key, value in UNRELATED.items()}
+        return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
     known = {value: key for key, value in DESIGNS.items()}
     return f"{known[design.sizes, design.groups]}, theta {design.theta}"
 
@@ -65,6 +70,94 @@ def disguised_copies(codes: Codes, design: MultiGroupDesign) -> Iterator[tuple[C
         yield disguise(codes, coins, design), prod((p for _, p in outcome), start=Fraction(1))
 
 
+def shares(text: str) -> tuple[Fraction, ...]:
+    """Return the chances of a personal question, from a text such as `1/3 2/3`."""
+    return tuple(map(Fraction, text.split()))
+
+
+UNRELATED: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[tuple[Fraction, ...], ...]]] = {
+    "Greenberg: one binary column": ((2,), ((0,),), (shares("2/3 1/3"),)),
+    "Surveys: one group": ((2, 2), ((0, 1),), (shares("1/2 1/2"), shares("1/5 4/5"))),
+    "two groups of mixed domains": (
+        (2, 3, 2),
+        ((0, 1), (2,)),
+        tuple(map(shares, ("1/4 3/4", "1/6 1/2 1/3", "3/5 2/5"))),
+    ),
+    "three groups": ((2, 2, 2), ((2,), (0,), (1,)), tuple(map(shares, ("1/2 1/2", "1/3 2/3", "1 0")))),
+    "partial disguise": ((2, 3, 2), ((1,),), (shares(""), shares("1/2 0 1/2"), shares(""))),
+    "a plain class": ((2, 2, 3), ((0, 1),), (shares("1/2 1/2"), shares("9/10 1/10"), shares(""))),
+    "a column of one value": ((1, 2), ((0,), (1,)), (shares("1"), shares("1/4 3/4"))),
+}
+UNRELATED_THETAS = tuple(map(Fraction, ("1/7", "1/2", "9/10", "1")))
+
+
+def unrelated_designs() -> list[UnrelatedQuestionDesign]:
+    """Return every design of unrelated questions with every theta."""
+    return [
+        UnrelatedQuestionDesign(sizes, groups, theta, personal)
+        for (sizes, groups, personal), theta in product(UNRELATED.values(), UNRELATED_THETAS)
+    ]
+
+
+def every_design() -> list[Design]:
+    """Return every design of both kinds with every theta."""
+    return [*designs(), *unrelated_designs()]
+
+
+Response = tuple[int, ...]
+
+
+def responses(truth: Sequence[int], design: Design) -> dict[Response, Fraction]:
+    """Return every response to one true record with its chance, by the definition of the design."""
+    if isinstance(design, MultiGroupDesign):
+        moved = [(_shifted(truth, coins, design), share) for coins, share in coin_outcomes(design)]
+        return _gathered(moved)
+    assert isinstance(design, UnrelatedQuestionDesign)
+    answers = [(tuple(truth), Fraction(1))]
+    for group in design.groups:
+        answers = [
+            (_replaced(answer, group, values), share * chance)
+            for answer, share in answers
+            for values, chance in _group_answers(truth, group, design)
+        ]
+    return _gathered(answers)
+
+
+def _shifted(truth: Sequence[int], coins: Sequence[int], design: MultiGroupDesign) -> Response:
+    shift = {column: coin for coin, group in zip(coins, design.groups, strict=True) for column in group}
+    return tuple((v + shift.get(c, 0)) % design.sizes[c] for c, v in enumerate(truth))
+
+
+def _group_answers(
+    truth: Sequence[int], group: Sequence[int], design: UnrelatedQuestionDesign
+) -> list[tuple[Response, Fraction]]:
+    told = [(tuple(truth[column] for column in group), design.theta)]
+    for values in product(*(range(design.sizes[column]) for column in group)):
+        chances = (design.personal[column][value] for column, value in zip(group, values, strict=True))
+        told.append((values, prod(chances, start=1 - design.theta)))
+    return told
+
+
+def _replaced(answer: Response, group: Sequence[int], values: Sequence[int]) -> Response:
+    new = dict(zip(group, values, strict=True))
+    return tuple(new.get(column, value) for column, value in enumerate(answer))
+
+
+def _gathered(outcomes: Sequence[tuple[Response, Fraction]]) -> dict[Response, Fraction]:
+    total: dict[Response, Fraction] = {}
+    for response, chance in outcomes:
+        total[response] = total.get(response, Fraction(0)) + chance
+    return {response: chance for response, chance in total.items() if chance}
+
+
+def response_tables(codes: Codes, design: Design) -> Iterator[tuple[Codes, Fraction]]:
+    """Yield every table of responses to these records with its chance."""
+    each = [responses(record, design).items() for record in codes.tolist()]
+    for outcome in product(*each):
+        table = np.array([response for response, _ in outcome], dtype=np.uint8)
+        yield table, prod((chance for _, chance in outcome), start=Fraction(1))
+
+
 def expressions(sizes: Sequence[int]) -> Iterator[Expression]:
     """Yield every conjunction over these columns, the empty one first."""
     for values in product(*(range(-1, size) for size in sizes)):
@@ -79,3 +172,16 @@ def every_record(sizes: Sequence[int]) -> Codes:
 def true_count(codes: Codes, expression: Expression) -> int:
     """Count by the definition, record by record."""
     return sum(all(row[term.column] == term.value for term in expression.terms) for row in codes.tolist())
+
+
+def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction]:
+    """Solve a linear system by Gauss-Jordan elimination, exactly."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for i in range(len(rows)):
+        pivot = next(k for k in range(i, len(rows)) if rows[k][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for k in range(len(rows)):
+            if k != i and rows[k][i]:
+                rows[k] = [x - rows[k][i] * y for x, y in zip(rows[k], rows[i], strict=True)]
+    return [row[-1] for row in rows]

@@ -11,7 +11,15 @@ from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.multi_group import MultiGroupDesign, disguise, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
-from tests.support.enumeration import designs, disguised_copies, every_record, expressions, name, true_count
+from tests.support.enumeration import (
+    designs,
+    disguised_copies,
+    every_record,
+    expressions,
+    name,
+    solve,
+    true_count,
+)
 
 
 def few_records(design: MultiGroupDesign) -> Codes:
@@ -56,19 +64,6 @@ def test_with_theta_one_the_estimates_are_the_counts_without_error(design: Multi
         count = Fraction(true_count(codes, expression))
         assert estimate == Estimate(len(codes), count, count)
         assert estimate.standard_error == 0
-
-
-def solve(matrix: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """Solve a linear system by Gauss-Jordan elimination, exactly."""
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for i in range(len(rows)):
-        pivot = next(k for k in range(i, len(rows)) if rows[k][i])
-        rows[i], rows[pivot] = rows[pivot], rows[i]
-        rows[i] = [x / rows[i][i] for x in rows[i]]
-        for k in range(len(rows)):
-            if k != i:
-                rows[k] = [x - rows[k][i] * y for x, y in zip(rows[k], rows[i], strict=True)]
-    return [row[-1] for row in rows]
 
 
 @pytest.mark.parametrize("groups", [((0, 1),), ((0, 1), (2,)), ((0, 1), (2,), (3, 4))])

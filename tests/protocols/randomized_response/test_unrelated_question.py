@@ -1,0 +1,262 @@
+"""The unrelated question against its definition: all draws, all responses, in fractions, with no tolerance."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import prod
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design
+from protocols.randomized_response.estimate import estimate_count, record_factors
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+from tests.support.enumeration import (
+    every_design,
+    every_record,
+    expressions,
+    name,
+    response_tables,
+    responses,
+    shares,
+    true_count,
+    unrelated_designs,
+)
+
+Groups = tuple[tuple[int, ...], ...]
+UNRELATED = unrelated_designs()
+EVERY = every_design()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "groups", "theta", "personal", "text"),
+    [
+        ((2,), ((0,),), "-1/9", ["1/2 1/2"], "theta must be between 0 and 1, not -1/9"),
+        ((2,), ((0,),), f"1/{MAX_DENOMINATOR + 1}", ["1/2 1/2"], "theta must be a fraction with a denominator of at"),
+        ((2,), ((1,),), "1/2", ["1/2 1/2"], "names an unknown column: there are 0 to 0"),
+        ((2,), ((0,), (0,)), "1/2", ["1/2 1/2"], "a column stands in two groups: name each once"),
+        ((2,), ((0,), ()), "1/2", ["1/2 1/2"], "a group is empty"),
+        ((1,) * 33, tuple((c,) for c in range(33)), "1/2", ["1"] * 33, "33 groups, more than 32: use fewer groups"),
+        ((2,), ((0,),), "0", ["1/2 1/2"], "theta = 0 makes every response a personal one, which carries nothing"),
+        ((2, 2), ((0,),), "1/2", ["1/2 1/2"], "the personal record needs an entry for every column; an empty one for"),
+        ((2,), ((0,),), "1/2", ["1/2 1/2", ""], "the personal record needs an entry for every column"),
+        ((2, 2), ((1,),), "1/2", ["1/2 1/2", "1/2 1/2"], "column 0 is sent as it is and has no personal question"),
+        ((2, 3), ((0, 1),), "1/2", ["1/2 1/2", "1/2 1/2"], "column 1 has 3 values, its personal question 2"),
+        ((2,), ((0,),), "1/2", [""], "column 0 has 2 values, its personal question 0"),
+        ((2,), ((0,),), "1/2", ["3/2 -1/2"], "personal chances of column 0 must be 0 or more and add up to 1"),
+        ((2,), ((0,),), "1/2", ["1/2 1/3"], "personal chances of column 0 must be 0 or more and add up to 1"),
+        ((2,), ((0,),), "1/2", ["2/3 2/3"], "personal chances of column 0 must be 0 or more and add up to 1"),
+        (
+            (2,),
+            ((0,),),
+            "1/2",
+            [f"1/{MAX_DENOMINATOR + 1} {MAX_DENOMINATOR}/{MAX_DENOMINATOR + 1}"],
+            "the personal chances of column 0 need denominators of at most 1000000000",
+        ),
+        ((3,), ((0,),), "1/2", ["1/40000 1/40001 1599959999/1600040000"], "need denominators of at most 1000000000"),
+    ],
+)
+def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
+    sizes: tuple[int, ...], groups: Groups, theta: str, personal: list[str], text: str
+) -> None:
+    with pytest.raises(InputError) as refusal:
+        UnrelatedQuestionDesign(sizes, groups, Fraction(theta), tuple(map(shares, personal)))
+    assert text in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("theta", "personal"),
+    [
+        (f"1/{MAX_DENOMINATOR}", "1/2 1/2"),
+        ("1", "1/2 1/2"),
+        ("1/2", "0 1"),
+        ("1/2", f"1/{MAX_DENOMINATOR} {MAX_DENOMINATOR - 1}/{MAX_DENOMINATOR}"),
+    ],
+)
+def test_a_design_at_the_limits_is_accepted_and_unbiased(theta: str, personal: str) -> None:
+    assert_unbiased(UnrelatedQuestionDesign((2,), ((0,),), Fraction(theta), (shares(personal),)))
+
+
+class EveryDraw:
+    """A draw for as many records as there are outcomes: each outcome of all draws once."""
+
+    def __init__(self, bounds: dict[bytes, int]) -> None:
+        grid = np.indices(tuple(bounds.values())).reshape(len(bounds), -1)
+        self._columns = dict(zip(bounds, grid, strict=True))
+
+    def __call__(self, purpose: bytes, bound: int) -> NDArray[np.int64]:
+        column = self._columns.pop(purpose)  # a purpose is asked for once
+        assert set(column.tolist()) == set(range(bound))
+        return column.astype(np.int64)
+
+
+def bounds_asked(design: Design) -> dict[bytes, int]:
+    asked: dict[bytes, int] = {}
+
+    def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
+        assert purpose not in asked
+        asked[purpose] = bound
+        return np.zeros(1, dtype=np.int64)
+
+    design.randomize(np.zeros((1, len(design.sizes)), dtype=np.uint8), draw)
+    return asked
+
+
+SMALL_DRAWS = [design for design in EVERY if prod(bounds_asked(design).values()) <= 20_000]
+
+
+def test_sampling_is_tried_for_many_designs_of_both_kinds() -> None:
+    assert len([design for design in SMALL_DRAWS if isinstance(design, UnrelatedQuestionDesign)]) >= 20
+    assert len(SMALL_DRAWS) >= 60
+
+
+@pytest.mark.parametrize("design", SMALL_DRAWS, ids=name)
+def test_over_all_draws_every_response_has_exactly_its_share(design: Design) -> None:
+    bounds = bounds_asked(design)
+    outcomes = prod(bounds.values())
+    for truth in every_record(design.sizes)[[0, -1]]:
+        sent = design.randomize(np.repeat(truth[None], outcomes, axis=0), EveryDraw(bounds))
+        assert sent.dtype == np.uint8
+        found = Counter(map(tuple, sent.tolist()))
+        assert {response: Fraction(hits, outcomes) for response, hits in found.items()} == responses(
+            truth.tolist(), design
+        )
+
+
+def test_a_group_answers_with_its_true_or_its_personal_values() -> None:
+    half = shares("1/2 1/2")
+    design = UnrelatedQuestionDesign((2, 2, 2, 2), ((0, 3), (1,)), Fraction(1, 2), (half, half, (), half))
+    codes = np.array([[0, 0, 0, 1]] * 4, dtype=np.uint8)
+    personal = np.array([[1, 1, 1, 0]] * 4, dtype=np.uint8)
+    truths = np.array([[True, True], [True, False], [False, True], [False, False]])
+    before = codes.copy(), personal.copy()
+    assert design.answer(codes, personal, truths).tolist() == [
+        [0, 0, 0, 1],
+        [0, 1, 0, 1],
+        [1, 0, 0, 0],
+        [1, 1, 0, 0],
+    ]
+    assert (codes == before[0]).all()
+    assert (personal == before[1]).all()
+
+
+def assert_unbiased(design: Design) -> None:
+    records = every_record(design.sizes)
+    codes = records[[len(records) * 2 // 3, 0]] if len(records) <= 8 else records[[-1]]
+    tables = list(response_tables(codes, design))
+    assert sum(chance for _, chance in tables) == 1
+    for expression in expressions(design.sizes):
+        truth = true_count(codes, expression)
+        estimates = [(estimate_count(table, expression, design), chance) for table, chance in tables]
+        assert sum(chance * e.count for e, chance in estimates) == truth
+        variance = sum(chance * (e.count - truth) ** 2 for e, chance in estimates)
+        assert sum(chance * e.variance for e, chance in estimates) == variance
+
+
+@pytest.mark.parametrize("design", UNRELATED, ids=name)
+def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance(
+    design: UnrelatedQuestionDesign,
+) -> None:
+    assert_unbiased(design)
+
+
+def test_at_theta_one_half_the_surveys_equation_is_solved() -> None:
+    """Surveys equation 1, three respondents of four satisfy A: `P(A) = (3/4 - P(Y)/2)/(1/2)`, `P(Y) = 2/5 * 1/4`."""
+    personal = (shares("3/5 2/5"), shares("1/4 3/4"))
+    design = UnrelatedQuestionDesign((2, 2), ((0, 1),), Fraction(1, 2), personal)
+    sent = np.array([[1, 0]] * 3 + [[0, 0]], dtype=np.uint8)
+    asked = next(e for e in expressions((2, 2)) if [(t.column, t.value) for t in e.terms] == [(0, 1), (1, 0)])
+    assert design.personal_chance(asked) == Fraction(1, 10)
+    assert estimate_count(sent, asked, design).proportion == (Fraction(3, 4) - Fraction(1, 20)) * 2
+
+
+def subsets(group: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return every choice of columns of a group in every order."""
+    return [
+        order
+        for size in range(1, len(group) + 1)
+        for chosen in combinations(group, size)
+        for order in permutations(chosen)
+    ]
+
+
+def on(response: tuple[int, ...], columns: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(response[column] for column in columns)
+
+
+@pytest.mark.parametrize("design", EVERY, ids=name)
+def test_the_transition_is_that_of_the_definition(design: Design) -> None:
+    truths = [tuple(record) for record in every_record(design.sizes).tolist()]
+    chances = {truth: responses(truth, design) for truth in truths}
+    for k, group in enumerate(design.groups):
+        for columns in subsets(group):
+            matrix = design.transition(k, columns)
+            every = list(product(*(range(design.sizes[column]) for column in columns)))
+            for truth in truths:
+                found = dict.fromkeys(every, Fraction(0))
+                for response, chance in chances[truth].items():
+                    found[on(response, columns)] += chance
+                position = every.index(on(truth, columns))
+                assert [row[position] for row in matrix] == list(found.values())
+
+
+def own_parts(design: Design, group: int) -> list[Expression]:
+    return [e for e in expressions(design.sizes) if e.terms and e.columns <= set(design.groups[group])]
+
+
+def second_moment(truth: list[int], part: Expression, design: Design) -> Fraction:
+    outcomes = responses(truth, design)
+    factors = record_factors(np.array(list(outcomes), dtype=np.uint8), part, design)
+    pairs = zip(factors.kinds.tolist(), outcomes.values(), strict=True)
+    return sum((chance * factors.values[kind] ** 2 for kind, chance in pairs), Fraction(0))
+
+
+@pytest.mark.parametrize("design", EVERY, ids=name)
+def test_moments_are_the_largest_over_all_truths(design: Design) -> None:
+    for k, group in enumerate(design.groups):
+        records = distinct(every_record(design.sizes), group)
+        for part in own_parts(design, k):
+            squares: dict[bool, set[Fraction]] = {True: set(), False: set()}
+            for record, hit in zip(records, part.satisfied_by(np.array(records)).tolist(), strict=True):
+                squares[hit].add(second_moment(record, part, design))
+            assert len(squares[True]) == 1
+            assert design.moments(k, part) == (max(squares[True]), max(squares[False], default=0))
+
+
+def distinct(records: Codes, group: tuple[int, ...]) -> list[list[int]]:
+    """Return one record for every combination of values of a group."""
+    chosen = {on(tuple(record), group): record for record in records.tolist()}
+    return list(chosen.values())
+
+
+@pytest.mark.parametrize("design", EVERY, ids=name)
+def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix(design: Design) -> None:
+    for k, group in enumerate(design.groups):
+        for columns in subsets(group):
+            ratios: list[Fraction] = []
+            infinite = False
+            for row in design.transition(k, columns):
+                infinite = infinite or (min(row) == 0 < max(row))
+                ratios += [max(row) / min(row)] if min(row) else []
+            assert design.likelihood_ratio(k, columns) == (None if infinite else max(ratios))
+
+
+@pytest.mark.parametrize(
+    ("design", "ratio"),
+    [
+        (MultiGroupDesign((2,), ((0,),), Fraction(3, 4)), Fraction(3)),
+        (MultiGroupDesign((2,), ((0,),), Fraction(1, 4)), Fraction(3)),
+        (MultiGroupDesign((2, 2), ((0, 1),), Fraction(3, 4)), None),
+        (UnrelatedQuestionDesign((2,), ((0,),), Fraction(1, 2), (shares("1/2 1/2"),)), Fraction(3)),
+        (UnrelatedQuestionDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/2 1/2"),) * 2), Fraction(5)),
+        (UnrelatedQuestionDesign((2,), ((0,),), Fraction(1, 2), (shares("0 1"),)), None),
+    ],
+)
+def test_likelihood_ratios_worked_by_hand(design: Design, ratio: Fraction | None) -> None:
+    """Warner at 3/4: 3/4 against 1/4. Unrelated at 1/2: 1/2 + 1/2 p against 1/2 p, `p` = 1/2 or 1/4."""
+    assert design.likelihood_ratio(0, design.groups[0]) == ratio
