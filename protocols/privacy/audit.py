@@ -1,0 +1,218 @@
+"""Self-audit: hold a sampler's responses against the chances that its design declares (DESIGN 4 and 10).
+
+A few true records are disguised many times over, and the responses are counted, cell by cell, in the margins of
+`margins.py`. Each count is held against its declared chance by Chernoff's bound (`bounds.py`), the false-alarm rate
+divided by the number of counts that chance could move. The number of records follows from the departure that must be
+caught: a theta that is off by `shift` in any one group, either way, with a chance of at least `power`.
+
+Not seen: a dependence among three or more columns of a large group whose pairs are all as declared, one between
+records that do not follow each other, and one on the truth that the chosen records do not show.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from numbers import Rational
+
+import numpy as np
+
+from protocols.errors import InputError
+from protocols.privacy.bounds import alarm_bound, sample_size
+from protocols.privacy.margins import Margin, Record, margins, told_chance, untested_pairs
+from protocols.randomized_response.design import Design, Draw
+from protocols.tables.table import Codes
+
+MAX_RECORDS = 10_000_000
+FEWEST = 1000
+
+Sampler = Callable[[Codes, Draw], Codes]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What an audit promises.
+
+    Args:
+        alarm: How often it may fail a sampler that is as declared, over all its counts.
+        power: How often it must fail one whose theta is off by `shift` in some group.
+        shift: The departure of theta that must be caught.
+
+    Raises:
+        InputError: A rate is not strictly between 0 and 1, or the shift no exact fraction above 0 and at most 1.
+    """
+
+    alarm: float = 1e-6
+    power: float = 0.999
+    shift: Fraction = Fraction(1, 100)
+
+    def __post_init__(self) -> None:
+        if not (0 < self.alarm < 1 and 0 < self.power < 1):
+            raise InputError("an audit's false-alarm rate and power must lie strictly between 0 and 1")
+        if not isinstance(self.shift, Rational) or not 0 < self.shift <= 1:
+            raise InputError("the shift of theta that an audit must catch is an exact fraction above 0, at most 1")
+
+
+DEFAULT_GOAL = Goal()
+
+
+@dataclass(frozen=True)
+class AuditTest:
+    """One event: its declared chance, how often it came in how many trials, and the bound on that being chance."""
+
+    name: str
+    chance: Fraction
+    observed: int
+    trials: int
+    bound: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    Args:
+        goal: What it promises.
+        limit: A test fails where its bound is at most this: the false-alarm rate over the tests that chance can move.
+        records: How many records were disguised.
+        tests: Every event.
+        untested: Pairs of columns of one group with too many joint cells to be counted.
+    """
+
+    goal: Goal
+    limit: float
+    records: int
+    tests: tuple[AuditTest, ...]
+    untested: tuple[tuple[int, ...], ...]
+
+    @property
+    def failures(self) -> tuple[AuditTest, ...]:
+        """Tests that failed."""
+        return tuple(test for test in self.tests if not test.passed)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no test failed."""
+        return not self.failures
+
+    def lines(self) -> list[str]:
+        """Return the finding in plain words."""
+        summary = (
+            f"{len(self.tests)} events counted in {self.records} records; a sampler as declared fails with a chance of "
+            f"at most {self.goal.alarm:g}, one with theta off by {self.goal.shift} with at least {self.goal.power:g}."
+        )
+        text = [summary]
+        text += [f"Not counted together, too many cells: columns {pair[0]} and {pair[1]}." for pair in self.untested]
+        text += [
+            f"Not as declared: {t.name}: {t.observed} of {t.trials}, declared {t.chance}; chance at most {t.bound:.1e}."
+            for t in self.failures
+        ]
+        return text if self.failures else [*text, "The sampler responds as declared."]
+
+
+def audit(
+    design: Design,
+    draw_factory: Callable[[int], Draw],
+    sampler: Sampler | None = None,
+    records: Sequence[Record] | None = None,
+    goal: Goal = DEFAULT_GOAL,
+) -> AuditResult:
+    """Run a sampler and hold its responses against the declared transition matrices.
+
+    Args:
+        design: The declaration.
+        draw_factory: Makes the chance for so many records; called once.
+        sampler: Disguises true codes; the design's own if not given.
+        records: True records, by codes, to be disguised again and again; `default_records` if not given.
+        goal: False-alarm rate, power, and the departure of theta that must be caught.
+
+    Raises:
+        InputError: The records do not fit the design or do not show a group's theta, the goal needs too many, or what
+            the sampler returns is no table of responses.
+    """
+    truths = _checked(design, default_records(design) if records is None else records)
+    every = tuple(margins(design, truths))
+    moved = sum(0 < chance < 1 for margin in every for chance in margin.chances)
+    limit = goal.alarm / max(moved, 1)
+    trials = records_needed(design, truths, goal, limit)
+    if trials * len(truths) > MAX_RECORDS:
+        raise InputError(
+            f"the goal needs {trials * len(truths)} records, more than {MAX_RECORDS}: "
+            "raise the shift or the false-alarm rate, lower the power, or audit fewer records"
+        )
+    codes = np.repeat(np.array(truths, dtype=np.uint8), trials, axis=0)
+    responses = (sampler or design.randomize)(codes, draw_factory(len(codes)))
+    if len(responses) != len(codes):
+        raise InputError(f"the sampler returned {len(responses)} responses to {len(codes)} records")
+    design.check_fits(responses)
+    blocks = {truth: responses[k * trials : (k + 1) * trials] for k, truth in enumerate(truths)}
+    tests = tuple(test for margin in every for test in _tests(margin, blocks, limit))
+    return AuditResult(goal, limit, len(codes), tests, untested_pairs(design))
+
+
+def default_records(design: Design) -> tuple[Record, ...]:
+    """Return up to four records: all lowest codes, all highest, and the two that take turns."""
+    lowest, highest = [0] * len(design.sizes), [size - 1 for size in design.sizes]
+    turns = [[(lowest, highest)[(k + start) % 2][k] for k in range(len(lowest))] for start in (0, 1)]
+    return tuple(dict.fromkeys(map(tuple, (lowest, highest, *turns))))
+
+
+def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit: float) -> int:
+    """Return how often each record must be disguised so that a shift of theta in any one group is caught.
+
+    A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance
+    is affine in theta, and 1 at theta = 1: a design tells the truth, or something that does not depend on theta.
+
+    Args:
+        design: The declaration.
+        records: True records, by codes.
+        goal: The power and the shift.
+        limit: False-alarm rate of each single test.
+
+    Raises:
+        InputError: The shift leads out of 0 .. 1 on both sides, or the records do not show some group's theta.
+    """
+    shifts = [shift for shift in (goal.shift, -goal.shift) if 0 <= design.theta + shift <= 1]
+    if not shifts:
+        raise InputError(f"theta = {design.theta} cannot be off by {goal.shift} and stay between 0 and 1")
+    needed = FEWEST
+    for k, group in enumerate(design.groups):
+        columns = [column for column in group if design.sizes[column] > 1]
+        seen = {_told_and_slope(design, column, record[column]) for column in columns for record in records}
+        for shift in shifts if columns else []:
+            sizes = [sample_size(told, told + shift * slope, limit, 1 - goal.power) for told, slope in seen]
+            if not any(sizes):
+                raise InputError(f"the chosen records do not show theta of group {k}: choose other codes")
+            needed = max(needed, min(size for size in sizes if size))
+    return needed
+
+
+def _told_and_slope(design: Design, column: int, code: int) -> tuple[Fraction, Fraction]:
+    """Return the chance of a true response, and how fast it grows with theta: `(1 - told)/(1 - theta)` at any theta."""
+    below = design if design.theta < 1 else replace(design, theta=Fraction(2, 3))
+    slope = (1 - told_chance(below, column, code)) / (1 - below.theta)
+    return told_chance(design, column, code), slope
+
+
+def _checked(design: Design, records: Sequence[Record]) -> tuple[Record, ...]:
+    """Return the records without repetition, if they fit the design."""
+    fits = all(
+        len(record) == len(design.sizes)
+        and all(0 <= code < size for code, size in zip(record, design.sizes, strict=True))
+        for record in records
+    )
+    if not records or not fits:
+        raise InputError(f"an audit needs at least one record, each of {len(design.sizes)} codes inside their domains")
+    return tuple(dict.fromkeys(map(tuple, records)))
+
+
+def _tests(margin: Margin, blocks: dict[Record, Codes], limit: float) -> list[AuditTest]:
+    """Test every cell of a margin over all responses to its truth."""
+    own = [block for truth, block in blocks.items() if tuple(truth[c] for c in margin.columns) == margin.truth]
+    counts = np.sum([margin.observed(block) for block in own], axis=0).tolist()
+    trials = sum(counts)
+    tests = []
+    for name, chance, hits in zip(margin.cell_names(), margin.chances, counts, strict=True):
+        bound = alarm_bound(hits, trials, chance)
+        tests.append(AuditTest(name, chance, hits, trials, bound, bound > limit))
+    return tests

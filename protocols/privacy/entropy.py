@@ -1,0 +1,64 @@
+"""Secret bits left: the entropy of a record's coins, and of an attribute once its response is known (DESIGN 10).
+
+Under the related question a response and its coin give the truth away, so the coins' entropy is *the most* that a
+record keeps secret, however many attributes it has. Under the unrelated question it is no such bound: a group that did
+not tell the truth keeps all of it.
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import fsum, log2
+
+from protocols.privacy.entry import Entry, check_group
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.multi_group import MultiGroupDesign
+
+
+def entropy(chances: Iterable[Fraction]) -> float:
+    """Return `sum p log2(1/p)` in bits, with `0 log 0 = 0`.
+
+    >>> entropy([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0)])
+    1.5
+    """
+    return fsum(float(p) * (log2(p.denominator) - log2(p.numerator)) for p in chances if p)
+
+
+def coin_chances(design: Design, group: int) -> tuple[Fraction, ...]:
+    """Return the chances of a group's coin: the truth first; each lie of the related question, else "not the truth".
+
+    Raises:
+        InputError: There is no such group.
+    """
+    check_group(design, group)
+    if isinstance(design, MultiGroupDesign):
+        order = design.orders[group]
+        return (design.theta, *[design.lie(group)] * (order - 1)) if order > 1 else (Fraction(1),)
+    return design.theta, 1 - design.theta
+
+
+def group_coin_entropy(design: Design, group: int) -> float:
+    """Return the bits of one group's coin.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    return entropy(coin_chances(design, group))
+
+
+def record_coin_entropy(design: Design) -> float:
+    """Return the bits of all coins of a record: the sum over groups, which toss their own."""
+    return fsum(group_coin_entropy(design, group) for group in range(len(design.groups)))
+
+
+def entropy_before(entry: Entry) -> float:
+    """Return `H(X)`: what the receiver does not know of an attribute before the response."""
+    return entropy(entry.prior)
+
+
+def entropy_left(entry: Entry) -> float:
+    """Return `H(X | response)`: what the receiver does not know of an attribute, on average, given the response."""
+    return fsum(
+        float(chance) * entropy(posterior)
+        for chance, posterior in zip(entry.responses, entry.posteriors, strict=True)
+        if posterior is not None
+    )

@@ -1,0 +1,54 @@
+"""Loss under local differential privacy: epsilon, the logarithm of the worst ratio of response chances (DESIGN 10).
+
+Whatever the receiver believed, no response changes the odds between two truths by more than `exp(epsilon)`. Where a
+response rules some truth out, epsilon is infinite and reported so: always of plain columns, of `theta = 1`, and of a
+related-question group of several attributes taken together, although each of them alone has a finite one.
+"""
+
+from fractions import Fraction
+from math import fsum, inf, log, log1p
+
+from protocols.privacy.entry import check_column, check_group
+from protocols.randomized_response.design import Design
+
+
+def attribute_loss(design: Design, column: int) -> float:
+    """Return epsilon of one attribute, by its own response alone: infinite if plain, 0 if it has one value.
+
+    Raises:
+        InputError: There is no such column.
+    """
+    check_column(design, column)
+    group = design.group_of(column)
+    if group is None:
+        return inf if design.sizes[column] > 1 else 0.0
+    return ratio_loss(design.likelihood_ratio(group, (column,)))
+
+
+def group_loss(design: Design, group: int) -> float:
+    """Return epsilon of all attributes of a group together.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    check_group(design, group)
+    return ratio_loss(design.likelihood_ratio(group, design.groups[group]))
+
+
+def record_loss(design: Design) -> float:
+    """Return epsilon of the whole record: the sum over groups, which toss their own coins, and plain columns."""
+    groups = (group_loss(design, group) for group in range(len(design.groups)))
+    return fsum([*groups, *(attribute_loss(design, column) for column in design.plain)])
+
+
+def ratio_loss(ratio: Fraction | None) -> float:
+    """Return the natural logarithm of a ratio of 1 or more, accurate near 1 and beyond a float's range; None: infinite.
+
+    >>> ratio_loss(Fraction(1)), ratio_loss(None)
+    (0.0, inf)
+    """
+    if ratio is None:
+        return inf
+    if ratio < 2:
+        return log1p(ratio - 1)
+    return log(ratio.numerator) - log(ratio.denominator)

@@ -1,0 +1,108 @@
+"""The single-entry measure, before and after mining (Surveys section 4; DESIGN 10).
+
+Before mining: the chance, in expectation, that the receiver's posterior puts on a wrong value. It is 0 where every
+response tells the truth and largest, `1 - sum P(x)^2`, where none says anything.
+
+Deviation from the paper: its component 1 has `1 - W_y` where `W_y` belongs, and its closed form inherits that; the two
+agree at `W_y = 1/2`, its experiments. Here the sum is over any number of values and any design.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Rational
+
+from protocols.errors import InputError
+from protocols.privacy.entry import Entry, check_chances
+
+
+def single_entry(entry: Entry) -> Fraction:
+    """Return `PSE(PRE) = sum over x, r of P(x) T[r][x] (1 - P(x | r))` (Surveys 4.1).
+
+    >>> half, unrelated = Fraction(1, 2), ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
+    >>> single_entry(Entry((half, half), unrelated))
+    Fraction(3, 8)
+    """
+    known = sum(
+        (
+            share * after
+            for row, posterior in zip(entry.joint, entry.posteriors, strict=True)
+            if posterior is not None
+            for share, after in zip(row, posterior, strict=True)
+        ),
+        Fraction(0),
+    )
+    return 1 - known
+
+
+def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequence[Fraction]) -> Fraction:
+    """Return `REC = sum P(precondition) P(confidence)` where the rules' preconditions are known (Surveys 4.2, I).
+
+    Odd: over *all* rules from one attribute to another the confidences of a precondition add up to 1, and so does
+    REC, whatever was mined. The paper's own confidences (0.8 and 0.6 from one precondition) do not, and give REC
+    above 1.
+
+    Args:
+        preconditions: Chance of each rule's precondition.
+        confidences: Confidence of each rule, in the same order.
+
+    Raises:
+        InputError: The rules are none, the numbers differ, or one is no chance.
+    """
+    return _products(preconditions, confidences)
+
+
+def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Sequence[Fraction]) -> Fraction:
+    """Return `REC = sum P(confidence) P(original | randomized)` if preconditions are unknown too (Surveys 4.2, II).
+
+    Odd: the rules' preconditions carry no weight here, so REC of rules from two preconditions may be near 2.
+
+    Args:
+        confidences: Confidence of each rule between disguised values.
+        correct_guesses: Chance that the value a rule concludes is the true one, given that it was sent:
+            `Entry.posteriors[v][v]`.
+
+    Raises:
+        InputError: The rules are none, the numbers differ, or one is no chance.
+    """
+    return _products(confidences, correct_guesses)
+
+
+def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Fraction:
+    """Return `PSE = PSE(PRE) x REC` of one entry, the largest REC of those found for it (Surveys 4.2).
+
+    Odd, and as the paper computes it: the text announces a *difference* between privacy before mining and
+    recoverability, the formula is a *product*. So a larger REC, an entry that is recovered more easily, *raises* the
+    value, a REC above 1 even above the value before mining, and "the largest REC" is the mildest choice, not the most
+    careful. Compare values of equal REC only; breach levels and losses have no such trap.
+
+    Args:
+        before: `single_entry` of the entry.
+        recoverabilities: One REC for each set of rules, in either scenario.
+
+    Raises:
+        InputError: There is no REC, one is negative, or `before` is no chance.
+    """
+    check_chances([before], "privacy before mining")
+    if not recoverabilities or not all(isinstance(rec, Rational) and rec >= 0 for rec in recoverabilities):
+        raise InputError("privacy after mining needs at least one recoverability, each an exact fraction of 0 or more")
+    return before * max(recoverabilities)
+
+
+def group_value(entries: Sequence[Fraction]) -> Fraction:
+    """Return the value of a group: the smallest of its entries, since finding one finds the others (Surveys 4).
+
+    Raises:
+        InputError: There are no entries.
+    """
+    if not entries:
+        raise InputError("the privacy of a group needs at least one entry")
+    return min(entries)
+
+
+def _products(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
+    if not left or len(left) != len(right):
+        raise InputError(
+            f"recoverability needs as many chances of both kinds, at least one, not {len(left)}, {len(right)}"
+        )
+    check_chances([*left, *right], "recoverability")
+    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
