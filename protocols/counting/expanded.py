@@ -55,9 +55,21 @@ def expand(codes: Codes, design: MultiGroupDesign, columns: Sequence[int]) -> Ex
 
 def merge_equal(codes: Codes) -> tuple[Codes, Index, NDArray[np.int64]]:
     """Return the distinct rows, for each row the index of its distinct one, and how often each occurs."""
-    packed = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.shape[1]))).ravel()
-    _, first, inverse, repeats = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, repeats = np.unique(_row_keys(codes), return_index=True, return_inverse=True, return_counts=True)
     return codes[first], inverse.astype(np.intp), repeats.astype(np.int64)
+
+
+def _row_keys(codes: Codes) -> NDArray[np.void] | NDArray[np.int64]:
+    """Return something for each row that sorts as the row does: one integer where 63 bits hold it, which is faster."""
+    sizes = [int(column.max(initial=0)) + 1 for column in codes.T]
+    if prod(sizes) >= 1 << 63:
+        keys: NDArray[np.void] = np.ascontiguousarray(codes).view(np.dtype((np.void, codes.shape[1]))).ravel()
+        return keys
+    packed = np.zeros(len(codes), dtype=np.int64)
+    for column, size in zip(codes.T, sizes, strict=True):
+        packed *= size
+        packed += column
+    return packed
 
 
 class RowSets:

@@ -66,6 +66,8 @@ def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> R
         engine: Where the counts come from; none of them negative.
         smoothing: Added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
 
+    Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
+
     Raises:
         InputError: The smoothing is negative or not finite, or there is nothing to learn from.
     """

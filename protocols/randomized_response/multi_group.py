@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import lcm, prod
 
 import numpy as np
@@ -161,17 +162,18 @@ class MultiGroupDesign(Design):
         indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
         return indices
 
-    def pattern_weights(self) -> tuple[Fraction, ...]:
-        """Weight `prod w(s_k)` of a guess that the coins had this pattern (DESIGN 5.1).
+    def coin_weights(self, group: int) -> tuple[Fraction, ...]:
+        """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(theta-q)`, `w(s) = -q/(theta-q)`.
 
-        `w(0) = (1-q)/(theta-q)` and `w(s) = -q/(theta-q)`: the weighted guesses of a record add up to its truth in
-        expectation, whatever its coins were.
+        The weighted guesses of a record add up to its truth in expectation, whatever its coin was.
         """
-        weights = []
-        for coins in self.pattern_coins():
-            factors = ((Fraction(int(coin == 0)) - self.lie(k)) / self.contrast(k) for k, coin in enumerate(coins))
-            weights.append(prod(factors, start=Fraction(1)))
-        return tuple(weights)
+        lie, contrast = self.lie(group), self.contrast(group)
+        return ((1 - lie) / contrast, *[-lie / contrast] * (self.orders[group] - 1))
+
+    def pattern_weights(self) -> tuple[Fraction, ...]:
+        """Weight of each guess of all coins of a record, in the order of the patterns: the product over the groups."""
+        every = product(*(self.coin_weights(k) for k in range(len(self.groups))))
+        return tuple(prod(weights, start=Fraction(1)) for weights in every)
 
 
 def offsets_from_uniform(uniform: NDArray[np.int64], theta: Fraction, order: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import pytest
 
 import protocols
 from protocols import errors, messages
-from protocols.counting.engine import CountEngine
+from protocols.counting.engine import CountEngine, Counts
 from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 from protocols.role import Message
 
@@ -38,7 +38,7 @@ def public_roles() -> Iterator[tuple[str, object]]:
         module = load(name)
         for key, value in vars(module).items():
             own = getattr(value, "__module__", None) == name and not key.startswith("_")
-            if own and name != "protocols.role" and value is not CountEngine and is_role(value):
+            if own and name != "protocols.role" and value not in (CountEngine, Counts) and is_role(value):
                 yield f"{name}.{key}", value
 
 
@@ -60,11 +60,14 @@ def test_the_roles_are_found() -> None:
         "counting.dot_product.DotProductKeyHolder",
         "counting.encrypted_coins.EncryptedCoinsEvaluator",
         "counting.encrypted_coins.EncryptedCoinsKeyHolder",
-        "counting.estimated.MeanEstimates",
         "counting.plaintext.PlaintextEngine",
+        "counting.projected.MeanEstimates",
+        "counting.projected.ProjectedEstimates",
         "counting.replies.Replying",
         "counting.replies.Telling",
         "learning.hybrid_id3.HybridId3",
+        "learning.naive_bayes.fit_naive_bayes",
+        "learning.relabelling.label_leaves",
         "two_party.agreement.answer",
         "two_party.agreement.propose",
         "two_party.run.run",

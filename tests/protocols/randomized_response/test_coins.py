@@ -163,7 +163,7 @@ def test_nothing_is_divided_but_fractions() -> None:
         ("randomized_response/multi_group.py", "factors"),
         ("randomized_response/multi_group.py", "moments"),
         ("randomized_response/multi_group.py", "likelihood_ratio"),
-        ("randomized_response/multi_group.py", "pattern_weights"),
+        ("randomized_response/multi_group.py", "coin_weights"),
         ("randomized_response/unrelated_question.py", "factors"),
         ("randomized_response/unrelated_question.py", "moments"),
         ("randomized_response/unrelated_question.py", "likelihood_ratio"),
