@@ -7,30 +7,33 @@ file that breaks any rule is refused with the place. Trees are walked without re
 columns can be one long chain.
 """
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from party.files import read_bytes, write_atomically
-from protocols.errors import InputError
+from party.files import write_atomically
+from party.model_json import (
+    MOST_ATTRIBUTES,
+    ModelError,
+    attribute_of,
+    class_of,
+    compact,
+    list_of,
+    model_bytes,
+    opening,
+    parsed,
+    record_of,
+    refuse,
+    schema_of,
+    text_of,
+)
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Attribute, Schema
 
 FORMAT = "cotally-model/1"
-MOST_BYTES = 1 << 28
-MOST_ATTRIBUTES = 1 << 16
-
-_MOST_NESTING = 6000
 _SPLIT = {"counts", "attribute", "children"}
 _LEAF = {"counts", "class"}
-
-
-class ModelError(InputError):
-    """A model's file cannot be used."""
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -50,17 +53,10 @@ def number_of(count: float) -> int | float:
 
 def to_json(tree: Tree) -> str:
     """Write a model as text, one node a line."""
-    schema = tree.schema
-    target = {"name": schema.class_attribute.name, "values": schema.class_attribute.values}
-    attributes = ",\n  ".join(_json({"party": a.party, "name": a.name, "values": a.values}) for a in schema.attributes)
-    return (
-        f'{{"format": {_json(FORMAT)},\n "class": {_json(target)},\n "attributes": [\n  {attributes}],\n'
-        f' "tree": {_nodes_json(tree)}}}\n'
-    )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
+    attributes = ",\n  ".join(map(compact, fields))
+    begin = opening(FORMAT, tree.schema.class_attribute)
+    return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
 
 
 def _nodes_json(tree: Tree) -> str:
@@ -69,14 +65,14 @@ def _nodes_json(tree: Tree) -> str:
     pending: list[tuple[str, Node, str]] = [("", tree.root, "")]
     while pending:
         head, node, tail = pending.pop()
-        counts = f'{head}{{"counts": {_json([number_of(count) for count in node.counts])}'
+        counts = f'{head}{{"counts": {compact([number_of(count) for count in node.counts])}'
         if isinstance(node, Leaf):
-            lines.append(f'{counts}, "class": {_json(tree.schema.class_attribute.values[node.label])}}}{tail}')
+            lines.append(f'{counts}, "class": {compact(tree.schema.class_attribute.values[node.label])}}}{tail}')
             continue
-        lines.append(f'{counts}, "attribute": {_json(names[node.attribute])}, "children": [')
+        lines.append(f'{counts}, "attribute": {compact(names[node.attribute])}, "children": [')
         values = tree.schema.attributes[node.attribute].values
         tails = ["},"] * (len(values) - 1) + ["}]}" + tail]
-        heads = [f'{{"value": {_json(value)}, "node": ' for value in values]
+        heads = [f'{{"value": {compact(value)}, "node": ' for value in values]
         pending += reversed(list(zip(heads, node.children, tails, strict=True)))
     return "\n".join(lines)
 
@@ -96,12 +92,11 @@ def read_model(path: Path) -> Tree:
     Raises:
         ModelError: It cannot be read, or is not a `cotally-model/1` in every detail.
     """
+    data = model_bytes(path)
     try:
-        return from_json(read_bytes(path, MOST_BYTES))
+        return from_json(data)
     except ModelError as error:
         raise ModelError(f"{path} is not a {FORMAT}: {error}") from None
-    except InputError as error:
-        raise ModelError(str(error)) from None
 
 
 def from_json(data: bytes | str) -> Tree:
@@ -110,83 +105,17 @@ def from_json(data: bytes | str) -> Tree:
     Raises:
         ModelError: It is not a `cotally-model/1` in every detail.
     """
-    top = _record(_parsed(data), "the file", {"format", "class", "attributes", "tree"})
+    top = record_of(parsed(data), "the file", {"format", "class", "attributes", "tree"})
     if top["format"] != FORMAT:
-        _refuse("format", f"must be {FORMAT!r}")
-    target = _record(top["class"], "class", {"name", "values"})
-    class_attribute = _attribute("class", "", target["name"], target["values"])
+        refuse("format", f"must be {FORMAT!r}")
+    target = class_of(top)
     attributes = []
-    for position, entry in enumerate(_list(top["attributes"], "attributes")[:MOST_ATTRIBUTES]):
+    for position, entry in enumerate(list_of(top["attributes"], "attributes")[:MOST_ATTRIBUTES]):
         place = f"attributes[{position}]"
-        fields = _record(entry, place, {"party", "name", "values"})
-        attributes.append(_attribute(place, _text(fields["party"], place), fields["name"], fields["values"]))
-    try:
-        schema = Schema(tuple(attributes), class_attribute, ())
-    except InputError as error:
-        _refuse("attributes", str(error))
+        fields = record_of(entry, place, {"party", "name", "values"})
+        attributes.append(attribute_of(place, text_of(fields["party"], place), fields["name"], fields["values"]))
+    schema = schema_of(attributes, target)
     return Tree(schema, _Nodes(schema).read(top["tree"]))
-
-
-def _parsed(data: bytes | str) -> object:
-    try:
-        with _deep_nesting():
-            return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
-    except RecursionError:
-        _refuse("the file", "is nested too deep")
-    except ValueError:  # bad JSON, bad UTF-8, or an integer of thousands of digits
-        _refuse("the file", "is not JSON")
-
-
-@contextmanager
-def _deep_nesting() -> Iterator[None]:
-    usual = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(usual, _MOST_NESTING))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(usual)
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        _refuse("the file", "gives a key twice")
-    return record
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    _refuse("the file", f"holds {name}, which is no JSON number")
-
-
-def _refuse(place: str, problem: str) -> NoReturn:
-    raise ModelError(f"{place} {problem}")
-
-
-def _record(value: object, place: str, keys: set[str]) -> dict[str, Any]:
-    if not isinstance(value, dict) or set(value) != keys:
-        _refuse(place, "must have exactly the keys " + ", ".join(sorted(keys)))
-    return value
-
-
-def _list(value: object, place: str) -> list[Any]:
-    if not isinstance(value, list):
-        _refuse(place, "must be a list")
-    return value
-
-
-def _text(value: object, place: str) -> str:
-    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
-        _refuse(place, "must hold text")
-    return value
-
-
-def _attribute(place: str, party: str, name: object, values: object) -> Attribute:
-    texts = tuple(_text(value, f"{place}.values") for value in _list(values, f"{place}.values"))
-    named = _text(name, f"{place}.name")
-    try:
-        return Attribute(party, named, texts)
-    except InputError as error:
-        _refuse(place, f"cannot be used: {error}")
 
 
 @dataclass(frozen=True)
@@ -215,38 +144,38 @@ class _Nodes:
             record = entry.value if isinstance(entry.value, dict) else {}
             counts = self._counts(record.get("counts"), entry.place)
             if "class" in record:
-                heads.append(self._leaf(_record(record, entry.place, _LEAF), entry.place, counts))
+                heads.append(self._leaf(record_of(record, entry.place, _LEAF), entry.place, counts))
                 continue
-            _record(record, entry.place, _SPLIT)
+            record_of(record, entry.place, _SPLIT)
             attribute = self._split_on(record["attribute"], entry)
             heads.append((counts, attribute))
             pending += reversed(self._children(record["children"], attribute, entry))
         return self._joined(heads)
 
     def _counts(self, value: object, place: str) -> tuple[float, ...]:
-        counts = _list(value, f"{place}.counts")
+        counts = list_of(value, f"{place}.counts")
         fits = (type(count) in (int, float) and abs(count) < 2**53 for count in counts)  # no infinity
         if len(counts) != self._schema.classes or not all(fits):
-            _refuse(f"{place}.counts", f"must be {self._schema.classes} numbers, one a class")
+            refuse(f"{place}.counts", f"must be {self._schema.classes} numbers, one a class")
         return tuple(counts)
 
     def _leaf(self, record: dict[str, Any], place: str, counts: tuple[float, ...]) -> Leaf:
         if not isinstance(record["class"], str) or record["class"] not in self._labels:
-            _refuse(f"{place}.class", "is not one of the classes")
+            refuse(f"{place}.class", "is not one of the classes")
         return Leaf(counts, self._labels[record["class"]])
 
     def _split_on(self, name: object, entry: _Entry) -> int:
         if not isinstance(name, str) or name not in self._index:
-            _refuse(f"{entry.place}.attribute", "is not one of the attributes")
+            refuse(f"{entry.place}.attribute", "is not one of the attributes")
         if self._index[name] in entry.used:
-            _refuse(f"{entry.place}.attribute", "was split on above")
+            refuse(f"{entry.place}.attribute", "was split on above")
         return self._index[name]
 
     def _children(self, value: object, attribute: int, entry: _Entry) -> list[_Entry]:
         place = f"{entry.place}.children"
-        records = [_record(child, place, {"value", "node"}) for child in _list(value, place)]
+        records = [record_of(child, place, {"value", "node"}) for child in list_of(value, place)]
         if tuple(record["value"] for record in records) != self._schema.attributes[attribute].values:
-            _refuse(place, "must be one for each value of the attribute, in its order")
+            refuse(place, "must be one for each value of the attribute, in its order")
         used = entry.used | {attribute}
         return [_Entry(record["node"], f"{place}[{i}].node", used) for i, record in enumerate(records)]
 

@@ -3,10 +3,11 @@
 A column is found by the attribute's name or, where both parties have a column of that name, by `party.name`. A cell
 belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text,
 the bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
-branch: its row gets the majority class of the node that it reached.
+branch: its row gets the majority class of the node that it reached; naive Bayes
+leaves such a cell out.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from party.data import MISSING_TOKENS, Frame, label_of
 from party.errors import DataError
-from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Node, Tree, majority
 from protocols.tables.schema import Attribute
 
 NO_BRANCH = -1
@@ -34,23 +36,28 @@ class Predictions:
         return f"<Predictions of {len(self.labels)} rows>"
 
 
-def predict_frame(tree: Tree, frame: Frame, missing_tokens: Collection[str] = MISSING_TOKENS) -> Predictions:
+def predict_frame(
+    model: Tree | NaiveBayes, frame: Frame, missing_tokens: Collection[str] = MISSING_TOKENS
+) -> Predictions:
     """Classify every row of a file.
 
     Args:
-        tree: The model.
-        frame: The file; only columns that the tree splits on are needed.
+        model: The model.
+        frame: The file; of a tree only columns that it splits on are needed.
         missing_tokens: Texts that mean a missing cell; an empty cell always does.
 
     Raises:
-        DataError: A column that the tree splits on is not there, or its name alone does not tell whose it is.
+        DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
     """
-    attributes = tree.schema.attributes
-    used = sorted({node.attribute for _, node in tree.walk() if isinstance(node, Split)})
+    attributes = model.schema.attributes
+    used = sorted(model.columns)
     branches = {i: _branches(frame, column_of(frame, attributes, i), attributes[i], missing_tokens) for i in used}
-    codes = classify(tree.root, branches, len(frame))
-    values = tree.schema.class_attribute.values
-    correct, known = _score(tree, frame, codes, missing_tokens)
+    if isinstance(model, Tree):
+        codes = classify(model.root, branches, len(frame))
+    else:
+        codes = _most_likely(model, [branches[i] for i in used])
+    values = model.schema.class_attribute.values
+    correct, known = _score(model, frame, codes, missing_tokens)
     return Predictions([values[code] for code in codes], correct, known)
 
 
@@ -103,11 +110,18 @@ def classify(root: Node, branches: Mapping[int, Branches], rows: int) -> NDArray
     return labels
 
 
+def _most_likely(model: NaiveBayes, branches: Sequence[Branches]) -> NDArray[np.intp]:
+    """Return the class of each row; a cell without a branch says nothing: it selects a last row of zeros."""
+    tables = tuple(np.vstack([table, np.zeros(table.shape[1])]) for table in model.conditional)
+    codes = [np.where(b == NO_BRANCH, len(table) - 1, b) for b, table in zip(branches, tables, strict=True)]
+    return NaiveBayes(model.schema, model.prior, tables).predict(np.column_stack(codes))
+
+
 def _score(
-    tree: Tree, frame: Frame, codes: Iterable[int], missing_tokens: Collection[str]
+    model: Tree | NaiveBayes, frame: Frame, codes: Iterable[int], missing_tokens: Collection[str]
 ) -> tuple[int | None, int | None]:
     """Count right predictions among the rows whose class is given."""
-    target = tree.schema.class_attribute
+    target = model.schema.class_attribute
     if target.name not in frame.columns:
         return None, None
     truth = frame.column(target.name).cells

@@ -3,19 +3,14 @@
 Names and values come from two parties' files, so nothing unprintable of them reaches a terminal.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from party.model import number_of, references
+from party.printable import printable
 from protocols.learning.tree import Leaf, Node, Tree
+from protocols.tables.expression import ROOT, Expression
 
-
-def printable(text: str) -> str:
-    r"""Return a text whose unprintable characters are written as escapes.
-
-    >>> printable("a\x1b[2J")
-    'a\\x1b[2J'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+MARK = "(?)"
 
 
 def count_text(count: float) -> str:
@@ -32,23 +27,24 @@ def title(tree: Tree) -> str:
     return f"{printable(target.name)} [{values}]: {nodes}, depth {tree.depth}"
 
 
-def tree_lines(tree: Tree, levels: int | None = None) -> Iterator[str]:
+def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
     """Yield a tree line by line, one a node.
 
     Args:
         tree: The tree.
         levels: Leave out what is deeper than this; None for everything.
+        marked: Splits that get `MARK`.
     """
     names = [printable(name) for name in references(tree.schema.attributes)]
     yield title(tree)
-    pending: list[tuple[Node, str, str, int]] = [(tree.root, "", "", 0)]
+    pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
     while pending:
-        node, head, below, depth = pending.pop()
-        counts = "[" + " ".join(map(count_text, node.counts)) + "]"
+        node, head, below, path = pending.pop()
+        counts = "[" + " ".join(map(count_text, node.counts)) + "]" + (f" {MARK}" if path in marked else "")
         if isinstance(node, Leaf):
             yield f"{head}→ {printable(tree.schema.class_attribute.values[node.label])} {counts}"
             continue
-        if depth == levels:
+        if len(path.terms) == levels:
             yield f"{head}{names[node.attribute]} {counts} …"
             continue
         yield f"{head}{names[node.attribute]} {counts}"
@@ -59,7 +55,7 @@ def tree_lines(tree: Tree, levels: int | None = None) -> Iterator[str]:
                 node.children[i],
                 f"{below}{'└─' if i == last else '├─'} {values[i]}: ",
                 f"{below}{'   ' if i == last else '│  '}",
-                depth + 1,
+                path.child(node.attribute, i),
             )
             for i in range(last, -1, -1)
         ]

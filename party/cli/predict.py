@@ -1,10 +1,11 @@
 """Classify the rows of a CSV or Parquet file and write them with one more column.
 
-Columns are found by name, or by `party.name` where both parties have a column of that name; only those that the
-tree splits on are needed. Numbers fall into the bins of the model. A missing cell counts as the value "missing" where
-the model has it, else as "other". A cell that the model has no branch for (never seen in training, or missing where the
-model knows no missing value) gives its row the majority class of the node that it reached. If the file has the class
-column, the accuracy over the rows whose class is given is told on the standard error.
+Columns are found by name, or by `party.name` where both parties have a column of that name; only those that the model
+reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the model. A missing
+cell counts as the value "missing" where the model has it, else as "other". A cell that the model does not know (never
+seen in training, or missing where the model knows no missing value) gives its row the majority class of the node that
+it reached; naive Bayes leaves it out. If the file has the class column, the accuracy over the rows whose class is given
+is told on the standard error.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 from party.data import MISSING_TOKENS, Frame, read_frame
 from party.errors import DataError
 from party.files import write_atomically
-from party.model import read_model
+from party.model_file import read_any
 from party.prediction import predict_frame
 
 SUMMARY = "classify the rows of a file"
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
-    tree = read_model(arguments.model)
+    model = read_any(arguments.model)
     frame = read_frame(arguments.rows)
     if arguments.column in frame.columns:
         raise DataError(
@@ -47,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             column=arguments.column,
         )
     tokens = MISSING_TOKENS if arguments.missing is None else tuple(arguments.missing)
-    predictions = predict_frame(tree, frame, tokens)
+    predictions = predict_frame(model, frame, tokens)
     text = _with_column(frame, arguments.column, predictions.labels)
     if arguments.output is None:
         sys.stdout.write(text)

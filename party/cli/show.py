@@ -1,15 +1,18 @@
 """Print a model: as text, as a drawing for Graphviz, or as JSON.
 
-The numbers in brackets are the records of each class, in the order of the first line.
+Of a tree the numbers in brackets are the records of each class, in the order of the first line; of naive Bayes the
+tables are the chances of each value, given the class.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from party.model import read_model, to_json
+from party.bayes_text import bayes_lines
+from party.model_file import read_any, to_json
 from party.tree_text import to_dot, tree_lines
 from protocols.errors import InputError
+from protocols.learning.tree import Tree
 
 SUMMARY = "print a model"
 
@@ -27,12 +30,19 @@ def run(arguments: argparse.Namespace) -> int:
     """Print it."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
-    tree = read_model(arguments.model)
-    if arguments.dot:
-        sys.stdout.write(to_dot(tree))
-    elif arguments.json:
-        sys.stdout.write(to_json(tree))
+    model = read_any(arguments.model)
+    if arguments.json:
+        sys.stdout.write(to_json(model))
+        return 0
+    if not isinstance(model, Tree):
+        if arguments.dot or arguments.levels is not None:
+            raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot and --levels do not apply")
+        lines = bayes_lines(model)
+    elif arguments.dot:
+        sys.stdout.write(to_dot(model))
+        return 0
     else:
-        for line in tree_lines(tree, arguments.levels):
-            print(line)
+        lines = tree_lines(model, arguments.levels)
+    for line in lines:
+        print(line)
     return 0

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from party.model import ModelError, from_json, read_model, references, to_json, write_model
+from party.model import from_json, read_model, references, to_json, write_model
+from party.model_json import ModelError
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute

@@ -1,0 +1,160 @@
+"""Strict reading of a model's JSON: what breaks any rule is refused, with its place.
+
+Shared by the formats of trees (`model.py`) and of naive Bayes (`bayes_model.py`).
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from party.files import read_bytes
+from protocols.errors import InputError
+from protocols.tables.schema import Attribute, Schema
+
+MOST_BYTES = 1 << 28
+MOST_ATTRIBUTES = 1 << 16
+
+_MOST_NESTING = 6000
+
+
+class ModelError(InputError):
+    """A model's file cannot be used."""
+
+
+def model_bytes(path: Path) -> bytes:
+    """Return the content of a model's file.
+
+    Raises:
+        ModelError: It cannot be read.
+    """
+    try:
+        return read_bytes(path, MOST_BYTES)
+    except InputError as error:
+        raise ModelError(str(error)) from None
+
+
+def compact(value: object) -> str:
+    """Write a value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def parsed(data: bytes | str) -> object:
+    """Return what the JSON says.
+
+    Raises:
+        ModelError: It is no JSON, gives a key twice, holds an infinity or is nested too deep.
+    """
+    try:
+        with _deep_nesting():
+            return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
+    except RecursionError:
+        refuse("the file", "is nested too deep")
+    except ValueError:  # bad JSON, bad UTF-8, or an integer of thousands of digits
+        refuse("the file", "is not JSON")
+
+
+@contextmanager
+def _deep_nesting() -> Iterator[None]:
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(usual, _MOST_NESTING))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(usual)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        refuse("the file", "gives a key twice")
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    refuse("the file", f"holds {name}, which is no JSON number")
+
+
+def refuse(place: str, problem: str) -> NoReturn:
+    """Raise the error of this place.
+
+    Raises:
+        ModelError: Always.
+    """
+    raise ModelError(f"{place} {problem}")
+
+
+def record_of(value: object, place: str, keys: set[str]) -> dict[str, Any]:
+    """Return an object that has exactly these keys.
+
+    Raises:
+        ModelError: It does not.
+    """
+    if not isinstance(value, dict) or set(value) != keys:
+        refuse(place, "must have exactly the keys " + ", ".join(sorted(keys)))
+    return value
+
+
+def list_of(value: object, place: str) -> list[Any]:
+    """Return a list.
+
+    Raises:
+        ModelError: It is none.
+    """
+    if not isinstance(value, list):
+        refuse(place, "must be a list")
+    return value
+
+
+def text_of(value: object, place: str) -> str:
+    """Return a text.
+
+    Raises:
+        ModelError: It is none, or no valid Unicode.
+    """
+    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+        refuse(place, "must hold text")
+    return value
+
+
+def attribute_of(place: str, party: str, name: object, values: object) -> Attribute:
+    """Return an attribute.
+
+    Raises:
+        ModelError: Name or values cannot be used.
+    """
+    texts = tuple(text_of(value, f"{place}.values") for value in list_of(values, f"{place}.values"))
+    named = text_of(name, f"{place}.name")
+    try:
+        return Attribute(party, named, texts)
+    except InputError as error:
+        refuse(place, f"cannot be used: {error}")
+
+
+def class_of(top: dict[str, Any]) -> Attribute:
+    """Return the class that the top level of a model declares.
+
+    Raises:
+        ModelError: It cannot be used.
+    """
+    target = record_of(top["class"], "class", {"name", "values"})
+    return attribute_of("class", "", target["name"], target["values"])
+
+
+def schema_of(attributes: Sequence[Attribute], target: Attribute) -> Schema:
+    """Return the schema of these attributes.
+
+    Raises:
+        ModelError: They do not go together.
+    """
+    try:
+        return Schema(tuple(attributes), target, ())
+    except InputError as error:
+        refuse("attributes", str(error))
+
+
+def opening(name: str, target: Attribute) -> str:
+    """Write how a model's file of this format begins: what `class_of` reads."""
+    return f'{{"format": {compact(name)},\n "class": {compact({"name": target.name, "values": target.values})},\n'
