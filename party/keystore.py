@@ -44,8 +44,8 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
             raise IdentityError(f"{folder / name} exists and is kept: a secret is never overwritten")
     key = _generate(bits)
     lines = [_HEADER, *(f"{name} {value:x}" for name, value in (("n", key.p * key.q), ("p", key.p), ("q", key.q)))]
-    _write_secret(folder / PAILLIER_FILE, "".join(f"{line}\n" for line in lines).encode())
-    _write_secret(folder / SECRET_FILE, secrets.token_bytes(SECRET_BYTES))
+    write_secret(folder / PAILLIER_FILE, "".join(f"{line}\n" for line in lines).encode())
+    write_secret(folder / SECRET_FILE, secrets.token_bytes(SECRET_BYTES))
 
 
 def _generate(bits: int) -> PrivateKey:
@@ -57,7 +57,12 @@ def _generate(bits: int) -> PrivateKey:
             continue
 
 
-def _write_secret(path: Path, data: bytes) -> None:
+def write_secret(path: Path, data: bytes) -> None:
+    """Make a file that its owner alone can read, whole on the disk before this returns.
+
+    Raises:
+        IdentityError: It exists, and is left as it is, or cannot be written.
+    """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
@@ -76,7 +81,7 @@ def load_secret(folder: Path) -> bytes:
     Raises:
         IdentityError: It is missing, truncated or open to others.
     """
-    data = _read_secret(folder / SECRET_FILE)
+    data = read_secret(folder / SECRET_FILE)
     if len(data) != SECRET_BYTES:
         raise IdentityError(f"{folder / SECRET_FILE} is not {SECRET_BYTES} bytes long: {_CURE}")
     return data
@@ -93,7 +98,7 @@ def load_private_key(folder: Path, floor_bits: int) -> PrivateKey:
         IdentityError: It is missing, damaged, open to others, too short, or its numbers do not fit together.
     """
     path = folder / PAILLIER_FILE
-    n, p, q = _parse(path, _read_secret(path))
+    n, p, q = _parse(path, read_secret(path))
     if p * q != n:
         raise IdentityError(f"{path} is damaged, its factors do not give its modulus: {_CURE}")
     try:
@@ -108,11 +113,21 @@ def load_private_key(folder: Path, floor_bits: int) -> PrivateKey:
     return key
 
 
-def _read_secret(path: Path) -> bytes:
+def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = _CURE) -> bytes:
+    """Read a file that only its owner can read.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have.
+        cure: What to do where it cannot be read.
+
+    Raises:
+        IdentityError: It is missing, too large, unreadable or open to others.
+    """
     try:
-        data = read_bytes(path, _MOST_BYTES)
+        data = read_bytes(path, most)
     except InputError as error:
-        raise IdentityError(f"{error}: {_CURE}") from None
+        raise IdentityError(f"{error}: {cure}") from None
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
         raise IdentityError(f"{path} is open to other users: run `chmod 600 {path}`")
     return data

@@ -8,6 +8,7 @@ So each is noted under the data set's name before the first byte leaves, and any
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +32,7 @@ _CURES = {
     "seed": _SPLITS,
     "test": _SPLITS,
 }
+_ORDER = ("columns", "kind", "theta", "groups", "personal", "records", "answers", "seed", "test")
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,17 @@ def changed_field(folder: Path, release: Release) -> str | None:
     Raises:
         ConfigError: The record in the party's folder cannot be read.
     """
-    known = _read(folder / FILE).get(release.dataset, {})
-    order = ("columns", "theta", "groups", "records", "seed", "test")
-    return next(
-        (f for f in order if f in release.fields and known.get(f, release.fields[f]) != release.fields[f]), None
-    )
+    return first_change(_read(folder / FILE).get(release.dataset, {}), release.fields)
+
+
+def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
+    """Return the first field that is known to have been released otherwise, or None; what is not known may be new."""
+    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
+
+
+def refusal(dataset: str, field: str, record: Path, cure: str) -> ConfigError:
+    """Make the error that says what was released otherwise, where that is written, and what to do."""
+    return ConfigError(f"data set {dataset!r} has been released with other {field} before ({record}); {cure}")
 
 
 def check_release(folder: Path, release: Release) -> None:
@@ -76,8 +84,7 @@ def check_release(folder: Path, release: Release) -> None:
     """
     field = changed_field(folder, release)
     if field is not None:
-        what = f"data set {release.dataset!r} has been released with other {field} before ({folder / FILE})"
-        raise ConfigError(f"{what}; {_CURES[field]}")
+        raise refusal(release.dataset, field, folder / FILE, _CURES[field])
 
 
 def record_release(folder: Path, release: Release) -> None:

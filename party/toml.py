@@ -76,7 +76,7 @@ class Section:
         self.path, self.place, self._content = path, place, content
         for key in content if keys is not None else ():
             if key not in (keys or ()):
-                raise self.error(key, "unknown key" + _suggestion(key, keys or ()))
+                raise self.error(key, "unknown key" + suggestion(key, keys or ()))
 
     def error(self, key: str, problem: str) -> ConfigError:
         """Make the error that names file, key and problem."""
@@ -109,7 +109,7 @@ class Section:
     def _check_choice(self, key: str, value: str, options: Sequence[str]) -> None:
         if value not in options:
             listed = ", ".join(f'"{option}"' for option in options)
-            raise self.error(key, f"must be one of {listed}" + _suggestion(value, options))
+            raise self.error(key, f"must be one of {listed}" + suggestion(value, options))
 
     def texts(
         self, key: str, default: Sequence[str] | _Required = REQUIRED, options: Sequence[str] | None = None
@@ -123,6 +123,11 @@ class Section:
         for item in value if options is not None else ():
             self._check_choice(key, item, options or ())
         return tuple(value)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value: bool = self._get(key, (bool,), default)
+        return value
 
     def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
         """Return an integer in `low .. high`."""
@@ -171,6 +176,7 @@ def exact_number(text: str) -> Fraction | None:
         return None
 
 
-def _suggestion(word: str, options: Collection[str]) -> str:
+def suggestion(word: str, options: Collection[str]) -> str:
+    """Return the end of an error about an unknown word: the option that it was meant to be, or all of them."""
     close = get_close_matches(word, options, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(options)}" if options else ""

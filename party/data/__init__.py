@@ -11,7 +11,7 @@ from party.data.columns import (
     treat,
 )
 from party.data.reader import Column, Frame, read_frame
-from party.data.share import DataShare, read_share
+from party.data.share import DataShare, distinct_ids, read_share
 
 __all__ = [
     "EVERY_OTHER",
@@ -23,6 +23,7 @@ __all__ = [
     "DataShare",
     "Frame",
     "TreatedColumn",
+    "distinct_ids",
     "label_of",
     "read_frame",
     "read_share",

@@ -66,7 +66,7 @@ def read_share(
     """
     frame = read_frame(path)
     plans = _plans(frame, id_column, class_name, treatments or {}, ignore)
-    ids = _distinct_ids(frame.column(id_column))
+    ids = distinct_ids(frame.column(id_column))
     treated = {name: treat(frame.column(name), plan, missing_tokens) for name, plan in plans.items()}
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     class_attribute = None if class_name is None else columns[-1]
@@ -101,8 +101,12 @@ def _plans(
     return plans
 
 
-def _distinct_ids(column: Column) -> list[str]:
-    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56)."""
+def distinct_ids(column: Column) -> list[str]:
+    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56).
+
+    Raises:
+        DataError: One is empty or occurs twice.
+    """
     ids = [text for text in column.cells if text is not None]
     empty = len(column.cells) - len(ids)
     if empty:

@@ -1,0 +1,143 @@
+"""Disguise a table of true answers, once and for all (DESIGN 4; FAULTS B1, B2, B5).
+
+Every respondent's coins are a keyed function of the secret, the data set and the record's id: whole numbers, no
+generator with a state. The order of the records does not matter to them, and asking again gives the same copy.
+
+Discloses: what `cotally privacy` says of the design.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from party.data import Frame, distinct_ids
+from party.errors import ConfigError, DataError
+from party.survey.design_file import SurveyDesign
+from party.survey.secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
+from party.survey.table import Source, as_frame, read_codes
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.design import Draw
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomness import canonical, keyed_digest
+from protocols.tables.table import Codes
+
+
+@dataclass(frozen=True, repr=False)
+class Disguised:
+    """A disguised table as text: column names, and the cells of each."""
+
+    columns: tuple[str, ...]
+    cells: tuple[Sequence[str], ...]
+    left_out: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.cells[0])
+
+    def __repr__(self) -> str:
+        return f"<Disguised {len(self)} x {len(self.columns)}>"
+
+    def to_dict(self) -> dict[str, Sequence[str]]:
+        """Return the columns by name: what `pandas.DataFrame` takes."""
+        return dict(zip(self.columns, self.cells, strict=True))
+
+
+def disguise_table(
+    source: Source,
+    design: SurveyDesign,
+    secret: Path | str,
+    dataset: str | None = None,
+    personal: Source | None = None,
+) -> Disguised:
+    """Return the disguised copy of a table; the same whenever asked.
+
+    Args:
+        source: True answers: a file or a DataFrame.
+        design: What is asked and how it is disguised.
+        secret: The owner's secret file, made on first use.
+        dataset: Name of the data set, to be noted on first use; the file's name unless given.
+        personal: For the unrelated question, the respondents' personal answers, by the same ids; drawn if not given.
+
+    Raises:
+        ConfigError: The design names no id, has no personal answers to replace, or the secret was used before for
+            another disguise or other data.
+        DataError: A table cannot be read or does not fit the design.
+        IdentityError: The secret cannot be read or made.
+    """
+    frame = as_frame(source)
+    ids = _ids(frame, design)
+    codes = read_codes(frame, design)
+    answers = None if personal is None else _answers(as_frame(personal), design, ids)
+    path = Path(secret)
+    known = read_coin_secret(path) if path.exists() else None
+    if known is not None and dataset not in (None, known.dataset):
+        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new --secret file for another")
+    key = new_key() if known is None else known.key
+    name = dataset or frame.path.stem if known is None else known.dataset
+    fields = _release(key, design, ids, codes, answers)
+    if known is None:
+        write_coin_secret(path, CoinSecret(name, key, fields))
+    else:
+        check_same(path, known, fields)
+    responses = _responses(design, codes, answers, keyed_draw(key, name, ids))
+    return _as_text(design, responses, ids, frame)
+
+
+def _ids(frame: Frame, design: SurveyDesign) -> list[str]:
+    if design.id_column is None:
+        raise ConfigError(f"{design.path}: id: is missing: name the column that says which record is whose")
+    return distinct_ids(frame.column(design.id_column))
+
+
+def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
+    """Return the personal answers in the order of the true records; plain columns are 0."""
+    if not isinstance(design.design, UnrelatedQuestionDesign):
+        raise ConfigError(f"{design.path}: kind: the related question has no personal answers")
+    row_of = {record: row for row, record in enumerate(_ids(frame, design))}
+    if row_of.keys() != set(ids):
+        raise DataError(
+            f"the ids are not those of the true records: {len(row_of)} here, {len(ids)} there", path=frame.path
+        )
+    codes = np.zeros((len(ids), len(design.names)), dtype=np.uint8)
+    for column, (name, domain) in enumerate(zip(design.names, design.domains, strict=True)):
+        if design.design.group_of(column) is not None:
+            codes[:, column] = domain.codes(frame.column(name))
+    return codes[[row_of[record] for record in ids]]
+
+
+def _release(
+    key: bytes, design: SurveyDesign, ids: Sequence[str], codes: Codes, answers: Codes | None
+) -> Mapping[str, object]:
+    """Return what leaves, field by field; contents as digests that nobody without the key can check a guess against.
+
+    The order of the records is no part of it: coins go with ids.
+    """
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    records = [canonical(ids[row].encode(), codes[row].tobytes()) for row in order]
+    chances = design.design.personal if isinstance(design.design, UnrelatedQuestionDesign) else ()
+    told = None if answers is None else keyed_digest(key, b"answers", *(answers[row].tobytes() for row in order)).hex()
+    return {
+        "columns": [[name, list(values)] for name, values in zip(design.names, design.values, strict=True)],
+        "kind": design.kind,
+        "theta": str(design.design.theta),
+        "groups": [list(group) for group in design.design.groups],
+        "personal": [list(map(str, column)) for column in chances],
+        "records": keyed_digest(key, b"contents", *records).hex(),
+        "answers": told,
+    }
+
+
+def _responses(design: SurveyDesign, codes: Codes, answers: Codes | None, draw: Draw) -> Codes:
+    if answers is None or not isinstance(design.design, UnrelatedQuestionDesign):
+        return design.design.randomize(codes, draw)
+    return design.design.answer(codes, answers, design.design.truths(draw))
+
+
+def _as_text(design: SurveyDesign, responses: Codes, ids: Sequence[str], frame: Frame) -> Disguised:
+    texts = [np.array(values, dtype=object)[column] for values, column in zip(design.values, responses.T, strict=True)]
+    columns, cells = design.names, tuple(column.tolist() for column in texts)
+    left_out = tuple(name for name in frame.columns if name not in (*design.names, design.id_column))
+    if design.keep_id and design.id_column is not None:
+        columns, cells = (design.id_column, *columns), (ids, *cells)
+    return Disguised(columns, cells, left_out)

@@ -1,0 +1,54 @@
+"""The domain of a survey's column: declared without a look at the data, since a collector has none but disguised ones.
+
+A cell is one of the values, or a number that falls into one of the bins. A missing cell is the value that the
+declaration gives it, or an error; so is a cell outside the domain. No error holds a cell's content.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.data import MISSING_TOKENS, Column
+from party.data.bins import bin_of, number
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a column can hold.
+
+    Args:
+        values: In the order of their codes.
+        edges: Of the bins, which are the first values; empty where there are none.
+        missing: The value of a missing cell; None where it is refused.
+    """
+
+    values: tuple[str, ...]
+    edges: tuple[Decimal, ...] = ()
+    missing: str | None = None
+
+    def codes(self, column: Column) -> NDArray[np.uint8]:
+        """Return the code of every cell.
+
+        Raises:
+            DataError: A cell is missing where that is refused, or outside the domain; the text names its line.
+        """
+        first: dict[str | None, int] = {}
+        for row, text in enumerate(column.cells):
+            first.setdefault(text, row)
+        code = {text: self._code(column, text, row) for text, row in first.items()}
+        return np.fromiter(map(code.__getitem__, column.cells), np.uint8, len(column.cells))
+
+    def _code(self, column: Column, text: str | None, row: int) -> int:
+        if text in self.values:
+            return self.values.index(text)
+        if text is None or text in MISSING_TOKENS:
+            if self.missing is None:
+                raise column.error("the cell is missing, and the design declares no value for that", row)
+            return self.values.index(self.missing)
+        value = number(text) if self.edges else None
+        if value is None:
+            what = "no plain number, nor one of the declared bins" if self.edges else "none of the declared values"
+            raise column.error(f"the cell is {what}", row)
+        return bin_of(self.edges, value)

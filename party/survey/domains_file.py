@@ -1,0 +1,70 @@
+"""The part `[columns]` of a `design.toml`: the domain of every column."""
+
+from decimal import Decimal
+
+from party.data import MISSING, ColumnTreatment
+from party.data.bins import bin_labels, number
+from party.errors import ConfigError
+from party.survey.domains import Domain
+from party.toml import Section
+from protocols.errors import InputError
+from protocols.tables.schema import Attribute
+
+_REFUSE, _VALUE = "refuse", "value"
+_NOT_KNOWN = "depends on the data, which a collector does not have: list the values, or the edges of bins"
+
+
+def read_domains(top: Section) -> dict[str, Domain]:
+    """Return the domain of every column, in the order of the file.
+
+    Raises:
+        ConfigError: There is no column, or a domain is missing or does not follow from the declaration alone.
+    """
+    columns = top.section("columns", None)
+    if not columns.names:
+        raise top.error("columns", "names no column")
+    return {name: _domain(columns, name) for name in columns.names}
+
+
+def _domain(columns: Section, name: str) -> Domain:
+    section = columns.section(name, ("values", "bins", "missing", "max_values"))
+    for key in ("max_values", "bins"):
+        if isinstance(section.raw(key, None), str | int):
+            raise section.error(key, _NOT_KNOWN)
+    if ("values" in section.names) == ("bins" in section.names):
+        raise columns.error(name, "give either its values or the edges of its bins")
+    edges = _edges(section) if "bins" in section.names else ()
+    values = bin_labels(edges) if edges else section.texts("values")
+    missing = section.text("missing", MISSING if MISSING in values else _REFUSE)
+    if missing == _VALUE:
+        missing = MISSING
+        values = values if MISSING in values else (*values, MISSING)
+    if missing == _REFUSE:
+        return _checked(columns, name, Domain(values, edges))
+    if missing not in values:
+        raise section.error("missing", f'must be "{_VALUE}" (a value {MISSING!r} of its own), "{_REFUSE}" or a value')
+    return _checked(columns, name, Domain(values, edges, missing))
+
+
+def _checked(columns: Section, name: str, domain: Domain) -> Domain:
+    if "" in domain.values:
+        raise columns.error(name, "an empty cell is a missing one: no value can be empty")
+    try:
+        Attribute("", name, domain.values)
+    except InputError as error:
+        raise columns.error(name, str(error)) from None
+    return domain
+
+
+def _edges(section: Section) -> tuple[Decimal, ...]:
+    listed = section.raw("bins")
+    if not isinstance(listed, list):
+        raise section.error("bins", "must be a list of edges, such as [18, 65]")
+    edges = tuple(edge if isinstance(edge, Decimal) else number(str(edge)) for edge in listed)
+    if None in edges:
+        raise section.error("bins", "the edges must be numbers")
+    try:
+        ColumnTreatment(bins=tuple(edge for edge in edges if edge is not None))
+    except ConfigError as error:
+        raise section.error("bins", str(error)) from None
+    return tuple(edge for edge in edges if edge is not None)

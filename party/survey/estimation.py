@@ -1,0 +1,135 @@
+"""What a collector asks of disguised answers: counts and shares with their errors, respondents needed, likelihoods."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from party.printable import printable
+from party.survey.design_file import SurveyDesign
+from party.survey.expressions import expression_text
+from protocols.randomized_response.design import cells
+from protocols.randomized_response.estimate import Estimate, estimate_count
+from protocols.randomized_response.likelihood import MostLikely, most_likely
+from protocols.randomized_response.sample_size import SampleSize, sample_size
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+UNBIASED = (
+    "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "
+    "are few. Cutting them off would bias them."
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which answers are wanted beside the estimate.
+
+    Args:
+        confidence: Of the interval for the population's share.
+        half_width: Of the interval of a survey to be planned; None to plan none.
+        likelihood: Whether to give the most likely joint distribution too.
+    """
+
+    confidence: float = 0.95
+    half_width: Fraction | None = None
+    likelihood: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Finding:
+    """What is known of one expression."""
+
+    text: str
+    estimate: Estimate
+    interval: tuple[float, float]
+    needed: SampleSize | None
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    likely: MostLikely | None
+
+    def lines(self, asked: Asked) -> Iterator[str]:
+        """Yield the finding in words."""
+        low, high = self.interval
+        percent = f"{100 * asked.confidence:g} %"
+        yield printable(self.text)
+        yield f"  count {float(self.estimate.count):.1f}, standard error {self.estimate.standard_error:.1f}"
+        share, error = float(self.estimate.proportion), self.estimate.proportion_error
+        yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
+        if self.needed is not None:
+            width = float(self.needed.half_width)
+            yield f"  {self.needed.records} respondents give an interval of +- {width:g} whatever the share is"
+        if self.likely is not None:
+            yield from self._likely_lines(self.likely)
+
+    def _likely_lines(self, likely: MostLikely) -> Iterator[str]:
+        yield f"  most likely distribution of {printable(', '.join(self.columns))} (not the estimates above):"
+        for values, share in self.cells(likely):
+            yield f"    {share:.4f}  {printable(', '.join(values))}"
+        if not likely.converged:
+            yield f"    not at the maximum yet after {likely.rounds} rounds"
+
+    def cells(self, likely: MostLikely) -> Iterator[tuple[tuple[str, ...], float]]:
+        """Yield every cell of the likely distribution by its labels."""
+        for cell in cells(likely.shares.shape):
+            yield (
+                tuple(labels[code] for labels, code in zip(self.labels, cell, strict=True)),
+                float(likely.shares[cell]),
+            )
+
+    def to_json(self) -> Mapping[str, object]:
+        """Return plain types for `json.dumps`."""
+        content: dict[str, object] = {
+            "expression": self.text,
+            "count": float(self.estimate.count),
+            "count_error": self.estimate.standard_error,
+            "share": float(self.estimate.proportion),
+            "share_error": self.estimate.proportion_error,
+            "interval": list(self.interval),
+        }
+        if self.needed is not None:
+            content["respondents_needed"] = self.needed.records
+        if self.likely is not None:
+            content["likelihood"] = {
+                "columns": list(self.columns),
+                "cells": [{"values": list(values), "share": share} for values, share in self.cells(self.likely)],
+                "log_likelihood": self.likely.log_likelihood,
+                "gap": self.likely.gap,
+                "converged": self.likely.converged,
+            }
+        return content
+
+
+def find(codes: Codes, expression: Expression, design: SurveyDesign, asked: Asked) -> Finding:
+    """Return what the disguised answers say of one expression.
+
+    Raises:
+        InputError: The records are fewer than two, the confidence or the half-width is out of range, or the likelihood
+            is asked for over too many cells.
+    """
+    columns = [term.column for term in expression.terms]
+    estimate = estimate_count(codes, expression, design.design)
+    width = asked.half_width
+    return Finding(
+        text=expression_text(expression, design),
+        estimate=estimate,
+        interval=estimate.interval(asked.confidence),
+        needed=None if width is None else sample_size(design.design, expression, width, asked.confidence),
+        columns=tuple(design.names[column] for column in columns),
+        labels=tuple(design.values[column] for column in columns),
+        likely=most_likely(codes, columns, design.design) if asked.likelihood else None,
+    )
+
+
+def estimated_priors(codes: Codes, design: SurveyDesign) -> list[tuple[Fraction, ...]]:
+    """Return the distribution of every column, estimated and projected: negative shares to 0, the rest rescaled.
+
+    The estimates of a column add up to all records, so some are positive.
+    """
+    return [_projected(codes, column, design) for column in range(len(design.names))]
+
+
+def _projected(codes: Codes, column: int, design: SurveyDesign) -> tuple[Fraction, ...]:
+    every = range(len(design.values[column]))
+    counts = [estimate_count(codes, Expression().child(column, value), design.design).count for value in every]
+    positive = [max(count, Fraction(0)) for count in counts]
+    return tuple(count / sum(positive) for count in positive)

@@ -1,0 +1,58 @@
+"""Expressions as people write them: `smoker = yes and age = "> 40"`.
+
+Names and values that hold blanks, quotes or an equals sign stand in quotes, single or double.
+"""
+
+import re
+
+from party.survey.design_file import SurveyDesign
+from party.toml import suggestion
+from protocols.errors import InputError
+from protocols.tables.expression import Expression, Term
+
+_WORD = r"""(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))"""
+_TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")
+_FORM = 'write it as in: smoker = yes and age = "> 40"'
+_PLAIN = re.compile(r"""[^\s"'=]+""")
+
+
+def parse_expression(text: str, design: SurveyDesign) -> Expression:
+    """Return the expression that a text stands for, over the columns of the design.
+
+    Raises:
+        InputError: It is none, names an unknown column or value, or a column twice.
+    """
+    terms: list[Term] = []
+    position, goes_on = 0, True
+    while goes_on:
+        match = _TERM.match(text, position)
+        if match is None:
+            raise InputError(f"{text!r} is no expression: {_FORM}")
+        name, value = (next(g for g in match.groups()[k : k + 3] if g is not None) for k in (0, 3))
+        terms.append(_term(name, value, design))
+        position, goes_on = match.end(), bool(match[7].strip())
+    if len({term.column for term in terms}) != len(terms):
+        raise InputError(f"{text!r} names a column twice: no record has two values in one column")
+    return Expression(tuple(terms))
+
+
+def _term(name: str, value: str, design: SurveyDesign) -> Term:
+    if name not in design.names:
+        raise InputError(f"the design has no column {name!r}" + suggestion(name, design.names))
+    column = design.names.index(name)
+    values = design.values[column]
+    if value not in values:
+        raise InputError(f"column {name!r} has no value {value!r}" + suggestion(value, values))
+    return Term(column, values.index(value))
+
+
+def expression_text(expression: Expression, design: SurveyDesign) -> str:
+    """Return an expression as people write it."""
+    terms = ((design.names[term.column], design.values[term.column][term.value]) for term in expression.terms)
+    return " and ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in terms)
+
+
+def _quoted(word: str) -> str:
+    if _PLAIN.fullmatch(word):
+        return word
+    return f"'{word}'" if '"' in word else f'"{word}"'

@@ -1,0 +1,103 @@
+"""Mine a disguised table: hold records out, learn, prune, test, and say which splits are doubtful (DESIGN 8)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.bayes_model import as_written
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Split, Tree
+from protocols.randomness import public_order
+from protocols.survey.doubt import split_doubts
+from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.survey import Survey
+from protocols.tables.expression import Expression
+
+CONFIDENCE = 0.95
+PRUNING_SHARE = Fraction(1, 5)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The records to learn from, and those held out for testing and for pruning."""
+
+    train: Survey
+    test: Survey | None
+    pruning: Survey | None
+
+
+@dataclass(frozen=True, repr=False)
+class Mined:
+    """A model, its accuracy on held-out records, and the splits whose lead over the runner-up may be chance."""
+
+    model: Tree | NaiveBayes
+    accuracy: Accuracy | None
+    doubtful: frozenset[Expression]
+    splits: int
+
+
+def hold_out(survey: Survey, test: Fraction, seed: int, prune: bool) -> Parts:
+    """Split the records by a public order: anyone who knows the seed finds the same parts.
+
+    Args:
+        survey: All records.
+        test: Share to hold out for testing; 0 for none.
+        seed: Of the order.
+        prune: Whether to hold out `PRUNING_SHARE` for pruning.
+
+    Raises:
+        InputError: A share is out of range, or leaves a part without records.
+    """
+    if not 0 <= test < 1:
+        raise InputError("--test must be 0 or more and below 1")
+    records = len(survey)
+    tested = floor(records * test)
+    cut = tested + (floor(records * PRUNING_SHARE) if prune else 0)
+    if (test and not tested) or (prune and cut == tested) or cut >= records:
+        raise InputError(
+            f"{records} records are too few to hold out {test} for testing"
+            + (f" and {PRUNING_SHARE} for pruning" if prune else "")
+        )
+    order = np.array(public_order(seed, records), dtype=np.intp)
+    return Parts(
+        train=_part(survey, order[cut:]),
+        test=_part(survey, order[:tested]) if tested else None,
+        pruning=_part(survey, order[tested:cut]) if prune else None,
+    )
+
+
+def _part(survey: Survey, rows: NDArray[np.intp]) -> Survey:
+    return Survey(survey.schema, survey.codes[np.sort(rows)], survey.design)
+
+
+def mine_tree(parts: Parts) -> Mined:
+    """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
+
+    Raises:
+        InputError: The survey cannot be mined.
+    """
+    tree = grow_tree(parts.train)
+    if parts.pruning is not None:
+        tree = prune_tree(tree, parts.pruning)
+    doubts = split_doubts(tree, parts.train)
+    doubtful = frozenset(path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE))
+    splits = sum(isinstance(node, Split) for _, node in tree.walk())
+    return Mined(tree, _accuracy(tree, parts), doubtful, splits)
+
+
+def mine_bayes(parts: Parts, smoothing: float) -> Mined:
+    """Learn naive Bayes and test it as its file will have it.
+
+    Raises:
+        InputError: The survey cannot be mined, or the smoothing is out of range.
+    """
+    model = as_written(learn_naive_bayes(parts.train, smoothing))
+    return Mined(model, _accuracy(model, parts), frozenset(), 0)
+
+
+def _accuracy(model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:
+    return None if parts.test is None else estimate_accuracy(model, parts.test)

@@ -1,0 +1,100 @@
+"""A survey's table, from a CSV or Parquet file or from a pandas DataFrame, as codes by the columns of the design."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from party.data import Frame, read_frame
+from party.errors import ConfigError, DataError
+from party.survey.design_file import SurveyDesign
+from protocols.survey.survey import Survey, survey_schema
+from protocols.tables.table import Codes
+
+
+class DataFrameLike(Protocol):
+    """What is used of a pandas DataFrame; pandas itself is not needed."""
+
+    @property
+    def columns(self) -> Any:  # an Index
+        """Names of the columns."""
+        ...
+
+    def __getitem__(self, name: Any, /) -> Any:  # a Series
+        """Return a column."""
+        ...
+
+
+Source = Path | str | Frame | DataFrameLike
+
+
+def as_frame(source: Source) -> Frame:
+    """Return a table's columns as text.
+
+    Args:
+        source: A `.csv` or `.parquet` file, columns that were read, or a DataFrame, whose cells are taken as text and
+            whose missing cells are missing.
+
+    Raises:
+        DataError: The file cannot be read, or the DataFrame has no records or two columns of one name.
+    """
+    if isinstance(source, Path | str):
+        return read_frame(source)
+    return source if isinstance(source, Frame) else _from_dataframe(source)
+
+
+def _from_dataframe(source: DataFrameLike) -> Frame:
+    path = Path("DataFrame")
+    labels = list(source.columns)
+    names = tuple(map(str, labels))
+    if len(set(names)) != len(names):
+        raise DataError("two columns have one name", path=path)
+    cells = tuple(_texts(source[label]) for label in labels)
+    if not cells or not cells[0]:
+        raise DataError("there are no records", path=path)
+    return Frame(path, names, cells, range(1, len(cells[0]) + 1))
+
+
+def _texts(series: Any) -> Sequence[str | None]:
+    missing = cast("list[bool]", series.isna().tolist())
+    texts = (None if absent else str(value) for value, absent in zip(series.tolist(), missing, strict=True))
+    return [text or None for text in texts]
+
+
+def read_codes(source: Source, design: SurveyDesign) -> Codes:
+    """Return the codes of a table, true or disguised, by the columns of the design.
+
+    Raises:
+        DataError: The table cannot be read, lacks a column of the design, or has a cell outside a domain.
+    """
+    frame = as_frame(source)
+    for name in design.names:
+        frame.column(name)
+    return np.column_stack(
+        [domain.codes(frame.column(name)) for name, domain in zip(design.names, design.domains, strict=True)]
+    )
+
+
+def load_survey(source: Source, design: SurveyDesign) -> Survey:
+    """Return disguised records with their design, to be mined.
+
+    Raises:
+        ConfigError: The design declares no class, or no other column.
+        DataError: As for `read_codes`.
+    """
+    need_class(design)
+    if len(design.names) == 1:
+        raise ConfigError(f"{design.path}: columns: there is none beside the class to learn it from")
+    return Survey(survey_schema(design.names, design.values), read_codes(source, design), design.design)
+
+
+def need_class(design: SurveyDesign) -> str:
+    """Return the class that models predict.
+
+    Raises:
+        ConfigError: The design declares none.
+    """
+    if design.class_name is None:
+        raise ConfigError(f'{design.path}: class: is missing: name the column to predict, class = "..."')
+    return design.class_name
