@@ -21,7 +21,10 @@ from party.cli.progress import CLEAR
 from party.errors import exit_code
 from protocols.errors import CotallyError
 
-COMMANDS = ("init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo")
+COMMANDS = (
+    "init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo",
+    "disguise", "estimate", "mine", "privacy", "audit",
+)  # fmt: skip
 
 _FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141
 
@@ -79,7 +82,8 @@ def _run(words: list[str]) -> int:
 def _parser(words: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="cotally",
-        description="Two organisations build one decision tree over columns that neither shows the other.",
+        description="Two organisations build one decision tree over columns that neither shows the other, "
+        "or one collector learns from the disguised answers of many.",
     )
     parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
     choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="name")

@@ -1,0 +1,50 @@
+"""Check that answers are disguised as the design declares: run the shipped sampler many times, and count.
+
+It needs no data: a few records are disguised again and again, with fresh secret coins made as those of
+`cotally disguise`, and each response is held against its declared chance. Exit code 0 if all fit, 1 if not.
+"""
+
+import argparse
+
+from party.cli.arguments import add_design, fraction
+from party.printable import printable
+from party.survey import read_design
+from party.survey.secret import new_key
+from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.design import Draw
+
+SUMMARY = "check that the disguise keeps to its design"
+
+_FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_design(parser)
+    parser.add_argument(
+        "--shift", default=str(DEFAULT_GOAL.shift), metavar="S", help="of theta, to be caught (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--power", type=float, default=DEFAULT_GOAL.power, metavar="P", help="chance to catch it (default: %(default)s)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit and tell the verdict."""
+    design = read_design(arguments.design)
+    goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
+    result = audit(design.design, fresh_draw, goal=goal)
+    for line in result.lines():
+        print(printable(line))
+    if result.failures or result.untested:
+        print("Columns: " + printable(", ".join(f"{number} {name}" for number, name in enumerate(design.names))))
+    return 0 if result.passed else _FAILED
+
+
+def fresh_draw(records: int) -> Draw:
+    """Return draws for so many records from a secret that is forgotten afterwards."""
+    return keyed_draw(new_key(), "audit", list(map(str, range(records))))

@@ -1,0 +1,86 @@
+"""Disguise a table of true answers as a design declares: what may then be given to a collector.
+
+The secret file is made on first use and belongs to one data set in one disguise: the same call gives the same copy
+again, byte for byte; another design or other data under the same secret are refused, since two copies together show
+more than either. Keep it, and keep a backup. Columns that the design does not name are left out.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from party.cli.arguments import add_design
+from party.errors import ConfigError
+from party.printable import printable
+from party.survey import disguise_table, read_design
+from party.survey.example import write_example
+from party.survey.output import check_output, write_disguised
+
+SUMMARY = "disguise a table of answers for a collector"
+
+
+class _Example(argparse.Action):
+    """Write the example and end, as `--help` does."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        del namespace, option_string
+        data, design = write_example(Path(str(values)))
+        print(f"Wrote {data} and {design}. Next:")
+        out = data.with_name("disguised.csv")
+        print(f"  cotally disguise {data} {design} -o {out} --secret {data.with_name('coins.secret')}")
+        parser.exit()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet")
+    add_design(parser)
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="disguised.csv", help="or .parquet")
+    parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
+    parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
+    parser.add_argument(
+        "--personal",
+        type=Path,
+        metavar="personal.csv",
+        help="unrelated question: the personal answers, by the same ids (default: drawn as the design says)",
+    )
+    parser.add_argument("--example", action=_Example, metavar="DIR", help="write an example to try, and end")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Disguise, write, and say what is what."""
+    _check_distinct(arguments)
+    design = read_design(arguments.design)
+    check_output(arguments.output)
+    made = not arguments.secret.exists()
+    if made and arguments.output.exists():
+        raise ConfigError(
+            f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
+            "first; name the secret that the first was made with, or another output"
+        )
+    table = disguise_table(arguments.data, design, arguments.secret, arguments.dataset, arguments.personal)
+    write_disguised(arguments.output, table)
+    print(f"Disguised {len(table)} records by {design.path}: {arguments.output}")
+    if table.left_out:
+        print(f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}.")
+    if made:
+        print(f"Made {arguments.secret}: keep it secret, keep a backup, and give it to nobody.")
+    print(f"What the copy discloses: cotally privacy {arguments.design}")
+    return 0
+
+
+def _check_distinct(arguments: argparse.Namespace) -> None:
+    """Refuse to write over what is read."""
+    given = (arguments.data, arguments.design, arguments.personal)
+    read = [path.resolve() for path in given if path is not None]
+    if arguments.output.resolve() in [*read, arguments.secret.resolve()]:
+        raise ConfigError(f"{arguments.output} is read by this command: write to another file with -o")
+    if arguments.secret.resolve() in read:
+        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")

@@ -1,0 +1,57 @@
+"""Estimate counts and shares from disguised answers, with standard errors and intervals.
+
+An expression is a conjunction: `smoker = yes and age = "> 40"`. The error of a count is that of the coins, the
+respondents being who they are; the error and the interval of a share are those of respondents drawn from a population.
+"""
+
+import argparse
+import json
+
+from party.cli.arguments import add_design, add_disguised, fraction
+from party.survey import read_codes, read_design
+from party.survey.estimation import UNBIASED, Asked, find
+from party.survey.expressions import parse_expression
+
+SUMMARY = "estimate counts from disguised answers"
+
+FORMAT = "cotally-estimate/1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_disguised(parser)
+    add_design(parser)
+    parser.add_argument("expressions", nargs="+", metavar="EXPRESSION", help="such as 'smoker = yes and sex = f'")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="C", help="of the intervals (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--half-width", metavar="W", help="tell how many respondents an interval of +- W would need, such as 0.02"
+    )
+    parser.add_argument(
+        "--likelihood",
+        action="store_true",
+        help="show beside the estimates the most likely joint distribution of an expression's columns",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Estimate and print."""
+    width = None if arguments.half_width is None else fraction("--half-width", arguments.half_width)
+    asked = Asked(arguments.confidence, width, arguments.likelihood)
+    design = read_design(arguments.design)
+    expressions = [parse_expression(text, design) for text in arguments.expressions]
+    codes = read_codes(arguments.disguised, design)
+    findings = [find(codes, expression, design, asked) for expression in expressions]
+    if arguments.json:
+        estimates = [finding.to_json() for finding in findings]
+        content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}
+        print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        return 0
+    print(f"{len(codes)} records, {design.kind} question, theta {design.design.theta}")
+    for finding in findings:
+        for line in finding.lines(asked):
+            print(line)
+    print(UNBIASED)
+    return 0

@@ -1,0 +1,103 @@
+"""Learn a decision tree or naive Bayes from disguised answers, and estimate how good it is from disguised answers too.
+
+Counts in brackets are estimates. A split that is marked "(?)" leads its runner-up by no more than chance may bring:
+with other respondents, or other coins, another attribute might stand there.
+"""
+
+import argparse
+from math import isinf
+from pathlib import Path
+
+from party.bayes_model import write_bayes
+from party.bayes_text import bayes_lines
+from party.cli.arguments import add_design, add_disguised, fraction
+from party.files import check_writable
+from party.model import write_model
+from party.survey import load_survey, read_design
+from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
+from party.tree_text import MARK, tree_lines
+from protocols.errors import InputError
+from protocols.learning.tree import Tree
+from protocols.survey.mining import Accuracy
+
+SUMMARY = "learn a tree or naive Bayes from disguised answers"
+
+_MOST_SEED = 2**63 - 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("learner", choices=("tree", "bayes"), help="a decision tree (ID3) or naive Bayes")
+    add_disguised(parser)
+    add_design(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="model.json", help="for `cotally show` and `predict`")
+    parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the public split (default: %(default)s)")
+    parser.add_argument(
+        "--prune", action="store_true", help=f"hold out {PRUNING_SHARE} more and prune the tree by it (tree alone)"
+    )
+    parser.add_argument(
+        "--smoothing", type=float, metavar="S", help="added to each estimated count, 1 if not given (bayes alone)"
+    )
+    parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Learn, print and write."""
+    _check(arguments)
+    design = read_design(arguments.design)
+    survey = load_survey(arguments.disguised, design)
+    parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
+    if arguments.learner == "tree":
+        mined = mine_tree(parts)
+    else:
+        mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
+    if arguments.output is not None:
+        _write(arguments.output, mined)
+    _print(mined, arguments.levels)
+    print(f"Learned from {len(parts.train)} disguised records.")
+    if mined.accuracy is not None:
+        print(_accuracy_text(mined.accuracy))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse, before long work, what cannot be done."""
+    is_tree = arguments.learner == "tree"
+    if not is_tree and (arguments.prune or arguments.levels is not None):
+        raise InputError("--prune and --levels are for trees")
+    if is_tree and arguments.smoothing is not None:
+        raise InputError("--smoothing is for naive Bayes")
+    if arguments.levels is not None and arguments.levels < 0:
+        raise InputError("--levels must be 0 or more")
+    if not 0 <= arguments.seed <= _MOST_SEED:
+        raise InputError(f"--seed must be 0 to {_MOST_SEED}")
+    if arguments.output is not None:
+        check_writable(arguments.output)
+
+
+def _write(path: Path, mined: Mined) -> None:
+    if isinstance(mined.model, Tree):
+        write_model(path, mined.model)
+    else:
+        write_bayes(path, mined.model)
+
+
+def _print(mined: Mined, levels: int | None) -> None:
+    if not isinstance(mined.model, Tree):
+        lines = bayes_lines(mined.model)
+    else:
+        lines = tree_lines(mined.model, levels, mined.doubtful)
+    for line in lines:
+        print(line)
+    if mined.splits:
+        tally = f"{len(mined.doubtful)} of {mined.splits} splits"
+        print(f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}")
+
+
+def _accuracy_text(accuracy: Accuracy) -> str:
+    error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
+    return (
+        f"Accuracy {accuracy.share:.4f}, standard error {error}: "
+        f"estimated from {accuracy.records} disguised records that were held out; it may leave 0 .. 1."
+    )
