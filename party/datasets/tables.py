@@ -1,5 +1,6 @@
 """An embedded data set as a table of codes, for experiments that need no files."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,20 +11,26 @@ from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 
 
-def load_table(name: str, records: int | None = None) -> Table:
-    """Return the first records of a data set, treated as the demo treats them; the class is last.
+def load_table(name: str, records: int | None = None, treatments: Mapping[str, ColumnTreatment] | None = None) -> Table:
+    """Return the first records of a data set; the class is last.
+
+    Args:
+        name: Of the data set.
+        records: How many; all unless given.
+        treatments: What is done to the columns; what the demo does unless given.
 
     Raises:
         InputError: There is no data set of this name.
     """
     dataset = load(name)
     rows = dataset.rows[:records]
+    chosen = dataset.treatments if treatments is None else treatments
     order = [*(c for c in dataset.columns if c != dataset.class_name), dataset.class_name]
     attributes, codes = [], []
     for column in order:
         position = dataset.columns.index(column)
         cells = Column(column, [row[position] for row in rows], Path(name), range(1, len(rows) + 1))
-        treated = treat(cells, dataset.treatments.get(column, ColumnTreatment()))
+        treated = treat(cells, chosen.get(column, ColumnTreatment()))
         attributes.append(Attribute(name, column, treated.values))
         codes.append(treated.codes)
     return Table(tuple(attributes), np.column_stack(codes))

@@ -1,8 +1,11 @@
 """Coins in bulk, for simulations alone: from a seeded generator, so neither secret nor bound to a record."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.errors import InputError
 from protocols.randomized_response.design import Draw
 
 
@@ -14,3 +17,15 @@ def bulk_draw(generator: np.random.Generator, records: int) -> Draw:
         return generator.integers(bound, size=records)
 
     return draw
+
+
+def random_groups(columns: Sequence[int], groups: int, generator: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+    """Spread columns at random over so many groups, as equal in number as can be (Multi-group section 5.2).
+
+    Raises:
+        InputError: `groups` is below 1, or above the number of columns.
+    """
+    if not 1 <= groups <= len(columns):
+        raise InputError(f"{len(columns)} columns make 1 to {len(columns)} groups, not {groups}")
+    parts = np.array_split(generator.permutation(np.array(columns)), groups)
+    return tuple(sorted(tuple(sorted(part.tolist())) for part in parts))

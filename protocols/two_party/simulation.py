@@ -4,24 +4,29 @@ Coins are drawn in bulk from a seeded generator, and exact counts are taken from
 counting would give, at no cost. Trees, windows and tallies are those of a real run, by the same code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from protocols.counting.engine import Answer, Counts, Query
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import MeanEstimates
 from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.projected import MeanEstimates
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
-from protocols.randomized_response.bulk import bulk_draw
-from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
-from protocols.role import run_alone, run_pair
+from protocols.learning.relabelling import label_leaves
+from protocols.learning.tree import Tree
+from protocols.randomized_response.bulk import bulk_draw, random_groups
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.role import Role, run_alone, run_pair
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes, Table
 
 PARTIES = ("alice", "bob")
+
+Grouping = Callable[[Sequence[int]], tuple[tuple[int, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,24 @@ class Row:
     omega: int | None
     accuracy: float
     cost_ratio: float
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree, and all queries that exact counts answered while it grew."""
+
+    result: Result
+    queries: Sequence[Query]
+
+    @property
+    def tree(self) -> Tree:
+        """The tree."""
+        return self.result.tree
+
+    @property
+    def computations(self) -> int:
+        """How many exact counts were asked for (DESIGN 7.3)."""
+        return self.result.computations
 
 
 def random_split(table: Table, class_column: int, test: Fraction, generator: np.random.Generator) -> Split:
@@ -70,52 +93,104 @@ def compare_methods(
     Args:
         split: The table.
         theta: Chance of the truth.
-        groups: Groups of each party.
+        groups: Groups of each party, drawn at random.
         windows: Values of omega.
-        generator: Draws the coins.
+        generator: Draws groups and coins.
     """
-    views = [_disguised_view(split, party, theta, groups, generator) for party in PARTIES]
-    plain = run_alone(HybridId3(split.schema, len(split.train), ALL, _exact(split)).build())
-    rows = [Row("plain", None, _accuracy(plain, split), 1.0)]
-    rows.append(Row("randomized", None, _accuracy(_randomized(split, views), split), 0.0))
+    views = disguised_views(split, theta, at_random(groups, generator), generator)
+    plain = grow_plain(split)
+    rows = [Row("plain", None, accuracy(plain.tree, split), 1.0)]
+    rows.append(Row("randomized", None, accuracy(grow_randomized(split, views), split), 0.0))
     for omega in windows:
-        result = _hybrid(split, views, omega)
-        ratio = result.computations / plain.computations
-        rows.append(Row("hybrid", omega, _accuracy(result, split), ratio))
+        grown = grow_hybrid(split, views, omega)
+        ratio = grown.computations / plain.computations
+        rows.append(Row("hybrid", omega, accuracy(grown.tree, split), ratio))
     return rows
 
 
-def _disguised_view(split: Split, party: str, theta: Fraction, groups: int, generator: np.random.Generator) -> View:
-    """Return what this party sees of the training records once the peer has disguised its own."""
-    columns = list(peer_columns(split.schema, party))
-    sizes = tuple(split.schema.columns[c].size for c in columns)
-    design = MultiGroupDesign(sizes, default_groups(sizes, groups), theta)
-    copy = design.randomize(split.train[:, columns], bulk_draw(generator, len(split.train)))
-    own = split.train[:, list(split.schema.held_by(party))]
-    return make_view(split.schema, party, own, copy, design)
+def at_random(groups: int, generator: np.random.Generator) -> Grouping:
+    """Return how columns of given domain sizes are grouped: at random, one a group where there are not more."""
+    return lambda sizes: random_groups(range(len(sizes)), min(groups, len(sizes)), generator)
 
 
-def _exact(split: Split) -> PlaintextEngine:
-    return PlaintextEngine(split.schema, split.train, split.test)
+def disguised_views(
+    split: Split, theta: Fraction, grouping: Grouping, generator: np.random.Generator
+) -> tuple[View, View]:
+    """Return what each party sees of the training records once the other has disguised its own."""
+
+    def view(party: str) -> View:
+        columns = list(peer_columns(split.schema, party))
+        sizes = tuple(split.schema.columns[c].size for c in columns)
+        design = MultiGroupDesign(sizes, grouping(sizes), theta)
+        copy = design.randomize(split.train[:, columns], bulk_draw(generator, len(split.train)))
+        own = split.train[:, list(split.schema.held_by(party))]
+        return make_view(split.schema, party, own, copy, design)
+
+    alice, bob = (view(party) for party in PARTIES)
+    return alice, bob
 
 
-def _randomized(split: Split, views: Sequence[View]) -> Result:
+def grow_plain(split: Split) -> Grown:
+    """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
+    engine = _Recorded(_exact(split))
+    return Grown(run_alone(HybridId3(split.schema, len(split.train), ALL, engine).build()), engine.queries)
+
+
+def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
+    """Grow a tree on the mean of both parties' estimates alone."""
     records = len(split.train)
 
     def learner(view: View) -> HybridId3:
         estimator = Estimator(view)
         return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), estimator)
 
-    return run_pair(learner(views[0]).build(), learner(views[1]).build())[0]
+    return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
 
-def _hybrid(split: Split, views: Sequence[View], omega: int) -> Result:
-    def learner(view: View) -> HybridId3:
-        return HybridId3(split.schema, len(split.train), omega, _exact(split), Estimator(view))
+def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> Grown:
+    """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
+    engine = _Recorded(_exact(split))
 
-    return run_pair(learner(views[0]).build(), learner(views[1]).build())[0]
+    def learner(view: View, counts: Counts) -> HybridId3:
+        return HybridId3(split.schema, len(split.train), omega, counts, Estimator(view))
+
+    alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
+    return Grown(run_pair(alice.build(), bob.build())[0], engine.queries)
 
 
-def _accuracy(result: Result, split: Split) -> float:
+def label_exactly(tree: Tree, split: Split) -> Tree:
+    """Label a tree's leaves anew, by exact counts of the training records."""
+    return run_alone(label_leaves(tree, _exact(split)))
+
+
+def label_by_estimates(tree: Tree, split: Split, views: Sequence[View]) -> Tree:
+    """Label a tree's leaves anew, by the mean of both parties' estimates."""
+    records = len(split.train)
+
+    def labeller(view: View) -> Role[Tree]:
+        estimator = Estimator(view)
+        return label_leaves(tree, MeanEstimates(estimator, None, records), estimator)
+
+    return run_pair(labeller(views[0]), labeller(views[1]))[0]
+
+
+def accuracy(tree: Tree, split: Split) -> float:
+    """Return the share of the test records that a tree classifies rightly."""
     labels = split.test[:, split.schema.class_index]
-    return float((result.tree.predict(split.test) == labels).mean())
+    return float((tree.predict(split.test) == labels).mean())
+
+
+class _Recorded:
+    """Counts that remember what was asked."""
+
+    def __init__(self, engine: Counts) -> None:
+        self._engine = engine
+        self.queries: list[Query] = []
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        self.queries += queries
+        return self._engine.count(queries)
+
+
+def _exact(split: Split) -> PlaintextEngine:
+    return PlaintextEngine(split.schema, split.train, split.test)

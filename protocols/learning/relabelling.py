@@ -1,0 +1,78 @@
+"""Change a finished tree: label its leaves by other counts, or end it early."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from protocols.counting.engine import Counts, CountTable, Estimates, Query
+from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.role import Role
+from protocols.tables.expression import Expression
+
+
+def label_leaves(tree: Tree, engine: Counts, estimates: Estimates | None = None) -> Role[Tree]:
+    """Return the same splits with leaves labelled by this engine's counts; an empty leaf takes its parent's class.
+
+    Args:
+        tree: Any.
+        engine: Where the counts come from; none of them negative.
+        estimates: What has to be moved on from level to level before the engine is asked.
+
+    Discloses: whatever `engine` discloses.
+    """
+    levels: dict[int, list[tuple[Expression, Split]]] = {}
+    for expression, node in tree.walk():
+        if isinstance(node, Split):
+            levels.setdefault(len(expression.terms), []).append((expression, node))
+    tables: dict[Expression, CountTable] = {}
+    known: dict[Expression, tuple[float, ...] | None] = {}
+    for _, level in sorted(levels.items()):
+        if estimates is not None:
+            estimates.advance([expression for expression, _ in level])
+        queries = [Query(expression, (node.attribute,), known.get(expression)) for expression, node in level]
+        for (expression, node), answer in zip(level, (yield from engine.count(queries)), strict=True):
+            (tables[expression],) = answer.tables
+            rows = tables[expression].tolist()
+            known |= {expression.child(node.attribute, value): tuple(row) for value, row in enumerate(rows)}
+    return Tree(tree.schema, _labelled(tree, tables))
+
+
+def _labelled(tree: Tree, tables: dict[Expression, CountTable]) -> Node:
+    """Put the nodes together from the leaves upward."""
+    nodes: dict[Expression, Node] = {}
+    for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
+        if isinstance(node, Split):
+            rows = tables[expression]
+            children = []
+            for value, row in enumerate(rows.tolist()):
+                child = nodes.pop(expression.child(node.attribute, value), None)
+                children.append(_leaf(row, rows) if child is None else child)
+            nodes[expression] = Split(tuple(rows.sum(axis=0).tolist()), node.attribute, tuple(children))
+        elif not expression.terms:
+            nodes[expression] = node
+    (root,) = nodes.values()
+    return root
+
+
+def _leaf(row: Sequence[float], rows: CountTable) -> Leaf:
+    above = np.asarray(rows, dtype=np.float64).sum(axis=0).tolist()
+    return Leaf(tuple(row), majority(row if sum(row) > 0 else above))
+
+
+def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree:
+    """Return the tree in which splits that fail the test are leaves of their majority class.
+
+    Splits are decided from the root downward, so this is the tree that such an early stop would have grown.
+    """
+    nodes: dict[Expression, Node] = {}
+    for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
+        if not isinstance(node, Split):
+            nodes[expression] = node
+            continue
+        children = tuple(nodes.pop(expression.child(node.attribute, value)) for value in range(len(node.children)))
+        if is_split(expression, node):
+            nodes[expression] = Split(node.counts, node.attribute, children)
+        else:
+            nodes[expression] = Leaf(node.counts, majority(node.counts))
+    (root,) = nodes.values()
+    return Tree(tree.schema, root)

@@ -1,0 +1,96 @@
+"""Finished trees with other labels or ends."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from party.datasets.tables import load_table
+from protocols.learning.relabelling import end_early
+from protocols.learning.tree import Leaf, majority
+from protocols.learning.tree import Split as Inner
+from protocols.two_party.simulation import (
+    Split,
+    at_random,
+    disguised_views,
+    grow_hybrid,
+    grow_plain,
+    grow_randomized,
+    label_by_estimates,
+    label_exactly,
+    random_split,
+)
+
+
+@pytest.fixture(scope="module", params=["adult", "tic-tac-toe"])
+def split(request: pytest.FixtureRequest) -> Split:
+    table = load_table(request.param)
+    generator = np.random.default_rng(1)
+    sample = table.rows(generator.choice(len(table), 900, replace=False))
+    return random_split(sample, len(table.attributes) - 1, Fraction(1, 5), generator)
+
+
+def test_exact_labels_leave_a_tree_of_exact_counts_as_it_is(split: Split) -> None:
+    views = disguised_views(split, Fraction(2, 5), at_random(2, np.random.default_rng(2)), np.random.default_rng(2))
+    for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
+        assert label_exactly(grown.tree, split) == grown.tree
+
+
+def test_without_lies_estimated_labels_are_exact(split: Split) -> None:
+    views = disguised_views(split, Fraction(1), at_random(2, np.random.default_rng(3)), np.random.default_rng(3))
+    tree = grow_plain(split).tree
+    assert label_by_estimates(tree, split, views).leaves() == tree.leaves()
+
+
+def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: Split) -> None:
+    views = disguised_views(split, Fraction(3, 10), at_random(2, np.random.default_rng(4)), np.random.default_rng(4))
+    tree = grow_randomized(split, views)
+    again = label_by_estimates(tree, split, views)
+    assert [expression for expression, _ in again.leaves()] == [expression for expression, _ in tree.leaves()]
+    assert (again.predict(split.train) == tree.predict(split.train)).mean() > 0.99  # but for rounding on ties
+
+
+def test_exact_labels_are_the_majority_of_the_training_records(split: Split) -> None:
+    views = disguised_views(split, Fraction(3, 10), at_random(2, np.random.default_rng(5)), np.random.default_rng(5))
+    tree = label_exactly(grow_randomized(split, views), split)
+    classes = split.train[:, split.schema.class_index]
+    for expression, label in tree.leaves():
+        counts = np.bincount(classes[expression.satisfied_by(split.train)], minlength=split.schema.classes)
+        assert counts.sum() == 0 or label == majority(counts.tolist())
+
+
+def test_a_single_leaf_keeps_its_label(split: Split) -> None:
+    stump = end_early(grow_plain(split).tree, lambda *_: False)
+    assert isinstance(stump.root, Leaf)
+    assert label_exactly(stump, split) == stump
+
+
+def test_a_tree_that_never_ends_early_is_itself(split: Split) -> None:
+    tree = grow_plain(split).tree
+    assert end_early(tree, lambda *_: True) == tree
+
+
+def test_an_early_end_cuts_what_fails_the_test_and_no_more(split: Split) -> None:
+    tree = grow_plain(split).tree
+    cut = end_early(tree, lambda _, node: sum(node.counts) >= 50)
+    kept = {expression: node for expression, node in tree.walk() if isinstance(node, Inner) and sum(node.counts) >= 50}
+    found = {expression: node for expression, node in cut.walk() if isinstance(node, Inner)}
+    assert set(found) == set(kept)
+    assert 1 < cut.size < tree.size
+    for _, node in cut.walk():
+        if isinstance(node, Leaf) and sum(node.counts) > 0:
+            assert node.label == majority(node.counts)
+
+
+def test_depth_can_end_a_tree(split: Split) -> None:
+    assert end_early(grow_plain(split).tree, lambda expression, _: len(expression.terms) < 3).depth == 3
+
+
+def test_the_recorded_queries_are_those_that_were_tallied(split: Split) -> None:
+    views = disguised_views(split, Fraction(2, 5), at_random(2, np.random.default_rng(6)), np.random.default_rng(6))
+    for grown in (grow_plain(split), grow_hybrid(split, views, 2)):
+        sizes = [attribute.size for attribute in split.schema.attributes]
+        cells = sum(sizes[c] * split.schema.classes for query in grown.queries for c in query.candidates)
+        assert cells == grown.computations
+        inner = sum(isinstance(node, Inner) for _, node in grown.tree.walk())
+        assert len(grown.queries) == inner

@@ -1,0 +1,102 @@
+"""Learning from simulated answers: what disguises nothing changes nothing, and groups are drawn fairly."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from party.datasets.tables import load_table
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.errors import InputError
+from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.randomized_response.bulk import random_groups
+from protocols.randomized_response.design import Design
+from protocols.role import run_alone
+from protocols.survey.mining import grow_tree
+from protocols.survey.simulation import (
+    HeldOut,
+    accuracy,
+    disguised,
+    hold_out,
+    naive_bayes_accuracy,
+    no_disguise,
+    related_question,
+    tree_accuracy,
+    unrelated_question,
+)
+
+Learn = Callable[[HeldOut, Design, np.random.Generator], float]
+
+
+@pytest.fixture(scope="module")
+def data() -> HeldOut:
+    table = load_table("adult", 600)
+    return hold_out(table, Fraction(1, 5), np.random.default_rng(1))
+
+
+def test_a_fifth_is_held_out_and_no_record_is_lost(data: HeldOut) -> None:
+    assert (len(data.train), len(data.test)) == (480, 120)
+    together = np.sort(np.concatenate([data.train, data.test]), axis=0)
+    assert (together == np.sort(load_table("adult", 600).codes, axis=0)).all()
+    assert repr(data) == "<HeldOut 480 + 120 x 15>"
+
+
+def test_the_benchmark_is_plain_id3(data: HeldOut) -> None:
+    engine = PlaintextEngine(data.schema, data.train, data.test)
+    plain = run_alone(HybridId3(data.schema, len(data.train), ALL, engine).build()).tree
+    assert tree_accuracy(data, no_disguise(data), np.random.default_rng(2)) == accuracy(plain, data)
+
+
+@pytest.mark.parametrize("learn", [tree_accuracy, naive_bayes_accuracy])
+@pytest.mark.parametrize("groups", [1, 3])
+def test_the_whole_truth_is_as_good_as_no_disguise(learn: Learn, groups: int, data: HeldOut) -> None:
+    generator = np.random.default_rng(3)
+    original = learn(data, no_disguise(data), generator)
+    assert learn(data, related_question(data, Fraction(1), groups, generator), generator) == original
+    assert learn(data, unrelated_question(data, Fraction(1)), generator) == original
+
+
+def test_nothing_but_lies_on_two_values_grow_the_tree_of_the_truth(data: HeldOut) -> None:
+    generator = np.random.default_rng(4)
+    lies = disguised(data, related_question(data, Fraction(0), 2, generator), generator)
+    assert (lies.codes == 1 - data.train).all()
+    truth = grow_tree(disguised(data, no_disguise(data), generator))
+    assert (grow_tree(lies).predict(data.train) == truth.predict(data.train)).all()
+
+
+def test_equal_chance_gives_equal_results_and_other_chance_others(data: HeldOut) -> None:
+    def disguise_with(seed: int) -> bytes:
+        generator = np.random.default_rng(seed)
+        return disguised(data, related_question(data, Fraction(2, 5), 3, generator), generator).codes.tobytes()
+
+    assert disguise_with(5) == disguise_with(5) != disguise_with(6)
+
+
+def test_personal_values_are_uniform_and_share_one_coin(data: HeldOut) -> None:
+    design = unrelated_question(data, Fraction(1, 3))
+    assert design.groups == (tuple(range(15)),)
+    assert set(design.personal) == {(Fraction(1, 2), Fraction(1, 2))}
+
+
+def test_random_groups_are_a_partition_into_equal_parts() -> None:
+    groups = random_groups(range(3, 10), 3, np.random.default_rng(7))
+    assert sorted(column for group in groups for column in group) == list(range(3, 10))
+    assert sorted(map(len, groups)) == [2, 2, 3]
+
+
+def test_every_pair_of_groups_occurs_alike_often() -> None:
+    generator = np.random.default_rng(8)
+    tally = dict.fromkeys(combinations(range(4), 2), 0)
+    for _ in range(3_000):
+        for group in random_groups(range(4), 2, generator):
+            tally[group[0], group[1]] += 1
+    # Binomial(3000, 1/3): 1000 +- 25.8; six standard deviations either way fail once in 10^8.
+    assert all(abs(count - 1_000) < 155 for count in tally.values())
+
+
+@pytest.mark.parametrize("groups", [0, 5])
+def test_impossible_numbers_of_groups_are_refused(groups: int) -> None:
+    with pytest.raises(InputError, match="1 to 4 groups"):
+        random_groups(range(4), groups, np.random.default_rng(9))
