@@ -1,8 +1,8 @@
 """Learners on disguised data with scikit-learn's interface (extra `learn`): `fit`, `predict`, pipelines and the rest.
 
-`X` holds codes, a row a record: the disguised columns in the order of the design (scikit-learn's `OrdinalEncoder` with
-explicit `categories` makes codes of labels). The class is the design's last column, disguised or plain. Without a
-design the data are taken as they are, and the learners are plain ID3 and plain naive Bayes.
+With the design of a `design.toml`, `X` is a DataFrame with its columns, and `y` the class in its texts. With a design
+of the core, `X` holds codes by its columns, the class being its last one, disguised or plain. Without a design the data
+are taken as they are, and the learners are plain ID3 and plain naive Bayes.
 
 What a model says of new records it says of clear ones: `predict` and `score` take undisguised rows. For disguised test
 records there is `estimate_accuracy`, and for pruning by them `prune`.
@@ -16,8 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from party.survey.design_file import SurveyDesign
+from party.survey.table import read_attributes
 from party.tree_text import tree_lines
-from protocols.errors import InputError
+from protocols.errors import CotallyError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
@@ -31,7 +33,7 @@ from protocols.tables.table import Codes
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 except ImportError:
     raise ImportError("these learners need scikit-learn: pip install 'cotally[learn]'") from None
 
@@ -39,7 +41,7 @@ except ImportError:
 class _SurveyClassifier(ClassifierMixin, BaseEstimator):
     """Turns arrays into surveys and surveys' models into labels."""
 
-    design: Design | None
+    design: SurveyDesign | Design | None
     classes: Sequence[Any] | None
     model_: Tree | NaiveBayes
 
@@ -59,38 +61,59 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
         Raises:
             ValueError: The data do not fit the design, or are none.
         """
-        matrix, target = validate_data(self, X, y)
+        codes, target = self._read(X, y, reset=True)
         check_classification_targets(target)
-        survey = self._survey(matrix, target)
+        self.survey_ = self._survey(codes, target)
         with _as_value_error():
-            self.model_ = self._learn(survey)
-        self.survey_ = survey
+            self.model_ = self._learn(self.survey_)
         return self
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
+        """Return the codes of the attributes, and the classes as given."""
+        if isinstance(self.design, SurveyDesign):
+            codes = self._read_frame(X, self.design, reset)
+            target = column_or_1d(y)
+            check_consistent_length(codes, target)
+            return codes, target
+        matrix, target = validate_data(self, X, y, reset=reset)
+        return _codes(matrix), target
+
+    def _read_frame(self, X: Any, design: SurveyDesign, reset: bool) -> Codes:  # noqa: N803
+        if not hasattr(X, "columns"):
+            raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        with _as_value_error():
+            return read_attributes(X, design)
 
     def _learn(self, survey: Survey) -> Tree | NaiveBayes:
         raise NotImplementedError
 
-    def _survey(self, matrix: NDArray[Any], target: NDArray[Any]) -> Survey:
-        codes = _codes(matrix)
+    def _survey(self, codes: Codes, target: NDArray[Any]) -> Survey:
         self.classes_, labels = self._labels(target)
-        if self.design is None:
-            sizes = (*(int(column.max()) + 1 for column in codes.T), len(self.classes_))
-            self.design_: Design = MultiGroupDesign(sizes, (), Fraction(1))
+        self.design_ = self._known_design(codes)
+        if isinstance(self.design, SurveyDesign):
+            names, values = list(self.design.names), list(self.design.values)
         else:
-            self.design_ = self.design
-        names = [*getattr(self, "feature_names_in_", [f"x{i}" for i in range(codes.shape[1])]), "class"]
-        values = [tuple(map(str, range(size))) for size in self.design_.sizes[:-1]]
-        values.append(tuple(map(str, self.classes_.tolist())))
+            names = [*map(str, getattr(self, "feature_names_in_", map("x{}".format, range(codes.shape[1])))), "class"]
+            values = [tuple(map(str, range(size))) for size in self.design_.sizes[:-1]]
+            values.append(tuple(map(str, self.classes_.tolist())))
         if len(names) != len(values):
             raise ValueError(f"the design has {len(values) - 1} attributes and the class, X has {len(names) - 1}")
-        joint = np.column_stack([codes, labels])
         with _as_value_error():
-            return Survey(survey_schema(list(map(str, names)), values), joint, self.design_)
+            return Survey(survey_schema(names, values), np.column_stack([codes, labels]), self.design_)
+
+    def _known_design(self, codes: Codes) -> Design:
+        if self.design is None:
+            sizes = (*(int(column.max()) + 1 for column in codes.T), len(self.classes_))
+            return MultiGroupDesign(sizes, (), Fraction(1))
+        return self.design.design if isinstance(self.design, SurveyDesign) else self.design
 
     def _labels(self, target: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         """Return the classes in the order of their codes, and the codes of the target."""
         if self.classes is not None:
             known = np.asarray(self.classes)
+        elif isinstance(self.design, SurveyDesign):
+            known = np.array(self.design.values[-1])
         elif self.design is not None:
             known = np.arange(self.design.sizes[-1])
         else:
@@ -101,7 +124,10 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
 
     def _rows(self, X: ArrayLike) -> Codes:  # noqa: N803
         check_is_fitted(self)
-        codes = _codes(validate_data(self, X, reset=False))
+        if isinstance(self.design, SurveyDesign):
+            codes = self._read_frame(X, self.design, reset=False)
+        else:
+            codes = _codes(validate_data(self, X, reset=False))
         if (codes >= np.array(self.design_.sizes[:-1])).any():
             raise ValueError("X holds a code outside the domains: a value that the design does not have")
         return np.column_stack([codes, np.zeros(len(codes), dtype=np.uint8)])
@@ -125,8 +151,8 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
     def _more(self, X: ArrayLike, y: ArrayLike) -> Survey:  # noqa: N803
         """Return a second survey of the same design."""
         check_is_fitted(self)
-        matrix, target = validate_data(self, X, y, reset=False)
-        joint = np.column_stack([_codes(matrix), _coded(target, self.classes_)])
+        codes, target = self._read(X, y, reset=False)
+        joint = np.column_stack([codes, _coded(target, self.classes_)])
         with _as_value_error():
             return Survey(self.survey_.schema, joint, self.design_)
 
@@ -135,7 +161,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
     """ID3 on counts estimated from disguised records (Du-Zhan 2003, Multi-group; DESIGN 8).
 
     Args:
-        design: How the records were disguised, the class last; None for clear records.
+        design: How the records were disguised: as read from a file, or the core's, the class last; None for clear ones.
         classes: The class labels in the order of the design's codes; by default 0, 1, ...
         confidence: Of the test that marks splits whose lead over the runner-up is not clear, in `text`.
     """
@@ -143,7 +169,10 @@ class RandomizedID3Classifier(_SurveyClassifier):
     model_: Tree
 
     def __init__(
-        self, design: Design | None = None, classes: Sequence[Any] | None = None, confidence: float = 0.95
+        self,
+        design: SurveyDesign | Design | None = None,
+        classes: Sequence[Any] | None = None,
+        confidence: float = 0.95,
     ) -> None:
         self.design = design
         self.classes = classes
@@ -169,7 +198,7 @@ class RandomizedNaiveBayes(_SurveyClassifier):
     """Naive Bayes on counts estimated from disguised records (Surveys section 3; DESIGN 8).
 
     Args:
-        design: How the records were disguised, the class last; None for clear records.
+        design: How the records were disguised: as read from a file, or the core's, the class last; None for clear ones.
         classes: The class labels in the order of the design's codes; by default 0, 1, ...
         smoothing: Added to every cell of the estimated counts (Laplace's is 1, the papers' 0).
     """
@@ -177,7 +206,10 @@ class RandomizedNaiveBayes(_SurveyClassifier):
     model_: NaiveBayes
 
     def __init__(
-        self, design: Design | None = None, classes: Sequence[Any] | None = None, smoothing: float = 1.0
+        self,
+        design: SurveyDesign | Design | None = None,
+        classes: Sequence[Any] | None = None,
+        smoothing: float = 1.0,
     ) -> None:
         self.design = design
         self.classes = classes
@@ -209,5 +241,5 @@ def _as_value_error() -> Iterator[None]:
     """Turn our errors into scikit-learn's kind."""
     try:
         yield
-    except InputError as error:
+    except CotallyError as error:
         raise ValueError(str(error)) from None

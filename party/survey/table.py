@@ -68,12 +68,25 @@ def read_codes(source: Source, design: SurveyDesign) -> Codes:
     Raises:
         DataError: The table cannot be read, lacks a column of the design, or has a cell outside a domain.
     """
+    return _coded(source, design, design.names)
+
+
+def read_attributes(source: Source, design: SurveyDesign) -> Codes:
+    """Return the codes of a table by the attributes alone: it may lack the class.
+
+    Raises:
+        ConfigError: The design declares no class.
+        DataError: As for `read_codes`.
+    """
+    need_class(design)
+    return _coded(source, design, design.names[:-1])
+
+
+def _coded(source: Source, design: SurveyDesign, names: Sequence[str]) -> Codes:
     frame = as_frame(source)
-    for name in design.names:
-        frame.column(name)
-    return np.column_stack(
-        [domain.codes(frame.column(name)) for name, domain in zip(design.names, design.domains, strict=True)]
-    )
+    columns = [frame.column(name) for name in names]
+    domains = design.domains[: len(names)]
+    return np.column_stack([domain.codes(column) for column, domain in zip(columns, domains, strict=True)])
 
 
 def load_survey(source: Source, design: SurveyDesign) -> Survey:

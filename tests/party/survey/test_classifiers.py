@@ -1,6 +1,7 @@
 """The learners behind scikit-learn's interface: its own checks, pipelines, clones, and what they learn."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from party.survey import read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.tree_text import MARK
 from protocols.randomized_response.bulk import bulk_draw
@@ -87,6 +89,42 @@ def test_labels_pass_through_pipelines_clones_and_searches(kind: Any) -> None:
     assert cross_val_score(pipeline, frame, answers, cv=3).mean() > 0.8
     search = GridSearchCV(kind(), {"design": [None, MultiGroupDesign(SIZES, (), Fraction(1))]}, cv=2)
     assert search.fit(cells, label).best_score_ > 0.8
+
+
+DESIGN_TOML = """
+theta = "4/5"
+class = "bought"
+[columns.age]
+bins = [30]
+[columns.town]
+values = ["a", "b", "c"]
+[columns.bought]
+values = ["no", "yes"]
+[groups]
+first = ["age", "bought"]
+second = ["town"]
+"""
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: Path) -> None:
+    path = tmp_path / "design.toml"
+    path.write_text(DESIGN_TOML)
+    design = read_design(path)
+    generator = np.random.default_rng(3)
+    ages, towns = generator.integers(2, size=20_000), generator.integers(3, size=20_000)
+    bought = np.where(generator.random(20_000) < 0.1, 1 - ages, ages)
+    true = np.column_stack([ages, towns, bought]).astype(np.uint8)
+    sent = design.design.randomize(true, bulk_draw(generator, len(true)))
+    frame = pd.DataFrame({name: np.array(design.values[c])[sent[:, c]] for c, name in enumerate(design.names)})
+    model = kind(design=design).fit(frame[["town", "age"]], frame["bought"])
+    clear = pd.DataFrame({"age": [20, 40], "town": ["a", "c"]})[["town", "age"]]
+    assert model.predict(clear).tolist() == ["no", "yes"]
+    assert model.estimate_accuracy(frame[["town", "age"]], frame["bought"]).share == pytest.approx(0.9, abs=0.05)
+    with pytest.raises(ValueError, match="none of the declared values"):
+        model.predict(clear.assign(town="z"))
+    with pytest.raises(ValueError, match="X must be a DataFrame"):
+        kind(design=design).fit([[0, 0]], ["no"])
 
 
 @pytest.mark.parametrize(
