@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import lcm
 from pathlib import Path
 
 from party.survey.domains import Domain
 from party.survey.domains_file import read_domains
 from party.toml import Section, read_toml, suggestion
 from protocols.errors import InputError
-from protocols.randomized_response.design import Design
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 
@@ -163,6 +164,8 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
     chances = tuple(exact(entry, value, entry.raw(value)) for value in values)
     if min(chances) < 0 or sum(chances) != 1:
         raise section.error(column, f"the chances must be 0 or more and add up to 1, not to {sum(chances)}")
+    if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
+        raise section.error(column, f"the chances need denominators of at most {MAX_DENOMINATOR}")
     return chances
 
 

@@ -4,8 +4,10 @@ import subprocess
 import pytest
 from hypothesis import given
 
-from party.tree_text import printable, to_dot, tree_lines
+from party.printable import printable
+from party.tree_text import MARK, to_dot, tree_lines
 from protocols.learning.tree import Leaf, Tree
+from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, Schema
 from tests.party.models import chain, models, small_model
 
@@ -34,6 +36,16 @@ def test_deeper_levels_can_be_left_out_and_are_marked() -> None:
         "├─ > 40: bob.age [1 6] …",
         "└─ missing: → bad [1 0]",
     ]
+
+
+def test_marked_splits_and_no_others_end_in_the_mark() -> None:
+    marked = {ROOT, ROOT.child(0, 1)}
+    lines = list(tree_lines(small_model(), marked=marked))
+    assert [line for line in lines if line.endswith(MARK)] == [
+        f"alice.age [7 9] {MARK}",
+        f"├─ > 40: bob.age [1 6] {MARK}",
+    ]
+    assert [line.removesuffix(f" {MARK}") for line in lines] == list(tree_lines(small_model()))
 
 
 @given(models())

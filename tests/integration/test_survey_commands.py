@@ -1,0 +1,98 @@
+"""A survey from its design to a prediction, by real processes: the example that the product writes itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Ended, cotally
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Hold the example's data and design, the disguised copy and the secret."""
+    folder = tmp_path_factory.mktemp("survey")
+    made = cotally("disguise", "--example", str(folder))
+    assert made.code == 0, made.err
+    (line,) = [line for line in made.out.splitlines() if line.startswith("  cotally ")]
+    done = cotally(*line.split()[1:])
+    assert done.code == 0, done.err
+    return folder
+
+
+def run(folder: Path, *words: str) -> Ended:
+    """Run a command whose file names lie in the folder."""
+    return cotally(*(str(folder / word) if (folder / word).exists() or word[:2] == "x." else word for word in words))
+
+
+def done(folder: Path, *words: str) -> str:
+    ended = run(folder, *words)
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+def test_the_secret_is_for_its_owner_alone_and_no_id_leaves(folder: Path) -> None:
+    assert (folder / "coins.secret").stat().st_mode & 0o777 == 0o600
+    header, first, *rest = (folder / "disguised.csv").read_text().splitlines()
+    assert header == "age,sex,schooling,hours,married,income"
+    assert len(rest) == 9_999
+    assert "p1" not in first
+
+
+def test_two_processes_give_the_same_copy_byte_for_byte(folder: Path) -> None:
+    before = (folder / "coins.secret").read_bytes()
+    done(folder, "disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "coins.secret")
+    assert (folder / "x.csv").read_bytes() == (folder / "disguised.csv").read_bytes()
+    assert (folder / "coins.secret").read_bytes() == before
+
+
+def test_a_second_copy_is_one_line_of_error(folder: Path) -> None:
+    text = (folder / "design.toml").read_text().replace('"4/5"', '"7/10"')
+    (folder / "other.toml").write_text(text)
+    ended = run(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "coins.secret")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert "has been released with other theta before" in ended.err
+    assert not (folder / "x.2.csv").exists()
+
+
+def test_an_estimate_is_near_the_truth(folder: Path) -> None:
+    """At a confidence of 1 - 10^-6 the interval holds the truth but once in a million runs, the coins being new."""
+    asked = ["estimate", "disguised.csv", "design.toml", "income = high and married = yes"]
+    content = json.loads(done(folder, *asked, "--json", "--confidence", "0.999999"))
+    rows = [line.rsplit(",", 2)[1:] for line in (folder / "data.csv").read_text().splitlines()[1:]]
+    truth = rows.count(["yes", "high"]) / len(rows)
+    low, high = content["estimates"][0]["interval"]
+    assert low < truth < high
+    assert high - low < 0.12
+
+
+@pytest.mark.parametrize("learner", ["tree", "bayes"])
+def test_what_is_mined_can_be_shown_and_predicts(folder: Path, learner: str) -> None:
+    options = ["--test", "1/5", "--seed", "1", *(["--prune"] if learner == "tree" else [])]
+    out = done(folder, "mine", learner, "disguised.csv", "design.toml", "-o", f"x.{learner}.json", *options)
+    assert "Accuracy 0." in out
+    assert done(folder, "show", f"x.{learner}.json").splitlines()[0] in out
+    ended = run(folder, "predict", f"x.{learner}.json", "data.csv", "-o", f"x.{learner}.csv")
+    assert ended.code == 0
+    share = float(ended.err.split()[1].rstrip(":"))
+    assert share > 0.7
+    assert (folder / f"x.{learner}.csv").read_text().startswith("id,age,sex,schooling,hours,married,income,prediction")
+
+
+def test_the_design_is_measured_and_its_sampler_audited(folder: Path) -> None:
+    assert "Disclosed with certainty: how schooling, hours differ" in done(folder, "privacy", "design.toml")
+    report = json.loads(done(folder, "privacy", "design.toml", "--json", "--prior", "disguised.csv"))
+    assert report["theta"] == "4/5"
+    out = done(folder, "audit", "design.toml", "--shift", "1/10")
+    assert "The sampler responds as declared." in out
+
+
+def test_commands_end_in_one_line_where_the_design_carries_nothing(folder: Path) -> None:
+    (folder / "half.toml").write_text((folder / "design.toml").read_text().replace('"4/5"', '"1/2"'))
+    for words in (("privacy",), ("audit",), ("mine", "tree", "disguised.csv"), ("estimate", "disguised.csv")):
+        command = [*words, "half.toml", *(["income = high"] if words[0] == "estimate" else [])]
+        ended = run(folder, *command)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.count("\n") == 1
+        assert "carry nothing" in ended.err

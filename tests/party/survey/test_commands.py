@@ -1,0 +1,377 @@
+"""The commands of a survey: every wrong input is one line that names it, and nothing is written."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.cli import main as cli
+from party.data import read_frame
+from protocols.randomized_response.design import Draw
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.tables.table import Codes
+from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
+
+RECORDS = 300
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, the present one, with `design.toml`, `data.csv` and the disguised copy `d.csv`."""
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path)
+    write_rows(tmp_path, rows(RECORDS))
+    assert cli.main(["disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins"]) == 0
+    return tmp_path
+
+
+def snapshot(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that ends in one line of error, and return the line."""
+    capsys.readouterr()
+    assert cli.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("cotally: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    capsys.readouterr()
+    assert cli.main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert not err
+    assert "nan" not in out
+    return out
+
+
+DISGUISE = ("disguise", "data.csv", "design.toml", "-o", "again.csv", "--secret", "coins")
+USES: list[tuple[str, ...]] = [
+    DISGUISE,
+    ("estimate", "d.csv", "design.toml", "smoker = yes"),
+    ("mine", "tree", "d.csv", "design.toml"),
+    ("mine", "bayes", "d.csv", "design.toml"),
+    ("privacy", "design.toml"),
+    ("privacy", "design.toml", "--prior", "d.csv"),
+    ("audit", "design.toml"),
+]
+BAD_DESIGNS = [
+    (RELATED, '"4/5"', '"1/2"', "carry nothing"),
+    (RELATED, '"4/5"', '"1/3"', "carry nothing"),
+    (UNRELATED, '"1/2"', '"0"', "theta = 0 makes every response a personal one"),
+    (RELATED, '["smoker"]', '["smoker", "age"]', "column 'age' stands in group 'habits' too"),
+    (RELATED, '["smoker"]', '["smoker", "x"]', "there is no column 'x'"),
+    (RELATED, 'plain = ["sex"]', "", "column 'sex' is in no group"),
+]
+
+
+@pytest.mark.parametrize("arguments", USES)
+@pytest.mark.parametrize(("text", "old", "new", "problem"), BAD_DESIGNS)
+def test_every_command_refuses_a_design_that_cannot_be(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], text: str, old: str, new: str,
+    problem: str,
+) -> None:  # fmt: skip
+    write_design(folder, swap(text, old, new))
+    before = snapshot(folder)
+    assert problem in refused(capsys, *arguments)
+    assert snapshot(folder) == before
+
+
+BAD_TABLES: list[tuple[Callable[[str], str], str]] = [
+    (lambda text: text.splitlines()[0] + "\n", "the file has a header and no records"),
+    (lambda text: text.replace("smoker", "smokes"), "column 'smoker': the file has no such column"),
+    (lambda text: text.replace("never", "NEVER"), "column 'drinks': the cell is none of the declared values"),
+    (lambda text: text.replace("never", ""), "column 'drinks': the cell is missing, and the design declares no value"),
+    (lambda text: text.replace("never", "?"), "column 'drinks': the cell is missing"),
+    (lambda text: text + "a\n", "the row has 1 fields"),
+    (lambda _: "", "the file is empty"),
+]
+
+
+@pytest.mark.parametrize("arguments", [use for use in USES if "d.csv" in use or use == DISGUISE])
+@pytest.mark.parametrize(("change", "problem"), BAD_TABLES)
+def test_every_command_refuses_a_table_that_does_not_fit(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    change: Callable[[str], str],
+    problem: str,
+) -> None:
+    for name in ("data.csv", "d.csv"):
+        (folder / name).write_text(change((folder / name).read_text()))
+    before = snapshot(folder)
+    line = refused(capsys, *arguments)
+    assert problem in line
+    assert "NEVER" not in line
+    assert snapshot(folder) == before
+
+
+def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = (folder / "d.csv").read_bytes()
+    assert "Made coins" not in told(capsys, *DISGUISE)
+    assert (folder / "again.csv").read_bytes() == first
+    told(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins")
+    assert (folder / "d.csv").read_bytes() == first
+    told(capsys, *DISGUISE[:3], "-o", "again.parquet", "--secret", "coins")
+    assert list(read_frame(folder / "again.parquet").cells[3]) == list(read_frame(folder / "d.csv").cells[3])
+
+
+def test_a_second_copy_is_refused_and_nothing_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_design(folder, swap(RELATED, "4/5", "7/10"))
+    before = snapshot(folder)
+    line = refused(capsys, *DISGUISE)
+    assert "data set 'data' has been released with other theta before (coins); a second copy" in line
+    write_design(folder)
+    write_rows(folder, rows(RECORDS + 1))
+    assert "with other records before (coins); the data have changed since" in refused(capsys, *DISGUISE)
+    write_rows(folder, rows(RECORDS))
+    assert snapshot(folder) == before | {folder / "design.toml": RELATED.encode()}
+
+
+def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "coins").unlink()
+    before = snapshot(folder)
+    line = refused(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins")
+    assert "d.csv is there and coins is not: a second copy with new coins" in line
+    assert snapshot(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("output", "secret", "problem"),
+    [
+        ("data.csv", "coins", "data.csv is read by this command"),
+        ("./design.toml", "coins", "design.toml is read by this command"),
+        ("coins", "coins", "coins is read by this command"),
+        ("out.csv", "data.csv", "data.csv is another file of this command"),
+        ("out.csv", "design.toml", "design.toml is another file of this command"),
+        ("out.txt", "coins", "ends in .csv or .parquet"),
+        ("absent/out.csv", "coins", "absent does not exist"),
+        ("out.csv", "absent/coins", "absent/coins cannot be written"),
+    ],
+)
+def test_disguise_never_writes_over_what_it_reads(
+    folder: Path, capsys: pytest.CaptureFixture[str], output: str, secret: str, problem: str
+) -> None:
+    before = snapshot(folder)
+    assert problem in refused(capsys, "disguise", "data.csv", "design.toml", "-o", output, "--secret", secret)
+    assert snapshot(folder) == before
+
+
+def test_disguise_says_what_it_left_out_and_made(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_rows(folder, [f"{row},Ann" for row in rows(4)], "more.csv", "id,age,sex,drinks,smoker,name\x1b[2J")
+    out = told(capsys, "disguise", "more.csv", "design.toml", "-o", "m.csv", "--secret", "more.secret")
+    assert r"Left out, since the design does not name them: name\x1b[2J." in out
+    assert "Made more.secret: keep it secret" in out
+    assert "Ann" not in (folder / "m.csv").read_text()
+
+
+def test_the_unrelated_question_goes_all_the_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_design(folder, UNRELATED)
+    write_rows(folder, [f"p{i},30,,often,yes" for i in range(RECORDS)], "personal.csv")
+    supplied = ("--secret", "own", "--personal", "personal.csv")
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "own.csv", *supplied)
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "u.csv", "--secret", "drawn")
+    assert "unrelated question, theta 1/2" in told(capsys, "estimate", "u.csv", "design.toml", "smoker = yes")
+    assert "Accuracy" in told(capsys, "mine", "tree", "u.csv", "design.toml", "--test", "1/5")
+    assert "Accuracy" in told(capsys, "mine", "bayes", "u.csv", "design.toml", "--test", "1/5")
+    assert "Whole record" in told(capsys, "privacy", "design.toml", "--prior", "u.csv")
+    write_rows(folder, rows(RECORDS - 1), "personal.csv")
+    arguments = ("disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "new", "--personal", "personal.csv")
+    assert "the ids are not those of the true records: 299 here, 300 there" in refused(capsys, *arguments)
+    assert not (folder / "new").exists()
+
+
+def test_estimate_prints_words_or_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("smoker = yes", "drinks = 'now and then' and sex = f")
+    options = ("--confidence", "0.9", "--half-width", "0.05", "--likelihood")
+    text = told(capsys, "estimate", "d.csv", "design.toml", *asked, *options)
+    assert text.startswith("300 records, related question, theta 4/5\nsmoker = yes\n  count ")
+    assert "90 % interval" in text
+    assert "may leave 0 .. 1" in text
+    content = json.loads(told(capsys, "estimate", "d.csv", "design.toml", *asked, *options, "--json"))
+    assert (content["format"], content["records"], content["confidence"]) == ("cotally-estimate/1", 300, 0.9)
+    first, second = content["estimates"]
+    assert (first["expression"], second["expression"]) == ("smoker = yes", 'drinks = "now and then" and sex = f')
+    assert first["count"] == pytest.approx(300 * first["share"])
+    assert first["interval"][0] < first["share"] < first["interval"][1]
+    assert first["respondents_needed"] > 300
+    shares = [cell["share"] for cell in second["likelihood"]["cells"]]
+    assert len(shares) == 6
+    assert sum(shares) == pytest.approx(1)
+    assert second["likelihood"]["converged"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("smoker = maybe",), "column 'smoker' has no value 'maybe'"),
+        (("smoker",), "is no expression"),
+        (("smoker = yes", "--confidence", "1"), "a confidence must lie between 0 and 1"),
+        (("smoker = yes", "--half-width", "x"), "--half-width must be an exact number"),
+        (("smoker = yes", "--half-width", "0"), "half-width must lie between 0 and 1"),
+    ],
+)
+def test_estimate_refuses_what_cannot_be_asked(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    assert problem in refused(capsys, "estimate", "d.csv", "design.toml", *arguments)
+
+
+def test_one_respondent_has_no_interval_and_makes_a_leaf(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header, first, *_ = (folder / "d.csv").read_text().splitlines()
+    (folder / "d.csv").write_text(f"{header}\n{first}\n")
+    assert "fewer than 2 records" in refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
+    assert "Learned from 1 disguised records" in told(capsys, "mine", "tree", "d.csv", "design.toml")
+    assert "Learned from 1 disguised records" in told(capsys, "mine", "bayes", "d.csv", "design.toml")
+    assert "too few" in refused(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/2")
+
+
+@pytest.mark.parametrize("learner", ["tree", "bayes"])
+def test_one_class_is_all_that_can_be_learned_of_one_class(
+    folder: Path, capsys: pytest.CaptureFixture[str], learner: str
+) -> None:
+    write_design(folder, swap(RELATED, '["yes", "no"]', '["no"]'))
+    write_rows(folder, [row for row in rows(RECORDS) if row.endswith("no")])
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "one.csv", "--secret", "one")
+    out = told(capsys, "mine", learner, "one.csv", "design.toml", "--test", "1/5", "-o", "m.json")
+    assert "Accuracy 1.0000, standard error 0.0000" in out
+    if learner == "tree":
+        assert out.startswith("smoker [no]: 1 node, depth 0\n→ no ")
+
+
+def test_a_constant_attribute_is_an_attribute_like_any_other(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_design(folder, swap(RELATED, '["f", "m"]', '["f"]'))
+    write_rows(folder, [row.replace(",m,", ",f,") for row in rows(RECORDS)])
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "one.csv", "--secret", "one")
+    assert "Accuracy" in told(capsys, "mine", "tree", "one.csv", "design.toml", "--test", "1/5", "--prune")
+    assert "sex" in told(capsys, "mine", "bayes", "one.csv", "design.toml")
+    assert "sex" in told(capsys, "privacy", "design.toml", "--prior", "one.csv")
+
+
+def test_mine_writes_a_tree_that_show_prints_and_predict_reads(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--test", "0.2", "--seed", "3", "--prune", "-o", "m.json")
+    out = told(capsys, "mine", "tree", "d.csv", "design.toml", *options)
+    shown = told(capsys, "show", "m.json").splitlines()
+    printed = [line.removesuffix(" (?)") for line in out.splitlines()]
+    assert printed[: len(shown)] == shown
+    marked = sum(line.endswith(" (?)") for line in out.splitlines())
+    assert f"not clear at 95 %: {marked} of {sum('[' in line and '→' not in line for line in shown[1:])} splits" in out
+    assert "Learned from 180 disguised records.\nAccuracy " in out
+    assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0
+    assert "accuracy" in capsys.readouterr().err
+    assert len(read_frame(folder / "p.csv")) == RECORDS
+    levels = told(capsys, "mine", "tree", "d.csv", "design.toml", "--levels", "0")
+    assert levels.splitlines()[1].endswith(" …")
+
+
+def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/5", "-o", "b.json", "--smoothing", "0.5")
+    shown = told(capsys, "show", "b.json")
+    assert out.startswith(shown)
+    assert told(capsys, "show", "b.json", "--json") == (folder / "b.json").read_text()
+    assert cli.main(["predict", "b.json", "data.csv", "-o", "p.csv"]) == 0
+    assert "accuracy" in capsys.readouterr().err
+    for option in (("--dot",), ("--levels", "1")):
+        assert "is naive Bayes, no tree" in refused(capsys, "show", "b.json", *option)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("tree", "--test", "1"), "--test must be 0 or more and below 1"),
+        (("tree", "--test", "x"), "--test must be an exact number"),
+        (("tree", "--test", "1/1000"), "300 records are too few to hold out 1/1000"),
+        (("tree", "--seed", "-1"), "--seed must be 0 to"),
+        (("tree", "--levels", "-1"), "--levels must be 0 or more"),
+        (("tree", "--smoothing", "1"), "--smoothing is for naive Bayes"),
+        (("bayes", "--prune"), "--prune and --levels are for trees"),
+        (("bayes", "--levels", "1"), "--prune and --levels are for trees"),
+        (("bayes", "--smoothing", "-1"), "smoothing must be 0 or more"),
+        (("bayes", "--smoothing", "nan"), "smoothing must be 0 or more"),
+        (("tree", "-o", "absent/m.json"), "absent does not exist"),
+    ],
+)
+def test_mine_refuses_what_cannot_be_done(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    learner, *options = arguments
+    before = snapshot(folder)
+    assert problem in refused(capsys, "mine", learner, "d.csv", "design.toml", *options)
+    assert snapshot(folder) == before
+
+
+def test_mine_needs_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_design(folder, swap(RELATED, 'class = "smoker"\n', ""))
+    assert "class: is missing" in refused(capsys, "mine", "tree", "d.csv", "design.toml")
+    assert "smoker = yes" in told(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
+
+
+def test_privacy_prints_words_or_json_and_takes_priors_from_answers(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "Assumed, since nothing was given" in told(capsys, "privacy", "design.toml")
+    assert "Assumed" not in told(capsys, "privacy", "design.toml", "--prior", "d.csv")
+    content = json.loads(told(capsys, "privacy", "design.toml", "--json", "--prior", "d.csv"))
+    assert [entry["prior_is_assumed"] for entry in content["attributes"]] == [False] * 4
+
+
+QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
+
+
+def test_audit_passes_the_shipped_sampler_and_fails_another(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The false-alarm rate is one in 10^6 runs; a sampler that always tells the truth is caught with certainty."""
+    out = told(capsys, "audit", "design.toml", *QUICK)
+    assert "a sampler as declared fails with a chance of at most 1e-06" in out
+    assert "with at least 0.99" in out
+    assert out.endswith("The sampler responds as declared.\n")
+
+    def honest(_design: MultiGroupDesign, codes: Codes, _draw: Draw) -> Codes:
+        return np.array(codes)
+
+    monkeypatch.setattr(MultiGroupDesign, "randomize", honest)
+    assert cli.main(["audit", "design.toml", *QUICK]) == 1
+    out, err = capsys.readouterr()
+    assert not err
+    assert "Not as declared: " in out
+    assert out.endswith("Columns: 0 sex, 1 age, 2 drinks, 3 smoker\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--shift", "0"), "an exact fraction above 0"),
+        (("--shift", "x"), "--shift must be an exact number"),
+        (("--alarm", "0"), "must lie strictly between 0 and 1"),
+        (("--power", "1"), "must lie strictly between 0 and 1"),
+        (("--shift", "1/100000"), "raise the shift"),
+    ],
+)
+def test_audit_refuses_goals_that_cannot_be_met(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    assert problem in refused(capsys, "audit", "design.toml", *arguments)
+
+
+def test_the_example_is_written_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["disguise", "--example", str(tmp_path / "new")])
+    assert ended.value.code == 0
+    assert "Next:" in capsys.readouterr().out
+    assert len(read_frame(tmp_path / "new" / "data.csv")) == 10_000
+    before = snapshot(tmp_path)
+    assert "exists and is kept" in refused(capsys, "disguise", "--example", str(tmp_path / "new"))
+    assert snapshot(tmp_path) == before

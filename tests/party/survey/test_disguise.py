@@ -1,0 +1,262 @@
+"""A table is disguised once: the same again is the same, and whatever would be a second copy is refused by name."""
+
+import csv
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.data import read_frame
+from party.errors import ConfigError, DataError, IdentityError
+from party.survey import Disguised, disguise_table, read_codes, read_design
+from party.survey import disguise as disguise_module
+from party.survey.output import check_output, to_csv, write_disguised
+from party.survey.secret import new_key, read_coin_secret
+from protocols.errors import InputError
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows
+from tests.support.binomial import lower_tail, upper_tail
+
+RECORDS = 60
+
+
+def disguise(
+    folder: Path,
+    text: str = RELATED,
+    lines: list[str] | None = None,
+    dataset: str | None = None,
+    personal: Path | None = None,
+) -> Disguised:
+    data = write_rows(folder, rows(RECORDS) if lines is None else lines)
+    design = read_design(write_design(folder, text))
+    return disguise_table(data, design, folder / "coins", dataset, personal)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_the_copy_is_what_the_design_makes_with_coins_of_secret_data_set_and_ids(tmp_path: Path, text: str) -> None:
+    table = disguise(tmp_path, text)
+    secret = read_coin_secret(tmp_path / "coins")
+    design = read_design(tmp_path / "design.toml")
+    draw = keyed_draw(secret.key, "data", [f"p{i}" for i in range(RECORDS)])
+    expected = design.design.randomize(read_codes(tmp_path / "data.csv", design), draw)
+    (tmp_path / "out.csv").write_text(to_csv(table))
+    assert np.array_equal(read_codes(tmp_path / "out.csv", design), expected)
+    assert table.columns == design.names
+    plain, disguised = design.names.index("sex"), design.names.index("age")
+    true = read_codes(tmp_path / "data.csv", design)
+    assert np.array_equal(expected[:, plain], true[:, plain])
+    assert not np.array_equal(expected[:, disguised], true[:, disguised])
+
+
+def test_the_same_again_is_the_same_and_leaves_the_secret_as_it_is(tmp_path: Path) -> None:
+    first = disguise(tmp_path)
+    secret = (tmp_path / "coins").read_bytes()
+    again = disguise(tmp_path, swap(RELATED, '"4/5"', '"0.8"'))
+    assert first.cells == again.cells
+    assert (tmp_path / "coins").read_bytes() == secret
+
+
+def test_the_order_of_the_records_does_not_matter_to_their_coins(tmp_path: Path) -> None:
+    first = disguise(tmp_path)
+    turned = disguise(tmp_path, lines=rows(RECORDS)[::-1])
+    assert [cells[::-1] for cells in turned.cells] == list(first.cells)
+
+
+def test_a_new_key_is_new() -> None:
+    keys = {new_key() for _ in range(100)}
+    assert len(keys) == 100
+    assert {len(key) for key in keys} == {32}
+
+
+def test_two_secrets_give_two_copies(tmp_path: Path) -> None:
+    first = disguise(tmp_path)
+    (tmp_path / "coins").unlink()
+    assert disguise(tmp_path).cells != first.cells
+
+
+def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+    disguise(tmp_path, dataset="visits-2026")
+    path = tmp_path / "coins"
+    assert path.stat().st_mode & 0o777 == 0o600
+    content = json.loads(path.read_text())
+    assert set(content) == {"format", "dataset", "key", "released"}
+    assert (content["format"], content["dataset"], len(content["key"])) == ("cotally-coins/1", "visits-2026", 64)
+    assert repr(read_coin_secret(path)) == "<CoinSecret of 'visits-2026'>"
+    with pytest.raises(ConfigError, match=r"is the secret of data set 'visits-2026'"):
+        disguise(tmp_path, dataset="visits-2027")
+
+
+CHANGES: list[tuple[str, str, str, Callable[[list[str]], list[str]]]] = [
+    ("theta", '"4/5"', '"7/10"', list),
+    ("groups", 'habits = ["smoker"]\nlife = ["age", "drinks"]', 'all = ["smoker", "age", "drinks"]', list),
+    ("groups", 'plain = ["sex"]', 'plain = ["sex", "smoker"]', list),
+    ("columns", '["f", "m"]', '["m", "f"]', list),
+    ("columns", '[40, "60"]', "[40, 61]", list),
+    ("columns", 'class = "smoker"\n', 'class = "age"\n', list),
+    ("records", "", "", lambda lines: [swap(lines[0], ",f,", ",m,"), *lines[1:]]),
+    ("records", "", "", lambda lines: lines[:-1]),
+    ("records", "", "", lambda lines: [*lines, "new,30,f,never,no"]),
+    ("records", "", "", lambda lines: [swap(lines[0], "p0", "q0"), *lines[1:]]),
+]
+
+
+@pytest.mark.parametrize(("field", "old", "new", "change"), CHANGES)
+def test_a_second_copy_in_another_disguise_or_of_other_data_is_refused(
+    tmp_path: Path, field: str, old: str, new: str, change: Callable[[list[str]], list[str]]
+) -> None:
+    disguise(tmp_path)
+    secret = (tmp_path / "coins").read_bytes()
+    text = swap(RELATED, old, new)
+    text = swap(text, 'habits = ["smoker"]\n', "") if "plain" in new else text
+    with pytest.raises(ConfigError, match=rf"data set 'data' has been released with other {field} before"):
+        disguise(tmp_path, text, change(rows(RECORDS)))
+    assert (tmp_path / "coins").read_bytes() == secret
+
+
+def test_another_kind_or_other_personal_chances_are_refused(tmp_path: Path) -> None:
+    disguise(tmp_path, UNRELATED)
+    with pytest.raises(ConfigError, match="with other kind before"):
+        disguise(tmp_path, RELATED)
+    with pytest.raises(ConfigError, match="with other personal before"):
+        disguise(tmp_path, swap(UNRELATED, 'yes = "1/4"\nno = "3/4"', 'yes = "1/2"\nno = "1/2"'))
+
+
+def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp_path: Path) -> None:
+    answers = [f"p{i},{30 + i},x,often,yes" for i in reversed(range(RECORDS))]
+    personal = write_rows(tmp_path, answers, "personal.csv")
+    table = disguise(tmp_path, UNRELATED, personal=personal)
+    design = read_design(tmp_path / "design.toml")
+    assert isinstance(design.design, UnrelatedQuestionDesign)
+    key = read_coin_secret(tmp_path / "coins").key
+    truths = design.design.truths(keyed_draw(key, "data", [f"p{i}" for i in range(RECORDS)]))
+    told = [row.split(",")[4] for row in rows(RECORDS)]
+    expected = [true if truth else "yes" for true, truth in zip(told, truths[:, 0], strict=True)]
+    assert table.to_dict()["smoker"] == expected
+    assert table.to_dict()["sex"] == [row.split(",")[2] for row in rows(RECORDS)]
+    with pytest.raises(ConfigError, match="with other answers before"):
+        disguise(tmp_path, UNRELATED)
+    changed = write_rows(tmp_path, [swap(answers[0], "yes", "no"), *answers[1:]], "personal.csv")
+    with pytest.raises(ConfigError, match="with other answers before"):
+        disguise(tmp_path, UNRELATED, personal=changed)
+
+
+def test_personal_answers_that_do_not_fit_are_refused_before_a_secret_is_made(tmp_path: Path) -> None:
+    personal = write_rows(tmp_path, rows(RECORDS)[1:], "personal.csv")
+    with pytest.raises(DataError, match=r"the ids are not those of the true records: 59 here, 60 there"):
+        disguise(tmp_path, UNRELATED, personal=personal)
+    with pytest.raises(ConfigError, match="the related question has no personal answers"):
+        disguise(tmp_path, RELATED, personal=personal)
+    assert not (tmp_path / "coins").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("p7,,f,never,no", r"line 4, column 'age': the cell is missing, and the design declares no value for that"),
+        ("p7,?,f,never,no", r"line 4, column 'age': the cell is missing"),
+        ("p7,old,f,never,no", r"line 4, column 'age': the cell is no plain number, nor one of the declared bins"),
+        ("p7,30,x,never,no", r"line 4, column 'sex': the cell is none of the declared values"),
+        ("p1,30,f,never,no", r"line 4, column 'id': 1 ids occur on an earlier line too"),
+        (",30,f,never,no", r"line 4, column 'id': 1 ids are empty"),
+        ("p7,30,f,never", r"line 4, column 'smoker': the row has 4 fields"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named_by_its_place_and_not_by_its_content(
+    tmp_path: Path, line: str, problem: str
+) -> None:
+    with pytest.raises(DataError, match=problem) as error:
+        disguise(tmp_path, lines=[*rows(2), line])
+    assert "old" not in str(error.value)
+    assert not (tmp_path / "coins").exists()
+
+
+def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
+    text = swap(RELATED, '[40, "60"]', '[40, 60]\nmissing = "value"')
+    design = read_design(write_design(tmp_path, text))
+    data = write_rows(tmp_path, ["p1,?,f,never,no", "p2,,f,never,no", "p3,60,f,never,no", "p4,<= 40,f,never,no"])
+    assert read_codes(data, design)[:, 1].tolist() == [3, 3, 1, 0]
+
+
+def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: Path) -> None:
+    data = write_rows(tmp_path, [f"{row},secret" for row in rows(3)], header=f"{HEADER},name")
+    table = disguise_table(data, read_design(write_design(tmp_path)), tmp_path / "coins")
+    assert table.left_out == ("name",)
+    assert "secret" not in to_csv(table)
+    assert "p1" not in to_csv(table)
+    assert repr(table) == "<Disguised 3 x 4>"
+
+
+def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:
+    table = disguise(tmp_path, "keep_id = true\n" + RELATED)
+    assert table.columns[0] == "id"
+    assert table.cells[0] == [f"p{i}" for i in range(RECORDS)]
+    assert disguise(tmp_path).cells == table.cells[1:]
+
+
+def test_a_design_without_an_id_disguises_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"design.toml: id: is missing"):
+        disguise(tmp_path, swap(RELATED, 'id = "id"\n', ""))
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff", b"[1]", b"12345678901234567890123456789012"])
+def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "coins").write_bytes(content)
+    (tmp_path / "coins").chmod(0o600)
+    with pytest.raises(IdentityError, match=r"coins is damaged, or no secret that `cotally disguise` has made"):
+        disguise(tmp_path)
+    assert (tmp_path / "coins").read_bytes() == content
+
+
+@pytest.mark.parametrize("key", ["format", "dataset", "key", "released"])
+def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
+    disguise(tmp_path)
+    content = json.loads((tmp_path / "coins").read_text())
+    for wrong in (None, 1, "00", {"theta": "4/5"}):
+        (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
+        if (key, wrong) == ("dataset", "00"):
+            continue  # a data set may be called so: its coins are others, and nothing can tell
+        with pytest.raises(IdentityError, match="is damaged"):
+            disguise(tmp_path)
+
+
+def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    disguise(tmp_path)
+    (tmp_path / "coins").chmod(0o640)
+    with pytest.raises(IdentityError, match="is open to other users: run `chmod 600"):
+        disguise(tmp_path)
+
+
+def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) -> None:
+    table = disguise(tmp_path)
+    for name in ("a.csv", "a.parquet"):
+        write_disguised(tmp_path / name, table)
+        first = (tmp_path / name).read_bytes()
+        write_disguised(tmp_path / name, disguise(tmp_path))
+        assert (tmp_path / name).read_bytes() == first
+    frames = [read_frame(tmp_path / name) for name in ("a.csv", "a.parquet")]
+    assert list(map(list, frames[0].cells)) == list(map(list, frames[1].cells))
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert next(csv.reader(file)) == ["sex", "age", "drinks", "smoker"]
+
+
+def test_a_table_is_written_as_csv_or_parquet_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"ends in \.csv or \.parquet"):
+        check_output(tmp_path / "out.txt")
+    with pytest.raises(InputError, match="does not exist"):
+        check_output(tmp_path / "absent" / "out.csv")
+    check_output(tmp_path / "out.parquet")
+
+
+def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """False alarm at most once in 10^6 runs; theta = 3/4 in place of 4/5 is caught with a chance of over 0.99."""
+    monkeypatch.setattr(disguise_module, "new_key", new_key)
+    records, truth = 4000, Fraction(4, 5)
+    table = disguise(tmp_path, lines=[f"p{i},30,f,never,no" for i in range(records)])
+    told = table.to_dict()["smoker"].count("no")
+    assert min(lower_tail(records, truth, told), upper_tail(records, truth, told)) > 1e-6 / 2
+    caught = next(n for n in range(records) if lower_tail(records, truth, n) > 1e-6 / 2)
+    assert lower_tail(records, Fraction(3, 4), caught - 1) > 0.99

@@ -1,0 +1,101 @@
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.survey import SurveyDesign, disguise_table, read_codes, read_design
+from party.survey.estimation import Asked, estimated_priors, find
+from party.survey.expressions import parse_expression
+from party.survey.output import write_disguised
+from protocols.errors import InputError
+from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.likelihood import most_likely
+from protocols.randomized_response.sample_size import sample_size
+from protocols.tables.expression import ROOT
+from protocols.tables.table import Codes
+from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
+
+RECORDS = 400
+
+
+def disguised(folder: Path, text: str) -> tuple[SurveyDesign, Codes]:
+    design = read_design(write_design(folder, text))
+    write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
+    return design, read_codes(folder / "d.csv", design)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
+    design, codes = disguised(tmp_path, text)
+    expression = parse_expression("smoker = yes and drinks = often", design)
+    found = find(codes, expression, design, Asked(0.9, Fraction(1, 50), likelihood=True))
+    estimate = estimate_count(codes, expression, design.design)
+    assert found.estimate == estimate
+    assert found.interval == estimate.interval(0.9)
+    assert found.needed == sample_size(design.design, expression, Fraction(1, 50), 0.9)
+    assert found.likely is not None
+    assert np.array_equal(found.likely.shares, most_likely(codes, [3, 2], design.design).shares)
+    assert dict(found.cells(found.likely))["yes", "often"] == found.likely.shares[0, 1]
+    content = found.to_json()
+    assert content["expression"] == "smoker = yes and drinks = often"
+    assert content["count"] == float(estimate.count)
+
+
+def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
+    design, codes = disguised(tmp_path, RELATED)
+    found = find(codes, parse_expression("smoker = yes", design), design, Asked())
+    assert set(found.to_json()) == {"expression", "count", "count_error", "share", "share_error", "interval"}
+    text = "\n".join(found.lines(Asked()))
+    assert "95 % interval" in text
+    assert "likely" not in text
+    assert "respondents" not in text
+
+
+def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path))
+    codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
+    found = find(codes, parse_expression("smoker = yes", design), design, Asked())
+    assert found.estimate.count < 0
+    low, high = found.interval
+    assert low < 0
+    assert found.to_json()["count"] == float(found.estimate.count)
+    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(found.lines(Asked()))
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        (Asked(0.0), "a confidence must lie between 0 and 1"),
+        (Asked(float("nan")), "a confidence must lie between 0 and 1"),
+        (Asked(0.95, Fraction(0)), "half-width must lie between 0 and 1"),
+        (Asked(0.95, Fraction(2)), "half-width must lie between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: Asked, problem: str) -> None:
+    design, codes = disguised(tmp_path, RELATED)
+    with pytest.raises(InputError, match=problem):
+        find(codes, parse_expression("smoker = yes", design), design, asked)
+
+
+def test_one_record_has_no_interval(tmp_path: Path) -> None:
+    design, codes = disguised(tmp_path, RELATED)
+    with pytest.raises(InputError, match="fewer than 2 records"):
+        find(codes[:1], parse_expression("smoker = yes", design), design, Asked())
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_priors_are_exact_distributions_projected_from_the_estimates(tmp_path: Path, text: str) -> None:
+    design, codes = disguised(tmp_path, text)
+    few = codes[:3]
+    for chosen in (codes, few):
+        priors = estimated_priors(chosen, design)
+        for column, prior in enumerate(priors):
+            counts = [
+                estimate_count(chosen, ROOT.child(column, value), design.design).count for value in range(len(prior))
+            ]
+            assert sum(prior) == 1
+            assert sum(counts) == len(chosen)
+            positive = sum((count for count in counts if count > 0), Fraction(0))
+            assert prior == tuple(max(count, Fraction(0)) / positive for count in counts)
+    assert any(0 in prior for prior in estimated_priors(few, design))

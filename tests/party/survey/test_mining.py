@@ -1,0 +1,96 @@
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.model import from_json, to_json
+from party.survey import disguise_table, load_survey, read_design
+from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
+from party.survey.output import write_disguised
+from protocols.errors import InputError
+from protocols.learning.tree import Split, Tree
+from protocols.randomness import public_order
+from protocols.survey.doubt import split_doubts
+from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.survey import Survey
+from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
+
+RECORDS = 400
+FIFTH = Fraction(1, 5)
+NONE = Fraction(0)
+
+
+def survey(folder: Path, text: str = RELATED) -> Survey:
+    design = read_design(write_design(folder, text))
+    write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
+    return load_survey(folder / "d.csv", design)
+
+
+def test_parts_are_disjoint_and_follow_from_the_seed_alone(tmp_path: Path) -> None:
+    every = survey(tmp_path)
+    parts = hold_out(every, FIFTH, 7, prune=True)
+    order = np.array(public_order(7, RECORDS))
+    assert parts.test is not None
+    assert parts.pruning is not None
+    assert np.array_equal(parts.test.codes, every.codes[np.sort(order[:80])])
+    assert np.array_equal(parts.pruning.codes, every.codes[np.sort(order[80:160])])
+    assert np.array_equal(parts.train.codes, every.codes[np.sort(order[160:])])
+
+
+def test_without_a_share_all_records_are_learned_from(tmp_path: Path) -> None:
+    every = survey(tmp_path)
+    parts = hold_out(every, NONE, 7, prune=False)
+    assert np.array_equal(parts.train.codes, every.codes)
+    assert (parts.test, parts.pruning) == (None, None)
+    assert mine_tree(parts).accuracy is None
+
+
+@pytest.mark.parametrize(
+    ("records", "test", "prune", "problem"),
+    [
+        (4, FIFTH, False, "4 records are too few to hold out 1/5 for testing"),
+        (4, NONE, True, "4 records are too few"),
+        (1, NONE, True, "1 records are too few"),
+        (10, Fraction(4, 5), True, "10 records are too few to hold out 4/5 for testing and 1/5 for pruning"),
+        (10, Fraction(1), False, "--test must be 0 or more and below 1"),
+        (10, Fraction(-1, 5), False, "--test must be 0 or more and below 1"),
+    ],
+)
+def test_a_part_without_records_is_refused(
+    tmp_path: Path, records: int, test: Fraction, prune: bool, problem: str
+) -> None:
+    every = survey(tmp_path)
+    few = Survey(every.schema, every.codes[:records], every.design)
+    with pytest.raises(InputError, match=problem):
+        hold_out(few, test, 0, prune)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Path, text: str) -> None:
+    parts = hold_out(survey(tmp_path, text), FIFTH, 1, prune=True)
+    assert parts.test is not None
+    assert parts.pruning is not None
+    mined = mine_tree(parts)
+    tree = prune_tree(grow_tree(parts.train), parts.pruning)
+    assert mined.model == tree
+    assert mined.accuracy == estimate_accuracy(tree, parts.test)
+    doubts = split_doubts(tree, parts.train)
+    assert mined.splits == len(doubts) == sum(isinstance(node, Split) for _, node in tree.walk())
+    assert mined.doubtful == {path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE)}
+    assert isinstance(mined.model, Tree)
+    assert to_json(from_json(to_json(mined.model))) == to_json(mined.model)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_naive_bayes_is_learned_from_its_part_and_tested_as_it_is_written(tmp_path: Path, text: str) -> None:
+    parts = hold_out(survey(tmp_path, text), FIFTH, 1, prune=False)
+    assert parts.test is not None
+    mined = mine_bayes(parts, 1.0)
+    learned = learn_naive_bayes(parts.train, 1.0)
+    assert not isinstance(mined.model, Tree)
+    np.testing.assert_allclose(mined.model.prior, learned.prior, rtol=1e-10)
+    for ours, theirs in zip(mined.model.conditional, learned.conditional, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-11)
+    assert mined.accuracy == estimate_accuracy(mined.model, parts.test)
+    assert (mined.doubtful, mined.splits) == (frozenset(), 0)

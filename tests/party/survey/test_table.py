@@ -1,0 +1,61 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from party.data import read_frame
+from party.errors import ConfigError, DataError
+from party.survey import disguise_table, load_survey, read_codes, read_design
+from tests.party.survey.files import RELATED, rows, swap, write_design, write_rows
+
+
+def test_a_file_what_was_read_of_it_and_a_data_frame_give_the_same_codes(tmp_path: Path) -> None:
+    design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
+    expected = read_codes(data, design)
+    assert expected.shape == (30, 4)
+    assert np.array_equal(read_codes(str(data), design), expected)
+    assert np.array_equal(read_codes(read_frame(data), design), expected)
+    assert np.array_equal(read_codes(pd.read_csv(data), design), expected)
+
+
+def test_a_data_frame_is_disguised_and_mined_as_its_file_is(tmp_path: Path) -> None:
+    design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
+    from_file = disguise_table(data, design, tmp_path / "coins")
+    again = disguise_table(pd.read_csv(data), design, tmp_path / "coins")
+    assert from_file.cells == again.cells
+    survey = load_survey(pd.DataFrame(again.to_dict()), design)
+    assert (len(survey), survey.schema.class_attribute.name) == (30, "smoker")
+    assert [attribute.name for attribute in survey.schema.attributes] == ["sex", "age", "drinks"]
+    assert survey.design == design.design
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, ""])
+def test_a_missing_cell_of_a_data_frame_is_missing(tmp_path: Path, missing: Any) -> None:
+    design = read_design(write_design(tmp_path))
+    frame = pd.DataFrame({"age": [30, 70], "sex": ["f", "m"], "drinks": ["often", missing], "smoker": ["yes", "no"]})
+    with pytest.raises(DataError, match=r"DataFrame, line 2, column 'drinks': the cell is missing"):
+        read_codes(frame, design)
+
+
+def test_a_data_frame_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path))
+    with pytest.raises(DataError, match="there are no records"):
+        read_codes(pd.DataFrame({"age": []}), design)
+    with pytest.raises(DataError, match="there are no records"):
+        read_codes(pd.DataFrame(), design)
+    with pytest.raises(DataError, match="two columns have one name"):
+        read_codes(pd.DataFrame([[1, 2]], columns=["age", "age"]), design)
+    with pytest.raises(DataError, match="column 'sex': the file has no such column"):
+        read_codes(pd.DataFrame({"age": [1]}), design)
+
+
+def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -> None:
+    data = write_rows(tmp_path, rows(5))
+    without_class = read_design(write_design(tmp_path, swap(RELATED, 'class = "smoker"\n', "")))
+    with pytest.raises(ConfigError, match="class: is missing: name the column to predict"):
+        load_survey(data, without_class)
+    alone = 'theta = "4/5"\nclass = "smoker"\n[columns.smoker]\nvalues = ["yes", "no"]\n[groups]\na = ["smoker"]\n'
+    with pytest.raises(ConfigError, match="there is none beside the class"):
+        load_survey(data, read_design(write_design(tmp_path, alone)))
