@@ -7,7 +7,7 @@ respondents being who they are; the error and the interval of a share are those 
 import argparse
 import json
 
-from party.cli.arguments import add_design, add_disguised, fraction
+from party.cli.arguments import add_design, add_disguised
 from party.survey import read_codes, read_design
 from party.survey.estimation import UNBIASED, Asked, find
 from party.survey.expressions import parse_expression
@@ -26,9 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--confidence", type=float, default=0.95, metavar="C", help="of the intervals (default: %(default)s)"
     )
     parser.add_argument(
-        "--half-width", metavar="W", help="tell how many respondents an interval of +- W would need, such as 0.02"
-    )
-    parser.add_argument(
         "--likelihood",
         action="store_true",
         help="show beside the estimates the most likely joint distribution of an expression's columns",
@@ -38,8 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Estimate and print."""
-    width = None if arguments.half_width is None else fraction("--half-width", arguments.half_width)
-    asked = Asked(arguments.confidence, width, arguments.likelihood)
+    asked = Asked(arguments.confidence, arguments.likelihood)
     design = read_design(arguments.design)
     expressions = [parse_expression(text, design) for text in arguments.expressions]
     codes = read_codes(arguments.disguised, design)

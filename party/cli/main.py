@@ -23,7 +23,7 @@ from protocols.errors import CotallyError
 
 COMMANDS = (
     "init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo",
-    "disguise", "estimate", "mine", "privacy", "audit",
+    "privacy", "audit", "size", "disguise", "estimate", "mine",
 )  # fmt: skip
 
 _FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141

@@ -81,9 +81,10 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
     def _read_frame(self, X: Any, design: SurveyDesign, reset: bool) -> Codes:  # noqa: N803
         if not hasattr(X, "columns"):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
-        validate_data(self, X, reset=reset, skip_check_array=True)
         with _as_value_error():
-            return read_attributes(X, design)
+            codes = read_attributes(X, design)
+        validate_data(self, X[list(design.names[:-1])], reset=reset, skip_check_array=True)
+        return codes
 
     def _learn(self, survey: Survey) -> Tree | NaiveBayes:
         raise NotImplementedError

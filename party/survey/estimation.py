@@ -1,4 +1,4 @@
-"""What a collector asks of disguised answers: counts and shares with their errors, respondents needed, likelihoods."""
+"""What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from party.survey.expressions import expression_text
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
-from protocols.randomized_response.sample_size import SampleSize, sample_size
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -26,12 +25,10 @@ class Asked:
 
     Args:
         confidence: Of the interval for the population's share.
-        half_width: Of the interval of a survey to be planned; None to plan none.
         likelihood: Whether to give the most likely joint distribution too.
     """
 
     confidence: float = 0.95
-    half_width: Fraction | None = None
     likelihood: bool = False
 
 
@@ -42,7 +39,6 @@ class Finding:
     text: str
     estimate: Estimate
     interval: tuple[float, float]
-    needed: SampleSize | None
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     likely: MostLikely | None
@@ -55,9 +51,6 @@ class Finding:
         yield f"  count {float(self.estimate.count):.1f}, standard error {self.estimate.standard_error:.1f}"
         share, error = float(self.estimate.proportion), self.estimate.proportion_error
         yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
-        if self.needed is not None:
-            width = float(self.needed.half_width)
-            yield f"  {self.needed.records} respondents give an interval of +- {width:g} whatever the share is"
         if self.likely is not None:
             yield from self._likely_lines(self.likely)
 
@@ -86,8 +79,6 @@ class Finding:
             "share_error": self.estimate.proportion_error,
             "interval": list(self.interval),
         }
-        if self.needed is not None:
-            content["respondents_needed"] = self.needed.records
         if self.likely is not None:
             content["likelihood"] = {
                 "columns": list(self.columns),
@@ -103,17 +94,15 @@ def find(codes: Codes, expression: Expression, design: SurveyDesign, asked: Aske
     """Return what the disguised answers say of one expression.
 
     Raises:
-        InputError: The records are fewer than two, the confidence or the half-width is out of range, or the likelihood
-            is asked for over too many cells.
+        InputError: The records are fewer than two, the confidence is out of range, or the likelihood is asked for over
+            too many cells.
     """
     columns = [term.column for term in expression.terms]
     estimate = estimate_count(codes, expression, design.design)
-    width = asked.half_width
     return Finding(
         text=expression_text(expression, design),
         estimate=estimate,
         interval=estimate.interval(asked.confidence),
-        needed=None if width is None else sample_size(design.design, expression, width, asked.confidence),
         columns=tuple(design.names[column] for column in columns),
         labels=tuple(design.values[column] for column in columns),
         likely=most_likely(codes, columns, design.design) if asked.likelihood else None,

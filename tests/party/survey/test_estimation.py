@@ -11,7 +11,6 @@ from party.survey.output import write_disguised
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import most_likely
-from protocols.randomized_response.sample_size import sample_size
 from protocols.tables.expression import ROOT
 from protocols.tables.table import Codes
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
@@ -29,11 +28,10 @@ def disguised(folder: Path, text: str) -> tuple[SurveyDesign, Codes]:
 def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)
     expression = parse_expression("smoker = yes and drinks = often", design)
-    found = find(codes, expression, design, Asked(0.9, Fraction(1, 50), likelihood=True))
+    found = find(codes, expression, design, Asked(0.9, likelihood=True))
     estimate = estimate_count(codes, expression, design.design)
     assert found.estimate == estimate
     assert found.interval == estimate.interval(0.9)
-    assert found.needed == sample_size(design.design, expression, Fraction(1, 50), 0.9)
     assert found.likely is not None
     assert np.array_equal(found.likely.shares, most_likely(codes, [3, 2], design.design).shares)
     assert dict(found.cells(found.likely))["yes", "often"] == found.likely.shares[0, 1]
@@ -49,7 +47,6 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     text = "\n".join(found.lines(Asked()))
     assert "95 % interval" in text
     assert "likely" not in text
-    assert "respondents" not in text
 
 
 def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
@@ -68,8 +65,6 @@ def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
     [
         (Asked(0.0), "a confidence must lie between 0 and 1"),
         (Asked(float("nan")), "a confidence must lie between 0 and 1"),
-        (Asked(0.95, Fraction(0)), "half-width must lie between 0 and 1"),
-        (Asked(0.95, Fraction(2)), "half-width must lie between 0 and 1"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: Asked, problem: str) -> None:

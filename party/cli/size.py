@@ -1,0 +1,59 @@
+"""Tell how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
+
+For each expression the interval of its share is meant; without one, all at once: every cell that naive Bayes looks at,
+and every cell that a tree of the given depth may look at. Whatever the answers turn out to be, so many are enough; they
+may be more than needed.
+"""
+
+import argparse
+from collections.abc import Iterator
+from fractions import Fraction
+
+from party.cli.arguments import add_design, fraction
+from party.printable import printable
+from party.survey import SurveyDesign, read_design
+from party.survey.expressions import expression_text, parse_expression
+from party.survey.table import need_class
+from protocols.randomized_response.sample_size import (
+    SampleSize,
+    naive_bayes_sample_size,
+    sample_size,
+    tree_sample_size,
+)
+
+SUMMARY = "tell how many respondents a survey needs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_design(parser)
+    parser.add_argument("expressions", nargs="*", metavar="EXPRESSION", help="such as 'smoker = yes and sex = f'")
+    parser.add_argument("--half-width", required=True, metavar="W", help="of the intervals of shares, such as 0.02")
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="C", help="that all intervals hold (default: %(default)s)"
+    )
+    parser.add_argument("--share", metavar="P", help="of an expression, where it is known about (default: the worst)")
+    parser.add_argument("--depth", type=int, default=3, metavar="N", help="of the tree (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compute and print."""
+    design = read_design(arguments.design)
+    width = fraction("--half-width", arguments.half_width)
+    share = None if arguments.share is None else fraction("--share", arguments.share)
+    if arguments.expressions:
+        asked = [parse_expression(text, design) for text in arguments.expressions]
+        for expression in asked:
+            found = sample_size(design.design, expression, width, arguments.confidence, share)
+            print(f"{found.records}  {printable(expression_text(expression, design))}")
+        return 0
+    for found, what in _models(design, width, arguments.confidence, arguments.depth):
+        print(f"{found.records}  {what}: {found.cells} cells at once")
+    return 0
+
+
+def _models(design: SurveyDesign, width: Fraction, confidence: float, depth: int) -> Iterator[tuple[SampleSize, str]]:
+    need_class(design)
+    label = len(design.names) - 1
+    yield naive_bayes_sample_size(design.design, label, width, confidence), "naive Bayes"
+    yield tree_sample_size(design.design, label, depth, width, confidence), f"a tree of depth {depth}"

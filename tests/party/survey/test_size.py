@@ -1,0 +1,72 @@
+"""`cotally size`: the numbers of the core, in words; what cannot be planned is refused."""
+
+from fractions import Fraction
+from math import ceil
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+
+from party.cli import main as cli
+
+DESIGN = """
+theta = "4/5"
+class = "smoker"
+plain = ["sex"]
+[columns.sex]
+values = ["f", "m"]
+[columns.smoker]
+values = ["no", "yes"]
+[groups]
+only = ["smoker"]
+"""
+
+
+@pytest.fixture
+def design(tmp_path: Path) -> str:
+    path = tmp_path / "design.toml"
+    path.write_text(DESIGN)
+    return str(path)
+
+
+def warner(share: Fraction, width: Fraction) -> int:
+    """Warner 1965: the variance of one answer is P(1 - P) + theta(1 - theta)/(2 theta - 1)^2."""
+    variance = share * (1 - share) + Fraction(4, 25) / Fraction(9, 25)
+    return ceil(NormalDist().inv_cdf(0.975) ** 2 * float(variance / width**2))
+
+
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [((), Fraction(1, 2)), (("--share", "1/2"), Fraction(1, 2)), (("--share", "0.1"), Fraction(1, 10))],
+)
+def test_one_question_needs_what_warner_says(
+    design: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], share: Fraction
+) -> None:
+    assert cli.main(["size", design, "smoker = yes", "--half-width", "1/50", *options]) == 0
+    assert capsys.readouterr().out == f"{warner(share, Fraction(1, 50))}  smoker = yes\n"
+
+
+def test_models_need_every_cell_at_once(design: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["size", design, "--half-width", "0.02", "--depth", "1"]) == 0
+    bayes, tree = capsys.readouterr().out.splitlines()
+    assert bayes.endswith("naive Bayes: 6 cells at once")
+    assert tree.endswith("a tree of depth 1: 6 cells at once")
+    assert int(bayes.split()[0]) > warner(Fraction(1, 2), Fraction(1, 50))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--half-width", "x"), "--half-width must be an exact number"),
+        (("--half-width", "0"), "half-width must lie between 0 and 1"),
+        (("--half-width", "1/50", "--confidence", "1"), "confidence must lie between 0 and 1"),
+        (("--half-width", "1/50", "--depth", "-1"), "depth of a tree must be 0 or more"),
+        (("smoker = yes", "--half-width", "1/50", "--share", "2"), "a share must be between 0 and 1"),
+        (("smoker = maybe", "--half-width", "1/50"), "has no value 'maybe'"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(
+    design: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
+) -> None:
+    assert cli.main(["size", design, *arguments]) == 2
+    assert problem in capsys.readouterr().err
