@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import floor, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.survey import Survey
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 
 CONFIDENCE = 0.95
 PRUNING_SHARE = Fraction(1, 5)
+NOISE_SHARE = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,35 @@ def _part(survey: Survey, rows: NDArray[np.intp]) -> Survey:
     return Survey(survey.schema, survey.codes[np.sort(rows)], survey.design)
 
 
+def check_signal(survey: Survey) -> None:
+    """Refuse records whose counts the coins hide altogether (FAULTS B6): too few for a theta so near to a mere guess.
+
+    Raises:
+        InputError: The standard error of a count of one value, over the coins, may pass half of the records.
+    """
+    for group, columns in enumerate(survey.design.groups):
+        for column in columns:
+            error = max(_count_error(survey, group, Term(column, v)) for v in range(survey.design.sizes[column]))
+            if error > NOISE_SHARE * len(survey):
+                raise InputError(
+                    f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
+                    f"answers: with {len(survey)} to learn from, the standard error of a count may be {error:.1f}"
+                )
+
+
+def _count_error(survey: Survey, group: int, term: Term) -> float:
+    """Bound the standard error of a count: a record's factor has the variance `s1 - 1` or at most `s0`."""
+    satisfied, failed = survey.design.moments(group, Expression((term,)))
+    return sqrt(len(survey) * max(satisfied - 1, failed))
+
+
 def mine_tree(parts: Parts) -> Mined:
     """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
 
     Raises:
-        InputError: The survey cannot be mined.
+        InputError: The survey cannot be mined, or its counts would be noise.
     """
+    check_signal(parts.train)
     tree = grow_tree(parts.train)
     if parts.pruning is not None:
         tree = prune_tree(tree, parts.pruning)
@@ -93,8 +117,9 @@ def mine_bayes(parts: Parts, smoothing: float) -> Mined:
     """Learn naive Bayes and test it as its file will have it.
 
     Raises:
-        InputError: The survey cannot be mined, or the smoothing is out of range.
+        InputError: The survey cannot be mined, its counts would be noise, or the smoothing is out of range.
     """
+    check_signal(parts.train)
     model = as_written(learn_naive_bayes(parts.train, smoothing))
     return Mined(model, _accuracy(model, parts), frozenset(), 0)
 

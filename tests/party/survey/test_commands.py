@@ -222,12 +222,12 @@ def test_estimate_refuses_what_cannot_be_asked(
     assert problem in refused(capsys, "estimate", "d.csv", "design.toml", *arguments)
 
 
-def test_one_respondent_has_no_interval_and_makes_a_leaf(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_respondent_has_no_interval_and_tells_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     header, first, *_ = (folder / "d.csv").read_text().splitlines()
     (folder / "d.csv").write_text(f"{header}\n{first}\n")
     assert "fewer than 2 records" in refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
-    assert "Learned from 1 disguised records" in told(capsys, "mine", "tree", "d.csv", "design.toml")
-    assert "Learned from 1 disguised records" in told(capsys, "mine", "bayes", "d.csv", "design.toml")
+    for learner in ("tree", "bayes"):
+        assert "from so few answers: with 1 to learn" in refused(capsys, "mine", learner, "d.csv", "design.toml")
     assert "too few" in refused(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/2")
 
 
@@ -307,6 +307,15 @@ def test_mine_refuses_what_cannot_be_done(
     before = snapshot(folder)
     assert problem in refused(capsys, "mine", learner, "d.csv", "design.toml", *options)
     assert snapshot(folder) == before
+
+
+def test_mine_refuses_a_theta_that_so_many_answers_cannot_tell_from_noise(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_design(folder, swap(RELATED, "4/5", "501/1000"))
+    for learner in ("tree", "bayes"):
+        line = refused(capsys, "mine", learner, "d.csv", "design.toml")
+        assert "theta = 501/1000 hides column 'smoker' from so few answers: with 300 to learn from" in line
 
 
 def test_mine_needs_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

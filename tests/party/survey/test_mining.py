@@ -6,14 +6,15 @@ import pytest
 
 from party.model import from_json, to_json
 from party.survey import disguise_table, load_survey, read_design
-from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
+from party.survey.mining import CONFIDENCE, check_signal, hold_out, mine_bayes, mine_tree
 from party.survey.output import write_disguised
 from protocols.errors import InputError
 from protocols.learning.tree import Split, Tree
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey
+from protocols.survey.survey import Survey, survey_schema
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
 
 RECORDS = 400
@@ -64,6 +65,20 @@ def test_a_part_without_records_is_refused(
     few = Survey(every.schema, every.codes[:records], every.design)
     with pytest.raises(InputError, match=problem):
         hold_out(few, test, 0, prune)
+
+
+@pytest.mark.parametrize(
+    ("theta", "refused"), [(Fraction(528, 1000), True), (Fraction(529, 1000), False), (Fraction(471, 1000), False)]
+)
+def test_counts_that_are_noise_are_refused(theta: Fraction, *, refused: bool) -> None:
+    """By hand: `sqrt(300 theta (1 - theta))/|2 theta - 1|` is 150 at theta = 0.5288 and 0.4712."""
+    schema = survey_schema(["a", "c"], [("x", "y"), ("x", "y")])
+    made = Survey(schema, np.zeros((300, 2), dtype=np.uint8), MultiGroupDesign((2, 2), ((1,),), theta))
+    if refused:
+        with pytest.raises(InputError, match=r"hides column 'c' from so few answers: with 300 .* may be 154\.4"):
+            check_signal(made)
+    else:
+        check_signal(made)
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])
