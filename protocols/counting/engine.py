@@ -5,7 +5,7 @@ engine answers the same queries with a `values x classes` matrix a candidate; on
 whether the counts are exact, differs. Learners import this module and nothing else of the package.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -46,6 +46,18 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
         positions.setdefault(table.shape, []).append(position)
     for same in positions.values():
         yield same, np.array([tables[position] for position in same], dtype=np.float64)
+
+
+CellWeights = Mapping[int, NDArray[np.float64]]
+"""A weight for each cell (`values x classes`) of some candidates."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contributions:
+    """What distinct records add to a sum, and how many records each stands for; all other records add 0."""
+
+    values: NDArray[np.float64]
+    repeats: NDArray[np.int64]
 
 
 class Classifier(Protocol):

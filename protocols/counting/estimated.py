@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Answer, Classifier, CountTable, Query
+from protocols.counting.engine import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.counting.expanded import Index, cell_count, expand, merge_equal
 from protocols.counting.view import View
 from protocols.tables.expression import ROOT, Expression, Term
@@ -148,13 +148,16 @@ class Estimator:
         rows = self._guess(self._rows(expression), [candidate, label])
         return rows, self._values(rows, candidate) * self._schema.classes + self._values(rows, label)
 
-    def cell_factors(self, expression: Expression, candidate: int) -> Floats:
-        """Return what each distinct record adds to each of a candidate's cells (`records x values x classes`)."""
-        rows, cell = self._cells(expression, candidate)
-        cells = cell_count(candidate, self._schema)
-        keys = rows.record * cells + cell
-        factors = np.bincount(keys, weights=rows.weight, minlength=len(self._repeats) * cells).astype(np.float64)
-        return factors.reshape(len(self._repeats), -1, self._schema.classes)
+    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
+        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
+        rows, adds = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+        for candidate, weight in weights.items():
+            guesses, cell = self._cells(expression, candidate)
+            rows.append(guesses.record)
+            adds.append(guesses.weight * weight.ravel()[cell])
+        present, local = np.unique(np.concatenate(rows), return_inverse=True)
+        sums = np.bincount(local, weights=np.concatenate(adds), minlength=len(present)).astype(np.float64)
+        return Contributions(sums, self._repeats[present])
 
     def spread(self, expression: Expression, candidate: int) -> Spread:
         """Estimate one candidate's cells together with their errors."""

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Answer, Classifier, CountTable, Query
+from protocols.counting.engine import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.counting.expanded import Index, RowSets, merge_equal, tally
 from protocols.errors import InputError
 from protocols.randomized_response.design import cells
@@ -69,10 +69,10 @@ class UnrelatedEstimator:
             for same in zip(*shares, strict=True)
         ]
 
-    def cell_factors(self, expression: Expression, candidate: int) -> Floats:
-        """Return what each distinct record adds to each of a candidate's cells (`records x values x classes`)."""
-        shape = (len(self._repeats), self._schema.attributes[candidate].size, self._schema.classes)
-        return sum((part.cell_factors(expression, candidate) for part in self._parts), np.zeros(shape))
+    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
+        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
+        parts = (part.contributions(expression, weights) for part in self._parts)
+        return Contributions(sum(parts, np.zeros(len(self._repeats))), self._repeats)
 
     def correct_factors(self, model: Classifier) -> Floats:
         """Return what each distinct record adds to the number of records that the model classifies rightly.
@@ -143,12 +143,23 @@ class _Part:
     def _table(self, query: Query, candidate: int, table: CountTable) -> Floats:
         return self._weight_at(query.expression) * self._spread(np.asarray(table, dtype=np.float64), candidate)
 
-    def cell_factors(self, expression: Expression, candidate: int) -> Floats:
+    def contributions(self, expression: Expression, weights: CellWeights) -> Floats:
         rows = self._sets.rows(self._seen(expression))
-        factors = np.zeros((len(self.codes), self._sizes[candidate], self._schema.classes))
-        factors[rows, self.codes[rows, candidate], self.codes[rows, self._schema.class_index]] = 1.0
-        weighted: Floats = self._weight_at(expression) * self._spread(factors, candidate)
-        return weighted[self._row_of]
+        label = self._schema.class_index
+        sums = np.zeros(len(self.codes))
+        for candidate, weight in weights.items():
+            sums[rows] += self._unspread(weight, candidate)[self.codes[rows, candidate], self.codes[rows, label]]
+        adds: Floats = self._weight_at(expression) * sums[self._row_of]
+        return adds
+
+    def _unspread(self, weights: Floats, candidate: int) -> Floats:
+        """Return the mean weight of a cell over the personal distribution where value or class is hidden."""
+        if candidate in self.hidden:
+            weights = np.broadcast_to((self._chances[candidate][:, None] * weights).sum(axis=0), weights.shape)
+        if self._schema.class_index in self.hidden:
+            chances = self._chances[self._schema.class_index]
+            weights = np.broadcast_to((weights * chances).sum(axis=1, keepdims=True), weights.shape)
+        return weights
 
     def correct_factors(self, model: Classifier) -> Floats:
         hits = np.zeros(len(self.codes))

@@ -1,8 +1,8 @@
 """How sure a split is: gains with standard errors, and the lead of the chosen attribute over the runner-up.
 
 The delta method: a gain is a smooth function of estimated counts, each of which is a sum over records, so its error is
-that of the sum of `gradient x what the record adds`. Leads are compared record by record, which accounts for how the two
-gains hang together. Errors are those of respondents drawn from a population. Where a count was projected to 0 the
+that of the sum of `gradient x what the record adds`. Leads are compared record by record, which accounts for how the
+two gains hang together. Errors are those of respondents drawn from a population. Where a count was projected to 0 the
 gradient ends, and the error is too small: a lead that is called clear there may not be.
 """
 
@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.counting.engine import Query
+from protocols.counting.engine import Answer, Contributions, Query
 from protocols.learning.impurity import gain_gradient, projected_gains
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
@@ -52,40 +51,38 @@ def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
             levels.setdefault(len(expression.terms), []).append((expression, node))
     doubts = {}
     for _, level in sorted(levels.items()):
-        estimator.advance([expression for expression, _ in level])
-        for expression, node in level:
-            doubts[expression] = _doubt(expression, node.attribute, survey, estimator)
+        queries = [Query(expression, _candidates(expression, node, survey), None) for expression, node in level]
+        estimator.advance([query.expression for query in queries])
+        for query, answer in zip(queries, estimator.answers(queries), strict=True):
+            doubts[query.expression] = _doubt(query, answer, estimator, len(survey))
     return doubts
 
 
-def _doubt(expression: Expression, chosen: int, survey: Survey, estimator: SurveyEstimator) -> Doubt:
-    others = [a for a in range(len(survey.schema.attributes)) if a != chosen and a not in expression.columns]
-    candidates = (chosen, *others)
-    (answer,) = estimator.answers([Query(expression, candidates, None)])
+def _candidates(expression: Expression, node: Split, survey: Survey) -> tuple[int, ...]:
+    """Return the attribute that was chosen, then those that were not."""
+    taken = expression.columns | {node.attribute}
+    return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)
+
+
+def _doubt(query: Query, answer: Answer, estimator: SurveyEstimator, records: int) -> Doubt:
+    chosen = query.candidates[0]
     gains = projected_gains(answer.tables)
-    own = _influence(expression, chosen, answer.tables[0], estimator)
-    error = _error(own, estimator.repeats)
-    if not others:
+    own = {chosen: gain_gradient(answer.tables[0])}
+    error = _error(estimator.contributions(query.expression, own), records)
+    if len(gains) == 1:
         return Doubt(chosen, gains[0], error, None, gains[0], error)
     best = 1 + int(np.argmax(gains[1:]))
-    rival = _influence(expression, candidates[best], answer.tables[best], estimator)
-    lead_error = _error(own - rival, estimator.repeats)
-    return Doubt(chosen, gains[0], error, candidates[best], gains[0] - gains[best], lead_error)
+    rival = query.candidates[best]
+    both = {**own, rival: -gain_gradient(answer.tables[best])}
+    lead_error = _error(estimator.contributions(query.expression, both), records)
+    return Doubt(chosen, gains[0], error, rival, gains[0] - gains[best], lead_error)
 
 
-def _influence(
-    expression: Expression, candidate: int, table: NDArray[np.float64] | NDArray[np.int64], estimator: SurveyEstimator
-) -> NDArray[np.float64]:
-    """Return what each distinct record adds to the gain, to first order."""
-    gradient = gain_gradient(table)
-    influence: NDArray[np.float64] = np.tensordot(estimator.cell_factors(expression, candidate), gradient, axes=2)
-    return influence
-
-
-def _error(influence: NDArray[np.float64], repeats: NDArray[np.int64]) -> float:
+def _error(contributions: Contributions, records: int) -> float:
     """Standard error of a sum of contributions over a sample: `sqrt(n s^2)`; infinite for one record."""
-    records = int(repeats.sum())
     if records < 2:
         return float("inf")
-    mean = float(repeats @ influence) / records
-    return sqrt(float(repeats @ (influence - mean) ** 2) * records / (records - 1))
+    values, repeats = contributions.values, contributions.repeats
+    total = float(repeats @ values)
+    squares = float(repeats @ values**2)
+    return sqrt(max(0.0, squares - total**2 / records) * records / (records - 1))

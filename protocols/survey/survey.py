@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Classifier, Estimates
+from protocols.counting.engine import CellWeights, Classifier, Contributions, Estimates
 from protocols.counting.estimated import Estimator
 from protocols.counting.unrelated import UnrelatedEstimator
 from protocols.counting.view import View
@@ -30,8 +30,8 @@ class SurveyEstimator(Estimates, Protocol):
         """How many records each distinct record stands for."""
         ...
 
-    def cell_factors(self, expression: Expression, candidate: int) -> NDArray[np.float64]:
-        """Return what each distinct record adds to each of a candidate's cells (`records x values x classes`)."""
+    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
+        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
         ...
 
     def correct_factors(self, model: Classifier) -> NDArray[np.float64]:

@@ -24,8 +24,8 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
 )
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import MeanEstimates
 from protocols.counting.expanded import Index
+from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import Replying, Telling
 from protocols.counting.view import View, make_view
 from protocols.errors import DeviationError, PeerError

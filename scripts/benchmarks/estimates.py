@@ -2,8 +2,8 @@
 """Estimating all counts of a node against plain passes over the data: 10^6 records by 16 attributes and the class.
 
 A plain pass counts every value of every attribute with every class on the undisguised table. `node` is the root, where
-all records are; `making` merges equal records and expands them, once for the whole tree. Exit code 1 if a node takes ten
-plain passes or more.
+all records are; `making` merges equal records, once for the whole tree. Exit code 1 if a node takes ten plain passes or
+more.
 """
 
 import sys

@@ -54,21 +54,25 @@ def test_every_cell_of_a_node_is_estimated_as_its_expression_is(design: Design, 
 
 @pytest.mark.parametrize("path", PATHS, ids=str)
 @pytest.mark.parametrize("design", CASES)
-def test_the_factors_of_distinct_records_add_up_to_the_cells(design: Design, path: Expression) -> None:
-    survey = sampled(design, CODES)
+def test_what_records_add_to_weighted_cells_is_what_their_expressions_add(design: Design, path: Expression) -> None:
+    """Sum and sum of squares over the records of `sum_cells weight * f`, from the estimates of single records."""
+    survey = sampled(design, CODES[:12])
     estimator = survey.estimator()
     estimator.advance([path])
-    for candidate in set(range(3)) - path.columns:
-        (answer,) = estimator.answers([Query(path, (candidate,), None)])
-        factors = estimator.cell_factors(path, candidate)
-        assert estimator.repeats.sum() == len(survey)
-        assert np.allclose(np.tensordot(estimator.repeats, factors, axes=1), answer.tables[0], rtol=0, atol=1e-9)
-        squares = np.tensordot(estimator.repeats, factors**2, axes=1)
-        expected = [
-            [float(estimate_count(survey.codes, e, design).squares) for e in row]
-            for row in cell_expressions(path, candidate)
-        ]
-        assert np.allclose(squares, expected, rtol=0, atol=1e-9)
+    candidates = sorted(set(range(3)) - path.columns)
+    generator = np.random.default_rng(len(path.terms))
+    weights = {candidate: generator.normal(size=(SIZES[candidate], 2)) for candidate in candidates}
+    expected = np.zeros(len(survey))
+    for candidate, weight in weights.items():
+        for expressions, row in zip(cell_expressions(path, candidate), weight, strict=True):
+            for expression, factor in zip(expressions, row.tolist(), strict=True):
+                single = (estimate_count(record[None], expression, design).count for record in survey.codes)
+                expected += factor * np.array([float(count) for count in single])
+    found = estimator.contributions(path, weights)
+    assert float(found.repeats @ found.values) == pytest.approx(expected.sum(), abs=1e-9)
+    assert float(found.repeats @ found.values**2) == pytest.approx((expected**2).sum(), abs=1e-9)
+    assert found.repeats.sum() <= len(survey)
+    assert estimator.repeats.sum() == len(survey)
 
 
 def test_nodes_of_one_level_are_answered_together_as_each_alone() -> None:
