@@ -1,4 +1,4 @@
-"""Every experiment and benchmark runs in its small form, so that none rots."""
+"""Every benchmark runs in its small form, so that none rots (experiments: `test_figures`)."""
 
 import json
 import subprocess
@@ -13,14 +13,6 @@ ROOT = Path(__file__).parents[2]
 def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / "scripts" / name), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=ROOT)
-
-
-def test_table_1_of_hybrid_2007_runs_quickly(tmp_path: Path) -> None:
-    done = run_script("experiments/hybrid_2007_table_1.py", "--quick", "--out", str(tmp_path / "table.csv"))
-    assert done.returncode == 0, done.stderr
-    lines = (tmp_path / "table.csv").read_text().splitlines()
-    assert len(lines) == 1 + 2 * 6
-    assert "hybrid" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""The data sets as the experiments take them: two values a column, as in the papers, or more."""
+
+from functools import cache
+
+import numpy as np
+
+from party.data import ColumnTreatment
+from party.datasets import load
+from party.datasets.tables import load_table
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+
+RECORDS = {"adult": 10_000, "mushroom": 8_124, "tic-tac-toe": 958, "breast-cancer": 699, "votes": 435}
+QUICK_RECORDS = {"adult": 400, "mushroom": 400, "tic-tac-toe": 958, "breast-cancer": 400, "votes": 435}
+THETAS = ("0.1", "0.2", "0.3", "0.4", "0.45", "0.51", "0.55", "0.6", "0.7", "0.8", "0.9", "1.0")
+TEST = "1/5"
+
+
+@cache
+def binary_table(name: str, records: int, bins: str = "median-of-range") -> Table:
+    """Return the first records of a data set, the class last; numbers are split in the middle of the range.
+
+    In all other columns, and where a number is missing, the commonest value stands against the rest.
+    """
+    table = load_table(name, records, {column: ColumnTreatment(bins=bins) for column in numbers(name)})
+    columns = [_two_valued(attribute, table.codes[:, i]) for i, attribute in enumerate(table.attributes)]
+    return Table(tuple(attribute for attribute, _ in columns), np.column_stack([codes for _, codes in columns]))
+
+
+def _two_valued(attribute: Attribute, codes: np.ndarray) -> tuple[Attribute, np.ndarray]:
+    if attribute.size <= 2:
+        return attribute, codes
+    commonest = int(np.bincount(codes).argmax())
+    merged = Attribute(attribute.party, attribute.name, (attribute.values[commonest], "other"))
+    return merged, (codes != commonest).astype(np.uint8)
+
+
+def several_valued_table(name: str, records: int, values: int | None, bins: int) -> Table:
+    """Return the first records of a data set with at most so many values a column, numbers split at quantiles."""
+    binned = numbers(name)
+    treatments = {
+        column: ColumnTreatment(bins=f"quantiles:{bins}") if column in binned else ColumnTreatment(max_values=values)
+        for column in load(name).columns
+    }
+    return load_table(name, records, treatments)
+
+
+def numbers(name: str) -> set[str]:
+    """Return the columns of a data set that hold numbers."""
+    return {column for column, treatment in load(name).treatments.items() if treatment.bins is not None}

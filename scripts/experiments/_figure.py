@@ -1,0 +1,252 @@
+"""The common form of all experiments: a sweep is measured, a figure is a selection of its results.
+
+A *sweep* has cells (points of its axes) and repetitions. The chance of a repetition depends on the sweep's seed, its
+cell and its number alone. Every finished repetition goes into a raw file at once, so an interrupted sweep goes on where
+it was, more repetitions may be added later, and figures of one sweep share its runs. A *figure* writes a CSV (a
+line for each cell and measured thing) and draws from the same lines.
+"""
+
+import argparse
+import csv
+import hashlib
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from statistics import fmean, variance
+
+import numpy as np
+
+FOLDER = Path(__file__).parent
+QUICK_FOLDER = FOLDER.parents[1] / "build" / "experiments"
+QUICK_REPETITIONS = 2
+
+Labels = dict[str, str | int]
+Line = dict[str, str | int | float | None]
+Measured = list[tuple[Labels, float]]
+Measure = Callable[[Labels, np.random.Generator], Measured]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Cells, each measured so many times.
+
+    Args:
+        name: Of the raw file; the module's for a figure's own sweep.
+        seed: Of all chance.
+        repetitions: In the full form.
+        cells: Labels of each; numbers that must be exact are texts.
+        measure: One repetition: labels and value of each thing measured.
+        quick: The cells of the small form.
+        constants: Whatever else the results depend on.
+    """
+
+    name: str
+    seed: int
+    repetitions: int
+    cells: Sequence[Labels]
+    measure: Measure
+    quick: Sequence[Labels]
+    constants: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    def small(self) -> "Sweep":
+        return replace(self, cells=self.quick, repetitions=min(self.repetitions, QUICK_REPETITIONS))
+
+    @property
+    def setting(self) -> str:
+        """What a repetition depends on, hashed."""
+        return digest([self.name, self.seed, list(self.cells), dict(self.constants)])
+
+    @property
+    def parameters(self) -> str:
+        """What a result depends on, hashed."""
+        return digest([self.setting, self.repetitions])
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: `statistic` against `x` over the lines that `where` keeps, a curve for each value of `curves`."""
+
+    title: str
+    x: str
+    statistic: str
+    curves: tuple[str, ...]
+    where: Callable[[Line], bool] = lambda _: True
+    bars: bool = False
+    printed: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    y: str = "accuracy"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper, or a question: the lines of a sweep that belong to it, and how they are drawn."""
+
+    name: str
+    sweep: Sweep
+    panels: Sequence[Panel]
+    where: Callable[[Line], bool] = lambda _: True
+
+    def small(self) -> "Figure":
+        return replace(self, sweep=self.sweep.small())
+
+
+def digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def generator_of(seed: int, cell: Labels, repetition: int) -> np.random.Generator:
+    """Return the chance of one repetition."""
+    text = json.dumps([seed, cell, repetition], sort_keys=True)
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()))
+
+
+def grid(**axes: Sequence[str | int]) -> list[Labels]:
+    """Return all combinations, the last axis fastest."""
+    cells: list[Labels] = [{}]
+    for name, values in axes.items():
+        cells = [{**cell, name: value} for cell in cells for value in values]
+    return cells
+
+
+class Raw:
+    """The raw file of a sweep: a line a repetition, after one that says what they depend on."""
+
+    def __init__(self, path: Path, sweep: Sweep) -> None:
+        self.path, self.values = path, {}
+        head = json.dumps({"sweep": sweep.name, "setting": sweep.setting, "version": version("cotally")})
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(head + "\n")
+        whole = path.read_text().rpartition("\n")[0]
+        first, *rest = whole.split("\n")
+        if first != head:
+            raise SystemExit(f"{path} holds runs of other parameters or of another version: move it away")
+        path.write_text(whole + "\n")  # without a line that was cut off
+        for line in rest:
+            self._keep(json.loads(line))
+
+    def _keep(self, run: dict) -> None:
+        self.values[run["cell"], run["repetition"]] = [(labels, value) for labels, value in run["values"]]
+
+    def append(self, cell: int, repetition: int, values: Measured) -> None:
+        run = {"cell": cell, "repetition": repetition, "values": values}
+        with self.path.open("a") as file:
+            file.write(json.dumps(run) + "\n")
+        self._keep(run)
+
+
+def _run(sweep: Sweep, job: tuple[int, int]) -> tuple[int, int, Measured]:
+    cell, repetition = job
+    labels = dict(sweep.cells[cell])
+    return cell, repetition, sweep.measure(labels, generator_of(sweep.seed, labels, repetition))
+
+
+def _results(sweep: Sweep, jobs: Sequence[tuple[int, int]], workers: int) -> Iterator[tuple[int, int, Measured]]:
+    if workers == 1 or not jobs:
+        yield from map(partial(_run, sweep), jobs)
+        return
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        yield from pool.imap_unordered(partial(_run, sweep), jobs)
+
+
+def run_sweep(sweep: Sweep, folder: Path, workers: int) -> list[list[Measured]]:
+    """Return the repetitions of each cell, measuring those that the raw file lacks."""
+    raw = Raw(folder / "raw" / f"{sweep.name}.jsonl", sweep)
+    every = [(cell, repetition) for repetition in range(sweep.repetitions) for cell in range(len(sweep.cells))]
+    jobs = [job for job in every if job not in raw.values]
+    say = _progress(sweep.name, len(every), len(every) - len(jobs))
+    for cell, repetition, values in _results(sweep, jobs, workers):
+        raw.append(cell, repetition, values)
+        say(cell, repetition)
+    return [[raw.values[cell, r] for r in range(sweep.repetitions)] for cell in range(len(sweep.cells))]
+
+
+def _progress(name: str, total: int, before: int) -> Callable[[int, int], None]:
+    started = said = time.monotonic()
+    done = before
+    print(f"{name}: {before} of {total} runs are there", file=sys.stderr, flush=True)
+
+    def say(*_: int) -> None:
+        nonlocal done, said
+        done, now = done + 1, time.monotonic()
+        if now - said > 5 or done == total:
+            said = now
+            left = (now - started) / (done - before) * (total - done)
+            print(
+                f"{name}: {done} of {total}, {now - started:.0f} s gone, about {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    return say
+
+
+def summarize(sweep: Sweep, cells: Sequence[Sequence[Measured]]) -> list[Line]:
+    """Return mean, variance and deviation over the repetitions of everything measured, cell by cell."""
+    lines = []
+    for cell, repetitions in zip(sweep.cells, cells, strict=True):
+        for position, (labels, _) in enumerate(repetitions[0]):
+            values = [measured[position][1] for measured in repetitions]
+            spread = variance(values) if len(values) > 1 else None
+            lines.append(
+                {
+                    **cell,
+                    **labels,
+                    "mean": fmean(values),
+                    "variance": spread,
+                    "deviation": None if spread is None else spread**0.5,
+                    "repetitions": len(values),
+                    "seed": sweep.seed,
+                    "version": version("cotally"),
+                    "parameters": sweep.parameters,
+                }
+            )
+    return lines
+
+
+def write_csv(lines: Sequence[Line], path: Path) -> None:
+    statistics = ["mean", "variance", "deviation", "repetitions", "seed", "version", "parameters"]
+    heads = list(dict.fromkeys(key for line in lines for key in line if key not in statistics))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*heads, *statistics])
+        for line in lines:
+            writer.writerow([_text(line.get(head)) for head in (*heads, *statistics)])
+
+
+def _text(value: object) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def make(figure: Figure, folder: Path, workers: int) -> list[Line]:
+    """Measure, write the CSV, draw (if matplotlib is there), and return the lines."""
+    sweep = figure.sweep
+    lines = [line for line in summarize(sweep, run_sweep(sweep, folder, workers)) if figure.where(line)]
+    write_csv(lines, folder / "results" / f"{figure.name}.csv")
+    try:
+        from _plot import draw  # noqa: PLC0415  # an extra; without it there are numbers alone
+    except ModuleNotFoundError:
+        print("no plot: install the extra `figures`", file=sys.stderr)
+    else:
+        draw(figure, lines, folder / "plots" / f"{figure.name}.svg")
+    return lines
+
+
+def main(figure: Figure) -> None:
+    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
+    parser.add_argument("--quick", action="store_true", help="few cells, 2 repetitions: the form that the tests run")
+    parser.add_argument("--out", type=Path, help="folder of results, plots and raw (default: beside this file)")
+    parser.add_argument("--repetitions", type=int, help="another number than the committed results have")
+    parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count(), help="processes")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        figure = figure.small()
+    if arguments.repetitions:
+        figure = replace(figure, sweep=replace(figure.sweep, repetitions=arguments.repetitions))
+    make(figure, arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER), arguments.workers)

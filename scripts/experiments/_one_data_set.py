@@ -1,0 +1,68 @@
+"""Sweeps over one disguised data set: Du-Zhan 2003, Multi-group, Surveys.
+
+As in the papers, the split into training and test records is drawn once a data set (and is part of the sweep's chance),
+groups and coins anew each repetition; test records are in the clear; the class is disguised with the group it is in.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+from _data import TEST, binary_table
+from _figure import Labels, Measured, generator_of
+
+from protocols.survey.simulation import (
+    HeldOut,
+    hold_out,
+    naive_bayes_accuracy,
+    no_disguise,
+    related_question,
+    tree_accuracy,
+    unrelated_question,
+)
+
+SPLIT_SEED = 2003
+
+
+@cache
+def split_of(name: str, records: int) -> HeldOut:
+    chance = generator_of(SPLIT_SEED, {"data": name, "records": records}, 0)
+    return hold_out(binary_table(name, records), Fraction(TEST), chance)
+
+
+def measure_tree(cell: Labels, generator: np.random.Generator) -> Measured:
+    """Grow a tree on records disguised by the related question, beside one on the original records."""
+    data = split_of(str(cell["data"]), int(cell["records"]))
+    design = related_question(data, Fraction(cell["theta"]), int(cell["groups"]), generator)
+    return [
+        ({"method": "randomized"}, tree_accuracy(data, design, generator)),
+        ({"method": "original"}, _original(tree_accuracy, data)),
+        ({"method": "commonest class"}, _commonest(data)),
+    ]
+
+
+def measure_naive_bayes(cell: Labels, generator: np.random.Generator) -> Measured:
+    """Learn naive Bayes from records disguised in one group by either question, beside one on the original records."""
+    data, theta = split_of(str(cell["data"]), int(cell["records"])), Fraction(cell["theta"])
+    if cell["question"] == "related":
+        design = related_question(data, theta, 1, generator)
+    else:
+        design = unrelated_question(data, theta)
+    return [
+        ({"method": "randomized"}, naive_bayes_accuracy(data, design, generator)),
+        ({"method": "original"}, _original(naive_bayes_accuracy, data)),
+        ({"method": "commonest class"}, _commonest(data)),
+    ]
+
+
+@cache
+def _original(learn: Callable[..., float], data: HeldOut) -> float:
+    return learn(data, no_disguise(data), np.random.default_rng(0))  # nothing is drawn from it
+
+
+@cache
+def _commonest(data: HeldOut) -> float:
+    """The accuracy of always guessing the class that most training records have."""
+    commonest = np.bincount(data.train[:, -1]).argmax()
+    return float((data.test[:, -1] == commonest).mean())
