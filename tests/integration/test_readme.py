@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,10 +29,11 @@ def block(start: str) -> str:
     return found
 
 
-def commands() -> list[list[str]]:
-    """Return the commands of the walk-through of two organisations, in the order of the README."""
-    lines = [line for text in BLOCKS for line in text.splitlines() if line.startswith("cotally ")]
-    return [line.split("#")[0].split() for line in lines]
+def commands(survey: bool = False) -> list[list[str]]:
+    """Return the commands of the walk-through of two organisations, or of the survey, in the order of the README."""
+    texts = [text for text in BLOCKS if text.startswith("cotally disguise") is survey]
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("cotally ")]
+    return [shlex.split(line, comments=True) for line in lines]
 
 
 def run(words: list[str], folder: Path, port: int) -> str:
@@ -119,6 +121,25 @@ def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]
     assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values"}
     for key in (*model, *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
         assert f'"{key}"' in README
+
+
+def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
+    said = {" ".join(words[1:3]): run(words, tmp_path, 0) for words in commands(survey=True)}
+    assert {name.split()[0] for name in said} == {"disguise", "privacy", "audit", "size", "estimate", "mine"}
+    assert "The sampler responds as declared." in said["audit survey/design.toml"]
+    assert "a tree of depth 3" in said["size survey/design.toml"]
+    assert "(?) the lead over the runner-up" in said["mine tree"]
+    bayes = json.loads((tmp_path / "bayes.json").read_text())
+    assert bayes["format"] == "cotally-bayes/1"
+    for key in (*bayes, *bayes["attributes"][0], bayes["format"]):
+        assert f'"{key}"' in README
+    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", snippet], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) > 0.7
 
 
 def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: Path) -> None:
