@@ -7,6 +7,7 @@ file that breaks any rule is refused with the place. Trees are walked without re
 columns can be one long chain.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,9 +41,9 @@ def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
     """Return how each attribute is called: by its name, or as `party.name` where that alone is unique."""
     names = [attribute.name for attribute in attributes]
     full = [f"{attribute.party}.{attribute.name}" for attribute in attributes]
-    taken = set(full)
+    times, taken = Counter(names), set(full)
     return tuple(
-        name if names.count(name) == 1 and name not in taken else long for name, long in zip(names, full, strict=True)
+        name if times[name] == 1 and name not in taken else long for name, long in zip(names, full, strict=True)
     )
 
 

@@ -7,6 +7,7 @@ It needs no data: a few records are disguised again and again, with fresh secret
 import argparse
 
 from party.cli.arguments import add_design, fraction
+from party.cli.drawing import shown_drawing
 from party.printable import printable
 from party.survey import read_design
 from party.survey.secret import new_key
@@ -37,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit and tell the verdict."""
     design = read_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
-    result = audit(design.design, fresh_draw, goal=goal)
+    with shown_drawing(design) as watch:
+        result = audit(design.design, lambda records: watch(fresh_draw(records)), goal=goal)
     for line in result.lines():
         print(printable(line))
     if result.failures or result.untested:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from party.cli.arguments import add_design
+from party.cli.drawing import shown_drawing
 from party.errors import ConfigError
 from party.printable import printable
 from party.survey import disguise_table, read_design
@@ -65,7 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
             "first; name the secret that the first was made with, or another output"
         )
-    table = disguise_table(arguments.data, design, arguments.secret, arguments.dataset, arguments.personal)
+    with shown_drawing(design) as watch:
+        table = disguise_table(arguments.data, design, arguments.secret, arguments.dataset, arguments.personal, watch)
     write_disguised(arguments.output, table)
     print(f"Disguised {len(table)} records by {design.path}: {arguments.output}")
     if table.left_out:

@@ -56,6 +56,11 @@ class SurveyDesign:
         """The values of every column, in the order of their codes."""
         return tuple(domain.values for domain in self.domains)
 
+    @property
+    def draws(self) -> int:
+        """How many draws a disguise makes for every record: coins, and personal answers."""
+        return 1 + len(self.group_names) + (len(self.names) if self.kind == UNRELATED else 0)
+
 
 def read_design(path: Path | str) -> SurveyDesign:
     """Read a `design.toml`.

@@ -6,7 +6,7 @@ generator with a state. The order of the records does not matter to them, and as
 Discloses: what `cotally privacy` says of the design.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,6 +49,7 @@ def disguise_table(
     secret: Path | str,
     dataset: str | None = None,
     personal: Source | None = None,
+    watch: Callable[[Draw], Draw] = lambda draw: draw,
 ) -> Disguised:
     """Return the disguised copy of a table; the same whenever asked.
 
@@ -58,6 +59,7 @@ def disguise_table(
         secret: The owner's secret file, made on first use.
         dataset: Name of the data set, to be noted on first use; the file's name unless given.
         personal: For the unrelated question, the respondents' personal answers, by the same ids; drawn if not given.
+        watch: Puts itself between the disguise and its draws: to show progress.
 
     Raises:
         ConfigError: The design names no id, has no personal answers to replace, or the secret was used before for
@@ -80,7 +82,7 @@ def disguise_table(
         write_coin_secret(path, CoinSecret(name, key, fields))
     else:
         check_same(path, known, fields)
-    responses = _responses(design, codes, answers, keyed_draw(key, name, ids))
+    responses = _responses(design, codes, answers, watch(keyed_draw(key, name, ids)))
     return _as_text(design, responses, ids, frame)
 
 

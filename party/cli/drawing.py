@@ -1,0 +1,39 @@
+"""Progress of drawing: coins are keyed digests, a few microseconds each, and a survey may need millions."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.cli.progress import Clock, make_progress
+from party.survey import SurveyDesign
+from protocols.randomized_response.design import Draw
+from protocols.role import Progress
+
+PHASE = "drawing coins"
+_SILENT = 1.0
+
+
+@contextmanager
+def shown_drawing(design: SurveyDesign, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
+    """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
+    display = make_progress("auto", clock=clock)
+    began, done = clock(), 0
+
+    def watch(draw: Draw) -> Draw:
+        def watched(purpose: bytes, bound: int) -> NDArray[np.int64]:
+            nonlocal done
+            drawn = draw(purpose, bound)
+            done += 1
+            if clock() - began >= _SILENT:
+                display.show(Progress(PHASE, done, design.draws))
+            return drawn
+
+        return watched
+
+    try:
+        yield watch
+    finally:
+        display.finish()
