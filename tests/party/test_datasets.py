@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from party.data import DataShare, label_of, read_share
+from party.data import ColumnTreatment, DataShare, label_of, read_share
 from party.datasets import ADULT_TRAINING_ROWS, NAMES, Dataset, load, originals
+from party.datasets.tables import load_table
 from protocols.errors import InputError
 
 # SHA-256 of the files of the UCI, as several public repositories give them.
@@ -132,3 +133,13 @@ def test_the_packed_files_stay_small_and_are_attributed() -> None:
     text = folder.joinpath("ATTRIBUTION.md").read_text(encoding="utf-8")
     assert "CC BY 4.0" in text
     assert all(f"`{name}`" in text for name in NAMES)
+
+
+def test_a_table_is_treated_as_the_demo_does_unless_told_otherwise() -> None:
+    usual = load_table("mushroom", 500)
+    other = load_table("mushroom", 500, {"odor": ColumnTreatment(max_values=3)})
+    assert len(usual) == len(other) == 500
+    assert {attribute.name: attribute.size for attribute in usual.attributes}["odor"] == 2
+    assert {attribute.name: attribute.size for attribute in other.attributes}["odor"] == 3
+    assert max(attribute.size for attribute in other.attributes) > 3
+    assert usual.attributes[-1] == other.attributes[-1]
