@@ -27,7 +27,13 @@ SUMMARY = "tell how many respondents a survey needs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_design(parser)
-    parser.add_argument("expressions", nargs="*", metavar="EXPRESSION", help="such as 'smoker = yes and sex = f'")
+    parser.add_argument(
+        "--expression",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help="such as 'smoker = yes and sex = f'; may be repeated",
+    )
     parser.add_argument("--half-width", required=True, metavar="W", help="of the intervals of shares, such as 0.02")
     parser.add_argument(
         "--confidence", type=float, default=0.95, metavar="C", help="that all intervals hold (default: %(default)s)"
@@ -41,13 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
     design = read_design(arguments.design)
     width = fraction("--half-width", arguments.half_width)
     share = None if arguments.share is None else fraction("--share", arguments.share)
-    if arguments.expressions:
-        asked = [parse_expression(text, design) for text in arguments.expressions]
-        for expression in asked:
-            found = sample_size(design.design, expression, width, arguments.confidence, share)
+    if arguments.expression:
+        asked = [parse_expression(text, design) for text in arguments.expression]
+        sizes = [sample_size(design.design, e, width, arguments.confidence, share) for e in asked]
+        for expression, found in zip(asked, sizes, strict=True):
             print(f"{found.records}  {printable(expression_text(expression, design))}")
         return 0
-    for found, what in _models(design, width, arguments.confidence, arguments.depth):
+    for found, what in list(_models(design, width, arguments.confidence, arguments.depth)):
         print(f"{found.records}  {what}: {found.cells} cells at once")
     return 0
 

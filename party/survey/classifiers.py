@@ -83,7 +83,9 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with _as_value_error():
             codes = read_attributes(X, design)
-        validate_data(self, X[list(design.names[:-1])], reset=reset, skip_check_array=True)
+        by_name = {str(column): column for column in X.columns}
+        columns = [by_name[name] for name in design.names[:-1]]
+        validate_data(self, X[columns], reset=reset, skip_check_array=True)
         return codes
 
     def _learn(self, survey: Survey) -> Tree | NaiveBayes:
@@ -111,14 +113,16 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
 
     def _labels(self, target: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         """Return the classes in the order of their codes, and the codes of the target."""
-        if self.classes is not None:
-            known = np.asarray(self.classes)
-        elif isinstance(self.design, SurveyDesign):
+        known = np.unique(target) if self.classes is None else np.asarray(self.classes)
+        if isinstance(self.design, SurveyDesign):
+            if self.classes is not None:
+                raise ValueError("classes: a survey's design has them already")
             known = np.array(self.design.values[-1])
         elif self.design is not None:
-            known = np.arange(self.design.sizes[-1])
-        else:
-            known = np.unique(target)
+            size = self.design.sizes[-1]
+            known = np.arange(size) if self.classes is None else known
+            if len(known) != size or len(set(known.tolist())) != size:
+                raise ValueError(f"classes must name the {size} classes of the design, each once")
         if len(known) > MAX_DOMAIN:
             raise ValueError(f"Unknown label type: {len(known)} classes are more than {MAX_DOMAIN}")
         return known, _coded(target, known)
@@ -191,7 +195,8 @@ class RandomizedID3Classifier(_SurveyClassifier):
         """Return the tree as indented text; splits that are not clear end in `party.tree_text.MARK`."""
         check_is_fitted(self)
         doubts = split_doubts(self.model_, self.survey_)
-        unclear = {expression for expression, doubt in doubts.items() if not doubt.is_clear(self.confidence)}
+        with _as_value_error():
+            unclear = {expression for expression, doubt in doubts.items() if not doubt.is_clear(self.confidence)}
         return "\n".join(tree_lines(self.model_, marked=unclear))
 
 
@@ -233,7 +238,7 @@ def _coded(target: NDArray[Any], classes: NDArray[Any]) -> Codes:
     """Return the position of each label among the classes."""
     position = {label: code for code, label in enumerate(classes.tolist())}
     if not set(target.tolist()) <= position.keys():
-        raise ValueError("y holds a class that is not among the known ones: name all in `classes`")
+        raise ValueError(f"y holds a class that is not among the {len(classes)} known ones, such as {classes[0]!r}")
     return np.array([position[label] for label in target.tolist()], dtype=np.uint8)
 
 

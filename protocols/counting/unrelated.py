@@ -25,6 +25,7 @@ from protocols.tables.table import Codes
 Floats = NDArray[np.float64]
 MAX_GROUPS = 10
 MAX_CELLS = 1 << 24
+MAX_BYTES = 1 << 30
 _BLOCK = 1 << 18
 
 
@@ -37,7 +38,7 @@ class UnrelatedEstimator:
         design: Over the same columns.
 
     Raises:
-        InputError: The groups are too many to multiply out.
+        InputError: The groups are too many to multiply out, at all or for so many records.
 
     Discloses: nothing; nothing is sent.
     """
@@ -48,6 +49,8 @@ class UnrelatedEstimator:
             raise InputError(f"the unrelated question is mined with at most {MAX_GROUPS} groups, not {groups}")
         self._schema = schema
         distinct, _, self._repeats = merge_equal(codes)
+        if distinct.size << groups > MAX_BYTES:
+            raise InputError(f"{len(distinct)} different records are too many for {groups} groups: use fewer groups")
         kept = product((False, True), repeat=groups)
         self._parts = [_Part(schema, distinct, self._repeats, design, which) for which in kept]
 

@@ -17,6 +17,7 @@ from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
 Floats = NDArray[np.float64]
+_MOST = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +70,13 @@ def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> R
     Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
 
     Raises:
-        InputError: The smoothing is negative or not finite, or there is nothing to learn from.
+        InputError: The smoothing is negative or so large that it hides the counts, or there is nothing to learn from.
     """
     if not 0 <= smoothing < float("inf"):
         raise InputError("smoothing must be 0 or more")
     every = tuple(range(len(schema.attributes)))
+    if not smoothing * max(attribute.size for attribute in schema.attributes) < _MOST:
+        raise InputError(f"smoothing must be below {_MOST:g}: more than that hides every count")
     (answer,) = yield from engine.count([Query(ROOT, every, None)])
     tables = [np.asarray(table, dtype=np.float64) for table in answer.tables]
     classes = np.mean([table.sum(axis=0) for table in tables], axis=0)

@@ -24,6 +24,7 @@ from protocols.tables.table import Codes
 
 MAX_RECORDS = 10_000_000
 FEWEST = 1000
+_TOLD = 10
 
 Sampler = Callable[[Codes, Draw], Codes]
 
@@ -76,7 +77,7 @@ class AuditResult:
         limit: A test fails where its bound is at most this: the false-alarm rate over the tests that chance can move.
         records: How many records were disguised.
         tests: Every event.
-        untested: Pairs of columns of one group with too many joint cells to be counted.
+        untested: Pairs of columns of one group that were not counted: too many joint cells, or too many pairs.
     """
 
     goal: Goal
@@ -102,7 +103,9 @@ class AuditResult:
             f"at most {self.goal.alarm:g}, one with theta off by {self.goal.shift} with at least {self.goal.power:g}."
         )
         text = [summary]
-        text += [f"Not counted together, too many cells: columns {pair[0]} and {pair[1]}." for pair in self.untested]
+        text += [f"Not counted together: columns {pair[0]} and {pair[1]}." for pair in self.untested[:_TOLD]]
+        if len(self.untested) > _TOLD:
+            text.append(f"Nor {len(self.untested) - _TOLD} other pairs of columns of one group.")
         text += [
             f"Not as declared: {t.name}: {t.observed} of {t.trials}, declared {t.chance}; chance at most {t.bound:.1e}."
             for t in self.failures

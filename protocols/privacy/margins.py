@@ -3,7 +3,8 @@
 For one true record, counted over many responses to it:
 
 * every column, cell by cell: a plain one must stay as it is;
-* every two columns of a group, cell by cell: they share one coin, and personal answers are as the design says;
+* every two columns of a group, cell by cell, or of a wide group each with the first and some more: they share one
+  coin, and personal answers are as the design says;
 * a whole group of three or more columns, cell by cell, where it has few cells;
 * one column each of every two groups, whether either tells the truth: groups toss their own coins;
 * one column a group in two records, one after the other, whether either tells the truth: so do records.
@@ -23,6 +24,7 @@ from protocols.randomized_response.design import Design, Matrix, cells
 from protocols.tables.table import Codes
 
 MAX_CELLS = 256
+MAX_PAIRS = 300  # a group; more take minutes
 
 Record = tuple[int, ...]
 
@@ -87,14 +89,20 @@ def margins(design: Design, records: Sequence[Record]) -> Iterator[Margin]:
 
 def joint_columns(design: Design, group: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the sets of columns of a group whose joint responses are counted: pairs, and the whole if it is small."""
-    sets = [*combinations(group, 2), *([tuple(group)] if len(group) > 2 else [])]
+    sets = [*_pairs(group), *([tuple(group)] if len(group) > 2 else [])]
     return [columns for columns in sets if prod(design.sizes[column] for column in columns) <= MAX_CELLS]
 
 
+def _pairs(group: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the pairs of a group that are looked at, those with its first column first: each shows a shared coin."""
+    return list(combinations(group, 2))[: max(MAX_PAIRS, len(group) - 1)]
+
+
 def untested_pairs(design: Design) -> tuple[tuple[int, ...], ...]:
-    """Return the pairs of columns of one group that have too many joint cells to be counted."""
-    pairs = [pair for group in design.groups for pair in combinations(group, 2)]
-    return tuple(pair for pair in pairs if design.sizes[pair[0]] * design.sizes[pair[1]] > MAX_CELLS)
+    """Return the pairs of columns of one group that are not counted: too many pairs, or too many joint cells."""
+    every = [pair for group in design.groups for pair in combinations(group, 2)]
+    counted = {pair for group in design.groups for pair in joint_columns(design, group)}
+    return tuple(pair for pair in every if pair not in counted)
 
 
 def _cells(

@@ -19,6 +19,8 @@ from protocols.randomized_response.design import Design, Factors
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
+_LARGEST_FACTOR = 10**100  # its square times any number of records is still a float
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -88,7 +90,7 @@ def quantile(confidence: float) -> float:
     """
     if not 0 < confidence < 1:
         raise InputError("a confidence must lie between 0 and 1, both excluded")
-    return NormalDist().inv_cdf((1 + confidence) / 2)
+    return -NormalDist().inv_cdf((1 - confidence) / 2)
 
 
 def estimate_count(codes: Codes, expression: Expression, design: Design) -> Estimate:
@@ -98,8 +100,13 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
         codes: Disguised records by columns of the design; plain columns are taken as they are.
         expression: Over the design's columns.
         design: How the copy was disguised.
+
+    Raises:
+        InputError: What single records add is beyond all use.
     """
     factors = record_factors(codes, expression, design)
+    if max(map(abs, factors.values)) > _LARGEST_FACTOR:
+        raise InputError("theta hides so many groups altogether: an estimate would be noise; use fewer groups")
     tally = np.bincount(factors.kinds, minlength=len(factors.values)).tolist()
     pairs = list(zip(tally, factors.values, strict=True))
     return Estimate(

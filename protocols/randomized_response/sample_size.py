@@ -214,7 +214,10 @@ def _needed(
         raise InputError(f"a half-width must lie between 0 and 1, both excluded, not {half_width}")
     deviations = quantile(confidence)
     if cells > 1:
-        deviations = -NormalDist().inv_cdf((1 - confidence) / (2 * cells))
+        tail = float(Fraction(1 - confidence) / (2 * cells))
+        if not tail:
+            raise InputError("so many cells at once cannot be planned for: a smaller depth, or fewer values")
+        deviations = -NormalDist().inv_cdf(tail)
     records = max(2, ceil(Fraction(deviations) ** 2 * variance / half_width**2))
     return SampleSize(records, variance, expression, groups, cells, confidence, half_width)
 

@@ -132,7 +132,7 @@ def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: 
     [
         ([[0, 0, 0], [1, 3, 0]], [0, 1], "a code outside the design's domains"),
         ([[0, 0], [1, 1]], [0, 1], "the design has 3 attributes and the class, X has 2"),
-        ([[0, 0, 0], [1, 1, 1]], [0, 2], "name all in `classes`"),
+        ([[0, 0, 0], [1, 1, 1]], [0, 2], "not among the 2 known ones"),
         ([[0, 0, 0.5], [1, 1, 1]], [0, 1], "encode labels and bin numbers first"),
         ([[0, 0, 0], [1, 1, 300]], [0, 1], "whole codes from 0 to 255"),
     ],
@@ -141,6 +141,30 @@ def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: 
 def test_what_does_not_fit_the_design_is_a_value_error(kind: Any, cells: Any, label: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         kind(design=DESIGN).fit(cells, label)
+
+
+@pytest.mark.parametrize("classes", [["a"], ["a", "b", "c"], ["a", "a"]])
+@pytest.mark.parametrize("kind", BOTH)
+def test_classes_that_are_not_the_designs_are_refused(kind: Any, classes: list[str]) -> None:
+    with pytest.raises(ValueError, match="classes must name the 2 classes of the design, each once"):
+        kind(design=DESIGN, classes=classes).fit([[0, 0, 0], [1, 1, 1]], ["a", "a"])
+
+
+def test_columns_of_a_frame_may_be_named_by_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "design.toml"
+    path.write_text(DESIGN_TOML.replace("age", "0").replace("town", "1"))
+    frame = pd.DataFrame({1: ["a", "b", "c"] * 100, 0: ["<= 30", "> 30", "> 30"] * 100})
+    answers = ["no", "yes", "yes"] * 100
+    model = RandomizedNaiveBayes(design=read_design(path)).fit(frame, answers)
+    assert model.predict(frame[[0, 1]]).shape == (300,)
+    with pytest.raises(ValueError, match="a survey's design has them already"):
+        RandomizedNaiveBayes(design=read_design(path), classes=["yes", "no"]).fit(frame, answers)
+
+
+def test_a_confidence_that_cannot_be_is_a_value_error() -> None:
+    model = RandomizedID3Classifier(design=DESIGN, confidence=2).fit(*disguised(500))
+    with pytest.raises(ValueError, match="a confidence must lie between 0 and 1"):
+        model.text()
 
 
 @pytest.mark.parametrize("kind", BOTH)

@@ -42,7 +42,7 @@ def warner(share: Fraction, width: Fraction) -> int:
 def test_one_question_needs_what_warner_says(
     design: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], share: Fraction
 ) -> None:
-    assert cli.main(["size", design, "smoker = yes", "--half-width", "1/50", *options]) == 0
+    assert cli.main(["size", design, "--expression", "smoker = yes", "--half-width", "1/50", *options]) == 0
     assert capsys.readouterr().out == f"{warner(share, Fraction(1, 50))}  smoker = yes\n"
 
 
@@ -61,12 +61,14 @@ def test_models_need_every_cell_at_once(design: str, capsys: pytest.CaptureFixtu
         (("--half-width", "0"), "half-width must lie between 0 and 1"),
         (("--half-width", "1/50", "--confidence", "1"), "confidence must lie between 0 and 1"),
         (("--half-width", "1/50", "--depth", "-1"), "depth of a tree must be 0 or more"),
-        (("smoker = yes", "--half-width", "1/50", "--share", "2"), "a share must be between 0 and 1"),
-        (("smoker = maybe", "--half-width", "1/50"), "has no value 'maybe'"),
+        (("--expression", "smoker = yes", "--half-width", "1/50", "--share", "2"), "a share must be between 0 and 1"),
+        (("--half-width", "1/50", "--expression", "smoker = maybe"), "has no value 'maybe'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(
     design: str, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], problem: str
 ) -> None:
     assert cli.main(["size", design, *arguments]) == 2
-    assert problem in capsys.readouterr().err
+    told = capsys.readouterr()
+    assert problem in told.err
+    assert not told.out

@@ -82,6 +82,11 @@ def test_smoothing_below_zero_is_refused(smoothing: float) -> None:
         fitted(*tennis(), smoothing)
 
 
+def test_smoothing_that_hides_every_count_is_refused() -> None:
+    with pytest.raises(InputError, match="smoothing must be below"):
+        fitted(*tennis(), 1e308)
+
+
 def test_nothing_to_learn_from_is_refused() -> None:
     engine = FixedTables({0: np.zeros((2, 2))})
     with pytest.raises(InputError, match="no record is left to learn from"):

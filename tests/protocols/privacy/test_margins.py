@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from protocols.privacy.margins import MAX_CELLS, Margin, joint_columns, margins, told_chance, untested_pairs
+from protocols.privacy.margins import MAX_CELLS, MAX_PAIRS, Margin, joint_columns, margins, told_chance, untested_pairs
 from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from tests.protocols.privacy.designs import DESIGNS, related
 
 
@@ -94,3 +95,13 @@ def test_sets_of_too_many_cells_are_not_counted_but_told() -> None:
 def test_the_chance_of_a_true_response_is_on_the_diagonal() -> None:
     assert told_chance(DESIGNS["unrelated, mixed"], 1, 2) == Fraction(9, 10) + Fraction(1, 30)
     assert told_chance(DESIGNS["partial disguise"], 1, 2) == 1
+
+
+def test_of_a_wide_group_each_column_is_counted_with_the_first() -> None:
+    for columns in (20, 40, 2 * MAX_PAIRS):
+        group = tuple(range(columns))
+        design = MultiGroupDesign((2,) * columns, (group,), Fraction(7, 10))
+        pairs = [each for each in joint_columns(design, group) if len(each) == 2]
+        assert {(0, column) for column in group[1:]} <= set(pairs)
+        assert len(pairs) == min(columns * (columns - 1) // 2, max(MAX_PAIRS, columns - 1))
+        assert len(pairs) + len(untested_pairs(design)) == columns * (columns - 1) // 2

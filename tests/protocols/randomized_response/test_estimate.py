@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 import pytest
 
+from protocols.errors import InputError
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.multi_group import MultiGroupDesign, disguise, undo
 from protocols.tables.expression import ROOT, Expression, Term
@@ -115,3 +116,12 @@ def test_the_empty_expression_counts_every_record() -> None:
 @pytest.mark.parametrize(("variance", "error"), [(Fraction(9, 4), 1.5), (Fraction(0), 0.0), (Fraction(-3), 0.0)])
 def test_the_standard_error_is_the_root_of_the_variance_or_zero(variance: Fraction, error: float) -> None:
     assert Estimate(1, Fraction(1), variance + 1).standard_error == error
+
+
+def test_what_theta_hides_altogether_is_refused() -> None:
+    design = MultiGroupDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
+    sent = np.zeros((3, 12), dtype=np.uint8)
+    expression = Expression(tuple(Term(c, 0) for c in range(12)))
+    with pytest.raises(InputError, match="use fewer groups"):
+        estimate_count(sent, expression, design)
+    estimate_count(sent, Expression(expression.terms[:6]), design)

@@ -220,3 +220,8 @@ def test_of_no_record_there_is_no_share_and_of_one_no_variance() -> None:
             _ = Estimate(records, Fraction(0), Fraction(0)).population_variance
         with pytest.raises(InputError, match="a sample of fewer than 2 records has no variance"):
             Estimate(records, Fraction(0), Fraction(0)).interval(0.95)
+
+
+def test_a_confidence_next_to_1_has_a_quantile() -> None:
+    """By the exact tail, P(|z| > 8.2) = 2.4e-16."""
+    assert 8.1 < quantile(1 - 2**-52) < 8.3

@@ -279,3 +279,9 @@ def test_a_negative_depth_is_refused() -> None:
 def test_one_cell_has_the_quantile_of_the_interval() -> None:
     needed = sample_size(WARNER, YES, Fraction(1, 7), 0.9)
     assert needed.records == -(-(Fraction(quantile(0.9)) ** 2 * Fraction(25, 16) * 49) // 1)
+
+
+def test_cells_beyond_all_counting_are_refused() -> None:
+    design = MultiGroupDesign((*[256] * 200, 2), ((200,),), Fraction(4, 5))
+    with pytest.raises(InputError, match="so many cells at once cannot be planned for"):
+        tree_sample_size(design, 200, 150, Fraction(1, 10), 0.95)

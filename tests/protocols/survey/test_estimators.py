@@ -135,3 +135,9 @@ def test_too_many_groups_of_unrelated_questions_are_refused() -> None:
     survey = Survey(schema_for(sizes), np.zeros((3, 12), dtype=np.uint8), design)
     with pytest.raises(InputError, match="at most 10 groups, not 11"):
         survey.estimator()
+
+
+def test_too_many_different_records_for_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocols.counting.unrelated.MAX_BYTES", CODES.size)
+    with pytest.raises(InputError, match="too many for 2 groups: use fewer groups"):
+        sampled(designs()["unrelated, two groups"], CODES).estimator()
