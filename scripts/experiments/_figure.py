@@ -6,8 +6,6 @@ it was, more repetitions may be added later, and figures of one sweep share its 
 line for each cell and measured thing) and draws from the same lines.
 """
 
-import argparse
-import csv
 import hashlib
 import json
 import multiprocessing
@@ -207,46 +205,3 @@ def summarize(sweep: Sweep, cells: Sequence[Sequence[Measured]]) -> list[Line]:
                 }
             )
     return lines
-
-
-def write_csv(lines: Sequence[Line], path: Path) -> None:
-    statistics = ["mean", "variance", "deviation", "repetitions", "seed", "version", "parameters"]
-    heads = list(dict.fromkeys(key for line in lines for key in line if key not in statistics))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*heads, *statistics])
-        for line in lines:
-            writer.writerow([_text(line.get(head)) for head in (*heads, *statistics)])
-
-
-def _text(value: object) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def make(figure: Figure, folder: Path, workers: int) -> list[Line]:
-    """Measure, write the CSV, draw (if matplotlib is there), and return the lines."""
-    sweep = figure.sweep
-    lines = [line for line in summarize(sweep, run_sweep(sweep, folder, workers)) if figure.where(line)]
-    write_csv(lines, folder / "results" / f"{figure.name}.csv")
-    try:
-        from _plot import draw  # noqa: PLC0415  # an extra; without it there are numbers alone
-    except ModuleNotFoundError:
-        print("no plot: install the extra `figures`", file=sys.stderr)
-    else:
-        draw(figure, lines, folder / "plots" / f"{figure.name}.svg")
-    return lines
-
-
-def main(figure: Figure) -> None:
-    parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
-    parser.add_argument("--quick", action="store_true", help="few cells, 2 repetitions: the form that the tests run")
-    parser.add_argument("--out", type=Path, help="folder of results, plots and raw (default: beside this file)")
-    parser.add_argument("--repetitions", type=int, help="another number than the committed results have")
-    parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count(), help="processes")
-    arguments = parser.parse_args()
-    if arguments.quick:
-        figure = figure.small()
-    if arguments.repetitions:
-        figure = replace(figure, sweep=replace(figure.sweep, repetitions=arguments.repetitions))
-    make(figure, arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER), arguments.workers)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python
 """Du-Zhan 2003 figure 2: mean (a) and variance (b) of the accuracy of trees from adult, disguised in one group."""
 
+from _command import main
 from _data import QUICK_RECORDS, RECORDS, THETAS
-from _figure import Figure, Panel, Sweep, grid, main
+from _figure import Figure, Panel, Sweep, grid
 from _one_data_set import measure_tree
 
 SWEEP = Sweep(

@@ -1,7 +1,8 @@
 #!/usr/bin/env python
 """Hybrid figure 2b: accuracy of randomization alone against theta on adult, 1 to 4 groups; the runs of figure 3a."""
 
-from _figure import Figure, Line, Panel, main
+from _command import main
+from _figure import Figure, Line, Panel
 from _hybrid import against_theta
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Hybrid figure 3a: accuracy of all methods against theta on adult, 1 and 4 groups, omega = 1 to 3."""
 
-from _figure import main
+from _command import main
 from _hybrid import methods_against_theta
 
 FIGURE = methods_against_theta("hybrid_2007_figure_3a", "adult")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Hybrid figure 4b: accuracy of the hybrid against the window on mushroom, 4 groups; bars: deviation."""
 
-from _figure import main
+from _command import main
 from _hybrid import against_window
 
 FIGURE = against_window("hybrid_2007_figure_4b", "mushroom")

@@ -4,8 +4,9 @@
 In both readings of "4 groups": 4 of each party, and 2 of each, 4 in all.
 """
 
+from _command import main
 from _data import QUICK_RECORDS
-from _figure import Figure, Line, Panel, Sweep, main
+from _figure import Figure, Line, Panel, Sweep
 from _hybrid import SEED, cells, measure
 
 DATA = ("adult", "mushroom", "tic-tac-toe")

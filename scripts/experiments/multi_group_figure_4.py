@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Multi-group figure 4: mean (a) and variance (b) of the accuracy of trees from breast-cancer, in 1, 2 and 3 groups."""
 
-from _figure import main
+from _command import main
 from _multi_group import mean_and_variance
 
 FIGURE = mean_and_variance("multi_group_figure_4", "breast-cancer")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python
 """Multi-group figure 6: accuracy of trees from adult against the number of groups and theta; the runs of figure 3."""
 
-from _figure import Figure, Line, Panel, main
+from _command import main
+from _figure import Figure, Line, Panel
 from _multi_group import sweep_of
 
 

@@ -8,8 +8,9 @@ all figures here), or at the median of the records; or several values a column, 
 from fractions import Fraction
 
 import numpy as np
+from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
-from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid, main
+from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.survey.simulation import (
     hold_out,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
+from _command import main
 from _data import RECORDS, TEST, binary_table, several_valued_table
-from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid, main
+from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counting.engine import Query
 from protocols.learning.relabelling import end_early

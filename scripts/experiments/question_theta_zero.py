@@ -6,8 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
-from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid, main
+from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.survey.mining import grow_tree
 from protocols.survey.simulation import accuracy, disguised, hold_out, related_question

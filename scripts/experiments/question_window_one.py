@@ -8,8 +8,9 @@ So each tree's leaves are labelled both by exact counts and by estimates: four t
 from fractions import Fraction
 
 import numpy as np
+from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table
-from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid, main
+from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.two_party.simulation import (
     accuracy,

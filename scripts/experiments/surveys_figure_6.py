@@ -4,7 +4,8 @@
 from fractions import Fraction
 
 import numpy as np
-from _figure import Figure, Labels, Measured, Panel, Sweep, grid, main
+from _command import main
+from _figure import Figure, Labels, Measured, Panel, Sweep, grid
 
 from protocols.privacy.entry import Entry
 from protocols.privacy.single_entry import single_entry

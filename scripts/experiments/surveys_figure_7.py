@@ -1,8 +1,9 @@
 #!/usr/bin/env python
 """Surveys figure 7: naive Bayes from adult by both questions near theta = 1/2, which the related one refuses."""
 
+from _command import main
 from _data import QUICK_RECORDS, RECORDS
-from _figure import Figure, Line, Panel, Sweep, grid, main
+from _figure import Figure, Line, Panel, Sweep, grid
 from _one_data_set import measure_naive_bayes
 
 RELATED = ("0.51", "0.6", "0.7", "0.8", "0.9")

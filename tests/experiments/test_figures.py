@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def harness(scripts_on_the_path: None) -> ModuleType:
-    return importlib.import_module("_figure")
+    return importlib.import_module("_command")
 
 
 def figure_of(name: str) -> Any:
