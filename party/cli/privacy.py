@@ -1,4 +1,6 @@
-"""Tell what a design discloses: posteriors, breach levels, losses, relations that are certain, secret bits.
+"""Tell what a design discloses: the beliefs that a response leads to, losses, relations that are certain, secret bits.
+
+A short report by default; `--full` tells what every response makes likely, and of every group what its responses do.
 
 The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution that
 disguised answers suggest (estimated, negative shares set to 0 and the rest rescaled).
@@ -10,8 +12,9 @@ from pathlib import Path
 
 from party.cli.arguments import add_design
 from party.printable import printable
-from party.survey import read_codes, read_design
+from party.survey import SurveyDesign, read_codes, read_design
 from party.survey.estimation import estimated_priors
+from protocols.privacy.layout import Names
 from protocols.privacy.report import privacy_report
 
 SUMMARY = "tell what a design discloses"
@@ -21,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_design(parser)
     parser.add_argument("--prior", type=Path, metavar="disguised.csv", help="take what is likely from these answers")
+    parser.add_argument("--full", action="store_true", help="print everything that was found")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -28,10 +32,23 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     design = read_design(arguments.design)
     priors = None if arguments.prior is None else estimated_priors(read_codes(arguments.prior, design), design)
-    report = privacy_report(design.design, design.names, design.values, priors)
     if arguments.json:
+        report = privacy_report(design.design, design.names, design.values, priors, design.group_names)
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))
         return 0
-    for line in report.lines():
-        print(printable(line))
+    shown = shown_names(design)
+    report = privacy_report(design.design, shown.columns, shown.values, priors, shown.groups)
+    for line in report.lines(full=arguments.full):
+        print(line)
+    if not arguments.full:
+        print("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
     return 0
+
+
+def shown_names(design: SurveyDesign) -> Names:
+    """Return the names of a design as a terminal may show them; escapes are longer, so it is done before wrapping."""
+    return Names(
+        [printable(name) for name in design.names],
+        [[printable(value) for value in values] for values in design.values],
+        [printable(name) for name in design.group_names],
+    )

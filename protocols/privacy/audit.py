@@ -17,14 +17,15 @@ from numbers import Rational
 import numpy as np
 
 from protocols.errors import InputError
+from protocols.privacy.audit_words import audit_lines
 from protocols.privacy.bounds import alarm_bound, sample_size
+from protocols.privacy.layout import Names
 from protocols.privacy.margins import Margin, Record, margins, told_chance, untested_pairs
-from protocols.randomized_response.design import Design, Draw
+from protocols.randomized_response.design import Design, Draw, cells
 from protocols.tables.table import Codes
 
 MAX_RECORDS = 10_000_000
 FEWEST = 1000
-_TOLD = 10
 
 Sampler = Callable[[Codes, Draw], Codes]
 
@@ -58,9 +59,11 @@ DEFAULT_GOAL = Goal()
 
 @dataclass(frozen=True)
 class AuditTest:
-    """One event: its declared chance, how often it came in how many trials, and the bound on that being chance."""
+    """One cell of a margin: its declared chance, its count in how many trials, and the bound on that being chance."""
 
     name: str
+    margin: Margin
+    cell: tuple[int, ...]
     chance: Fraction
     observed: int
     trials: int
@@ -76,8 +79,10 @@ class AuditResult:
         goal: What it promises.
         limit: A test fails where its bound is at most this: the false-alarm rate over the tests that chance can move.
         records: How many records were disguised.
-        tests: Every event.
+        tests: Every cell of every margin.
         untested: Pairs of columns of one group that were not counted: too many joint cells, or too many pairs.
+        sizes: Domain sizes of the design.
+        groups: Its groups.
     """
 
     goal: Goal
@@ -85,6 +90,8 @@ class AuditResult:
     records: int
     tests: tuple[AuditTest, ...]
     untested: tuple[tuple[int, ...], ...]
+    sizes: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
 
     @property
     def failures(self) -> tuple[AuditTest, ...]:
@@ -96,21 +103,9 @@ class AuditResult:
         """Whether no test failed."""
         return not self.failures
 
-    def lines(self) -> list[str]:
-        """Return the finding in plain words."""
-        summary = (
-            f"{len(self.tests)} events counted in {self.records} records; a sampler as declared fails with a chance of "
-            f"at most {self.goal.alarm:g}, one with theta off by {self.goal.shift} with at least {self.goal.power:g}."
-        )
-        text = [summary]
-        text += [f"Not counted together: columns {pair[0]} and {pair[1]}." for pair in self.untested[:_TOLD]]
-        if len(self.untested) > _TOLD:
-            text.append(f"Nor {len(self.untested) - _TOLD} other pairs of columns of one group.")
-        text += [
-            f"Not as declared: {t.name}: {t.observed} of {t.trials}, declared {t.chance}; chance at most {t.bound:.1e}."
-            for t in self.failures
-        ]
-        return text if self.failures else [*text, "The sampler responds as declared."]
+    def lines(self, names: Names | None = None) -> list[str]:
+        """Return the finding in plain words, columns and groups by number if they are not named."""
+        return audit_lines(self, names)
 
 
 def audit(
@@ -150,7 +145,7 @@ def audit(
     design.check_fits(responses)
     blocks = {truth: responses[k * trials : (k + 1) * trials] for k, truth in enumerate(truths)}
     tests = tuple(test for margin in every for test in _tests(margin, blocks, limit))
-    return AuditResult(goal, limit, len(codes), tests, untested_pairs(design))
+    return AuditResult(goal, limit, len(codes), tests, untested_pairs(design), design.sizes, design.groups)
 
 
 def default_records(design: Design) -> tuple[Record, ...]:
@@ -215,7 +210,7 @@ def _tests(margin: Margin, blocks: dict[Record, Codes], limit: float) -> list[Au
     counts = np.sum([margin.observed(block) for block in own], axis=0).tolist()
     trials = sum(counts)
     tests = []
-    for name, chance, hits in zip(margin.cell_names(), margin.chances, counts, strict=True):
+    for cell, name, chance, hits in zip(cells(margin.sizes), margin.cell_names(), margin.chances, counts, strict=True):
         bound = alarm_bound(hits, trials, chance)
-        tests.append(AuditTest(name, chance, hits, trials, bound, bound > limit))
+        tests.append(AuditTest(name, margin, cell, chance, hits, trials, bound, bound > limit))
     return tests

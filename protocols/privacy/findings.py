@@ -1,16 +1,17 @@
-"""All measures of one attribute and of one group, gathered for a report (DESIGN 10)."""
+"""All measures of one attribute, of one group and of a record, gathered for a report (DESIGN 10)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isinf
 
-from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy
+from protocols.privacy.entropy import entropy_before, group_coin_entropy
 from protocols.privacy.entry import Prior, Row, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
 from protocols.privacy.loss import attribute_loss, group_loss
-from protocols.privacy.posterior import Breach, Rise, breach, largest_rise, repeated_level
+from protocols.privacy.measures import Measures, measures
 from protocols.privacy.relations import Relation
-from protocols.privacy.single_entry import group_value, single_entry
+from protocols.privacy.single_entry import group_value
 from protocols.randomized_response.design import Design
 
 Json = dict[str, object]
@@ -28,13 +29,9 @@ class AttributeFindings:
         prior: Chance of each value before the response.
         responses: Chance of each response.
         posteriors: Of each response the chance of each value; None for a response that is never given.
-        breach: The largest posterior.
-        rise: The largest rise of a belief.
-        twice: The largest posterior if the same response came twice with fresh coins.
-        single_entry: Expected chance on a wrong value, before mining.
+        own: What its own response does, alone.
         loss: Epsilon of this attribute alone.
         bits_before: Entropy of the prior.
-        bits_left: Entropy left on average, given the response.
     """
 
     name: str
@@ -44,39 +41,41 @@ class AttributeFindings:
     prior: Row
     responses: Row
     posteriors: tuple[Row | None, ...]
-    breach: Breach
-    rise: Rise
-    twice: Fraction
-    single_entry: Fraction
+    own: Measures
     loss: float
     bits_before: float
-    bits_left: float
 
-    def to_json(self) -> Json:
-        """Return plain types; exact chances as text, `"11/20"`, an infinite loss as `"infinite"`."""
-        rise = self.rise
+    @property
+    def hides(self) -> bool:
+        """Whether it is disguised and has something to disclose: more than one value."""
+        return self.group is not None and len(self.values) > 1
+
+    def to_json(self, groups: tuple[str, ...]) -> Json:
+        """Return plain types; exact chances as text, `"11/20"`, an infinite loss as `"infinite"`; groups by name."""
+        rise = self.own.rise
         return {
             "name": self.name,
             "values": list(self.values),
             "group": self.group,
+            "group_name": None if self.group is None else groups[self.group],
             "sent_as_it_is": self.group is None,
             "prior": texts(self.prior),
             "prior_is_assumed": self.assumed,
             "responses": texts(self.responses),
             "posteriors": [texts(row) if row is not None else None for row in self.posteriors],
-            "breach_level": str(self.breach.level),
-            "breaches": [{"response": self.values[r], "value": self.values[v]} for r, v in self.breach.where],
+            "breach_level": str(self.own.breach.level),
+            "breaches": [{"response": self.values[r], "value": self.values[v]} for r, v in self.own.breach.where],
             "largest_rise": {
                 "response": self.values[rise.response],
                 "value": self.values[rise.value],
                 "before": str(rise.before),
                 "after": str(rise.after),
             },
-            "breach_level_if_asked_twice": str(self.twice),
-            "single_entry_before_mining": str(self.single_entry),
+            "breach_level_if_asked_twice": str(self.own.twice),
+            "single_entry_before_mining": str(self.own.single_entry),
             "epsilon": finite(self.loss),
             "bits_before": self.bits_before,
-            "bits_left": self.bits_left,
+            "bits_left": self.own.bits_left,
         }
 
 
@@ -85,28 +84,32 @@ class GroupFindings:
     """What responses disclose of the attributes that share a coin, taken together.
 
     Args:
+        name: The group.
         columns: Indices of its attributes.
         single_entry: The smallest of its entries, before mining.
-        levels: Of each attribute the breach level once all responses of the group are read, if the attributes are
-            independent; None if the group has too many joint cells.
+        together: Of each attribute what all responses of the group do, if the attributes are independent; None if the
+            group has too many joint cells.
         loss: Epsilon of the group as a whole.
         coin_bits: Entropy of its coin.
         relations: Relations of its attributes that every response discloses.
     """
 
+    name: str
     columns: tuple[int, ...]
     single_entry: Fraction
-    levels: tuple[Fraction, ...] | None
+    together: tuple[Measures, ...] | None
     loss: float
     coin_bits: float
     relations: tuple[Relation, ...]
 
     def to_json(self, names: tuple[str, ...]) -> Json:
         """Return plain types, attributes by name."""
+        levels = None if self.together is None else texts(tuple(own.breach.level for own in self.together))
         return {
+            "name": self.name,
             "attributes": [names[column] for column in self.columns],
             "single_entry_before_mining": str(self.single_entry),
-            "breach_levels_all_responses_read": None if self.levels is None else texts(self.levels),
+            "breach_levels_all_responses_read": levels,
             "epsilon": finite(self.loss),
             "coin_bits": self.coin_bits,
             "relations": [
@@ -117,6 +120,57 @@ class GroupFindings:
                 }
                 for found in self.relations
             ],
+        }
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a design discloses.
+
+    Args:
+        theta: Chance that a group tells the truth.
+        unrelated: Whether a group answers a personal question where it does not tell the truth; else it lies.
+        attributes: Findings of every column, plain ones included.
+        groups: Findings of every group.
+        disclosed: Columns of groups that every response gives away in full.
+        loss: Epsilon of the record as a whole.
+        coin_bits: Entropy of all coins of a record.
+    """
+
+    theta: Fraction
+    unrelated: bool
+    attributes: tuple[AttributeFindings, ...]
+    groups: tuple[GroupFindings, ...]
+    disclosed: tuple[int, ...]
+    loss: float
+    coin_bits: float
+
+    def names(self, columns: Iterable[int]) -> list[str]:
+        """Return the names of attributes."""
+        return [self.attributes[column].name for column in columns]
+
+    def read(self, column: int) -> tuple[Measures, bool]:
+        """Return what a receiver has of an attribute who reads its whole group, and whether that could be measured.
+
+        Where it could not, or the attribute is plain, what its own response does alone.
+        """
+        found = self.attributes[column]
+        group = None if found.group is None else self.groups[found.group]
+        if group is None or group.together is None:
+            return found.own, group is None
+        return group.together[group.columns.index(column)], True
+
+    def to_json(self) -> Json:
+        """Return plain types for `json.dumps`: exact chances as text, an infinite loss as `"infinite"`."""
+        names = tuple(found.name for found in self.attributes)
+        groups = tuple(found.name for found in self.groups)
+        return {
+            "theta": str(self.theta),
+            "sent_as_they_are": [found.name for found in self.attributes if found.group is None],
+            "disclosed_in_full": self.names(self.disclosed),
+            "attributes": [found.to_json(groups) for found in self.attributes],
+            "groups": [found.to_json(names) for found in self.groups],
+            "record": {"epsilon": finite(self.loss), "coin_bits": self.coin_bits},
         }
 
 
@@ -137,24 +191,25 @@ def attribute_findings(
         prior=entry.prior,
         responses=entry.responses,
         posteriors=entry.posteriors,
-        breach=breach(entry),
-        rise=largest_rise(entry),
-        twice=repeated_level(entry, 2),
-        single_entry=single_entry(entry),
+        own=measures(entry),
         loss=attribute_loss(design, column),
         bits_before=entropy_before(entry),
-        bits_left=entropy_left(entry),
     )
 
 
 def group_findings(
-    design: Design, group: int, attributes: tuple[AttributeFindings, ...], relations: tuple[Relation, ...]
+    design: Design,
+    group: int,
+    name: str,
+    attributes: tuple[AttributeFindings, ...],
+    relations: tuple[Relation, ...],
 ) -> GroupFindings:
     """Measure one group.
 
     Args:
         design: How the records are disguised.
         group: Index of the group.
+        name: What readers call it.
         attributes: The findings of every column.
         relations: Of the whole design.
 
@@ -167,9 +222,10 @@ def group_findings(
     small = is_small(design, columns[0])
     entries = [entry_in_group(design, column, priors) for column in columns] if small else []
     return GroupFindings(
+        name=name,
         columns=columns,
-        single_entry=group_value([attributes[column].single_entry for column in columns]),
-        levels=tuple(breach(entry).level for entry in entries) if small else None,
+        single_entry=group_value([attributes[column].own.single_entry for column in columns]),
+        together=tuple(map(measures, entries)) if small else None,
         loss=loss,
         coin_bits=group_coin_entropy(design, group),
         relations=tuple(found for found in relations if found.first in columns),

@@ -1,59 +1,79 @@
-"""The findings of a privacy report in plain words, for whoever decides whether the data may leave."""
+"""The full report: everything found of a design in plain words, attributes of the same figures told once."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import isinf
 
-from protocols.privacy.findings import AttributeFindings, GroupFindings
+from protocols.privacy.figures import epsilon, percent
+from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
+from protocols.privacy.layout import listed, titled, wrapped
 from protocols.privacy.relations import Relation
+from protocols.privacy.summary import assumption_lines, legend_lines, summary_lines
 
 Attributes = tuple[AttributeFindings, ...]
 
-
-def percent(chance: Fraction) -> str:
-    """Return a chance in percent; never rounded to certainty or impossibility.
-
-    >>> percent(Fraction(1, 3)), percent(Fraction(99999, 100000)), percent(Fraction(1))
-    ('33.3 %', 'over 99.9 %', '100 %')
-    """
-    if chance in (0, 1):
-        return f"{100 * int(chance)} %"
-    if chance < Fraction(1, 1000):
-        return "under 0.1 %"
-    if chance > Fraction(999, 1000):
-        return "over 99.9 %"
-    return f"{float(100 * chance):.1f} %"
+_INDENT = 2
 
 
-def loss_words(loss: float) -> str:
-    """Return a loss in words."""
-    return "infinite: some response rules a truth out" if isinf(loss) else f"{loss:.3f}"
+def full_lines(found: Findings) -> list[str]:
+    """Return the full report, line by line: sections parted by empty lines."""
+    text = summary_lines(found)
+    for alike in _alike(found.attributes):
+        text += ["", *attribute_lines(alike)]
+    for group in found.groups:
+        text += ["", *group_lines(group, found)]
+    if any(own.hides for own in found.attributes):
+        text += ["", *legend_lines(found), "", *assumption_lines(found, full=True)]
+    if found.groups:
+        text += wrapped(
+            f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "
+            "nothing, while fresh coins would let the receiver average them away."
+        )
+    return text
 
 
-def attribute_lines(found: AttributeFindings) -> list[str]:
-    """Return what responses say about one attribute."""
-    if found.group is None:
-        return [f"{found.name}: sent as it is; every response is the truth."]
-    if len(found.values) == 1:
-        return [f"{found.name}: has one value; there is nothing to disclose."]
-    level, rise = found.breach.level, found.rise
-    response, value = (found.values[code] for code in found.breach.where[0])
+def _alike(attributes: Attributes) -> list[list[AttributeFindings]]:
+    """Return the disguised attributes, those of equal prior and figures together."""
+    found: dict[object, list[AttributeFindings]] = {}
+    for own in attributes:
+        if own.hides:
+            found.setdefault((own.prior, own.responses, own.posteriors, own.loss), []).append(own)
+        elif own.group is not None:
+            found.setdefault(None, []).append(own)
+    return list(found.values())
+
+
+def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
+    """Return what its own response says about an attribute, told once for all of the same figures."""
+    found, *others = alike
+    names = listed([own.name for own in alike])
+    if not found.hides:
+        return wrapped(f"{names}: one value, nothing to disclose.")
+    labels = [own.name for own in others if own.values != found.values]
+    head = f"{names}, by the own response alone"
+    if labels:
+        head += f" (with the values of {found.name}; {listed(labels)} likewise, value by value as declared)"
+    return [*wrapped(f"{head}:"), *_indented([*response_lines(found), *_measure_lines(found)])]
+
+
+def _measure_lines(found: AttributeFindings) -> list[str]:
+    own, rise = found.own, found.own.rise
+    response, value = (found.values[code] for code in own.breach.where[0])
     raised = f"{found.values[rise.value]!r} from {percent(rise.before)} to {percent(rise.after)}"
-    twice = f"{percent(found.twice)}{_doubled(found.loss)}"
+    doubled = "" if isinf(found.loss) or not found.loss else f" and epsilon to {2 * found.loss:.3f}"
+    again = f"{percent(own.twice)}{doubled}"
+    impossible = ": some response rules a value out" if isinf(found.loss) else ""
     return [
-        f"{found.name}:",
-        *(f"  {line}" for line in response_lines(found)),
-        f"  Breach level: at most {percent(level)} falls on one value ({value!r}, when {response!r} is sent).",
-        f"  Largest rise: {raised}, when {found.values[rise.response]!r} is sent.",
-        f"  Single-entry privacy before mining: {percent(found.single_entry)} expected chance on a wrong value.",
-        f"  Secret bits: {found.bits_before:.3f} before the response, {found.bits_left:.3f} after it.",
-        f"  Loss (epsilon) of this attribute alone: {loss_words(found.loss)}.",
-        f"  The same response again, with fresh coins, would bring the breach level to {twice}.",
+        f"Strongest belief (breach level): {percent(own.breach.level)} for {value!r}, when {response!r} is sent.",
+        f"Largest rise of a belief: {raised}, when {found.values[rise.response]!r} is sent.",
+        f"Single-entry privacy (before mining): {percent(own.single_entry)}.",
+        f"Bits: {found.bits_before:.3f} before the response, {own.bits_left:.3f} after it.",
+        f"Epsilon: {epsilon(found.loss)}{impossible}.",
+        f"The same response again, with fresh coins, would bring the strongest belief to {again}.",
     ]
 
 
 def response_lines(found: AttributeFindings) -> list[str]:
-    """Return one line a response: how often it comes, and what it makes likely."""
+    """Return one sentence a response: how often it comes, and what it makes likely."""
     lines = []
     for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
         if posterior is None:
@@ -66,58 +86,59 @@ def response_lines(found: AttributeFindings) -> list[str]:
     return lines
 
 
-def _doubled(loss: float) -> str:
-    return "" if isinf(loss) or not loss else f" and the loss to {2 * loss:.3f}"
-
-
-def group_lines(number: int, found: GroupFindings, attributes: Attributes) -> list[str]:
+def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     """Return what responses say about the attributes of one group together."""
-    names = _named(found.columns, attributes)
-    return [
-        f"Group {number} ({names}): one coin of {found.coin_bits:.3f} bits.",
-        f"  Single-entry privacy before mining, smallest of the group: {percent(found.single_entry)}.",
-        f"  Loss (epsilon) of the group as a whole: {loss_words(found.loss)}.",
-        *(f"  {line}" for line in level_lines(found, attributes)),
-        *(f"  {line}" for line in relation_lines(found.relations, attributes)),
+    title = titled(group.name)
+    names = ", ".join(found.names(group.columns))
+    worth = "of whether it is the truth" if found.unrelated else "the most that its attributes keep secret together"
+    infinite = ": some response rules combinations of values out" if isinf(group.loss) else ""
+    text = [
+        f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
+        f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
+        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}.",
+        *level_lines(group, found),
+        *relation_lines(group.relations, found),
     ]
+    return [*wrapped(f"{title[0].upper()}{title[1:]} ({names}):"), *_indented(text)]
 
 
-def level_lines(found: GroupFindings, attributes: Attributes) -> list[str]:
+def level_lines(group: GroupFindings, found: Findings) -> list[str]:
     """Return what reading all responses of a group adds to reading one; nothing where it has one attribute."""
-    if len(found.columns) == 1:
+    if len(group.columns) == 1:
         return []
-    if found.levels is None:
+    if group.together is None:
         return ["Figures of one attribute hold for its own response alone; the others of the group may add to it."]
-    named = zip(found.columns, found.levels, strict=True)
-    levels = ", ".join(f"{attributes[column].name} {percent(level)}" for column, level in named)
-    return [f"Breach levels when all responses of the group are read, its attributes being independent: {levels}."]
+    measured = zip(found.names(group.columns), group.together, strict=True)
+    levels = ", ".join(f"{name} {percent(own.breach.level)}" for name, own in measured)
+    return [f"Strongest beliefs when all responses of the group are read: {levels}."]
 
 
-def relation_lines(found: Sequence[Relation], attributes: Attributes) -> list[str]:
-    """Return what relations give to someone who knows an attribute from elsewhere; pairs of equal sizes in one line."""
+def relation_lines(relations: Sequence[Relation], found: Findings) -> list[str]:
+    """Return what relations give to someone who knows an attribute from elsewhere; pairs of equal sizes in one."""
     alike: dict[tuple[int, int], list[Relation]] = {}
-    for relation in found:
-        sizes = len(attributes[relation.first].values), len(attributes[relation.second].values)
+    for relation in relations:
+        sizes = len(found.attributes[relation.first].values), len(found.attributes[relation.second].values)
         ordered = relation if sizes[0] <= sizes[1] else relation.turned()
         alike.setdefault((min(sizes), max(sizes)), []).append(ordered)
-    return [_relation_line(sizes, pairs, attributes) for sizes, pairs in sorted(alike.items())]
+    return [_relation_line(sizes, pairs, found) for sizes, pairs in sorted(alike.items())]
 
 
-def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], attributes: Attributes) -> str:
+def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Findings) -> str:
     columns = [sorted(set(side)) for side in ([r.first for r in pairs], [r.second for r in pairs])]
     if sizes[0] == sizes[1]:
-        names = _named(sorted({*columns[0], *columns[1]}), attributes)
+        names = listed(found.names(sorted({*columns[0], *columns[1]})))
+        how = "their XOR" if sizes[0] == 2 else f"of their values' places, modulo {sizes[0]}"
         return (
-            f"Disclosed with certainty: how {names} differ in a record (binary: their XOR). "
+            f"Disclosed with certainty: how {names} differ in a record ({how}). "
             "Who knows one of them from elsewhere knows all of them."
         )
-    fewer, more = (_named(side, attributes) for side in columns)
+    fewer, more = (listed(found.names(side)) for side in columns)
     return (
-        f"Disclosed with certainty: the difference between the codes of {fewer} and of {more}, modulo "
+        f"Disclosed with certainty: the difference between the places of the values of {fewer} and of {more}, modulo "
         f"{pairs[0].modulus}. Who knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} values "
         f"of the latter, who knows one of the latter with {pairs[0].left_of_first} of {sizes[0]} of the former."
     )
 
 
-def _named(columns: Sequence[int], attributes: Attributes) -> str:
-    return ", ".join(attributes[column].name for column in columns)
+def _indented(sentences: Sequence[str]) -> list[str]:
+    return [line for sentence in sentences for line in wrapped(sentence, _INDENT)]

@@ -182,7 +182,7 @@ def test_the_unrelated_question_goes_all_the_way(folder: Path, capsys: pytest.Ca
     assert "unrelated question, theta 1/2" in told(capsys, "estimate", "u.csv", "design.toml", "smoker = yes")
     assert "Accuracy" in told(capsys, "mine", "tree", "u.csv", "design.toml", "--test", "1/5")
     assert "Accuracy" in told(capsys, "mine", "bayes", "u.csv", "design.toml", "--test", "1/5")
-    assert "Whole record" in told(capsys, "privacy", "design.toml", "--prior", "u.csv")
+    assert "Epsilon of a whole record" in told(capsys, "privacy", "design.toml", "--prior", "u.csv")
     write_rows(folder, rows(RECORDS - 1), "personal.csv")
     arguments = ("disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "new", "--personal", "personal.csv")
     assert "the ids are not those of the true records: 299 here, 300 there" in refused(capsys, *arguments)
@@ -331,6 +331,22 @@ def test_privacy_prints_words_or_json_and_takes_priors_from_answers(
     assert "Assumed" not in told(capsys, "privacy", "design.toml", "--prior", "d.csv")
     content = json.loads(told(capsys, "privacy", "design.toml", "--json", "--prior", "d.csv"))
     assert [entry["prior_is_assumed"] for entry in content["attributes"]] == [False] * 4
+    assert [group["name"] for group in content["groups"]] == ["habits", "life"]
+
+
+def test_privacy_is_short_by_default_and_never_wide(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short, full = told(capsys, "privacy", "design.toml"), told(capsys, "privacy", "design.toml", "--full")
+    assert len(short.splitlines()) < 30
+    assert "See also --full" in short
+    assert "See also" not in full
+    assert "'<= 40' is sent by" in full
+    assert "'<= 40' is sent by" not in short
+    assert "Group life (age, drinks):" in full
+    write_design(folder, swap(RELATED, "now and then", "now\\u001b" + " and then" * 9))
+    for options in ((), ("--full",)):
+        lines = told(capsys, "privacy", "design.toml", *options).splitlines()
+        assert max(map(len, lines)) <= 100
+        assert "\x1b" not in "".join(lines)
 
 
 QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
@@ -341,9 +357,9 @@ def test_audit_passes_the_shipped_sampler_and_fails_another(
 ) -> None:
     """The false-alarm rate is one in 10^6 runs; a sampler that always tells the truth is caught with certainty."""
     out = told(capsys, "audit", "design.toml", *QUICK)
-    assert "a sampler as declared fails with a chance of at most 1e-06" in out
-    assert "with at least 0.99" in out
-    assert out.endswith("The sampler responds as declared.\n")
+    assert out.startswith("OK: the sampler responds as the design declares.\n")
+    assert "a correct sampler fails such a check in at most 0.0001 %" in " ".join(out.split())
+    assert "theta is off by 1/10 in at least 99 %.\n" in out
 
     def honest(_design: MultiGroupDesign, codes: Codes, _draw: Draw) -> Codes:
         return np.array(codes)
@@ -352,8 +368,8 @@ def test_audit_passes_the_shipped_sampler_and_fails_another(
     assert cli.main(["audit", "design.toml", *QUICK]) == 1
     out, err = capsys.readouterr()
     assert not err
-    assert "Not as declared: " in out
-    assert out.endswith("Columns: 0 sex, 1 age, 2 drinks, 3 smoker\n")
+    assert out.startswith("NOT as declared: ")
+    assert "\nage (group life): '<= 40' sent where '<= 40' is true: " in out
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,24 @@
 """What an audit is given and what it says: records, goals, refusals, words."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.audit import FEWEST, MAX_RECORDS, Goal, Sampler, audit, default_records, records_needed
+from protocols.privacy.audit import (
+    FEWEST,
+    MAX_RECORDS,
+    AuditResult,
+    Goal,
+    Sampler,
+    audit,
+    default_records,
+    records_needed,
+)
+from protocols.privacy.layout import WIDTH, Names
 from protocols.randomized_response.design import Draw
+from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, chance, run
 from tests.protocols.privacy.designs import related, unrelated
 
@@ -28,20 +40,76 @@ def test_a_design_with_nothing_to_disguise_is_audited_on_few_records() -> None:
     assert run(related([1, 2], [[0]], "9/20")).passed
 
 
-def test_the_finding_is_told_in_plain_words() -> None:
-    passed = run(related([16, 32], [[0, 1]], "9/20")).lines()
-    assert passed[0].endswith(
-        "a sampler as declared fails with a chance of at most 1e-06, one with theta off by 1/100 with at least 0.999."
+NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", "z"]], ["person", "place"])
+
+
+def told(result: AuditResult, names: Names | None = None) -> str:
+    """Return the finding with its sentences in one line."""
+    lines = result.lines(names)
+    assert max(map(len, lines)) <= WIDTH
+    return " ".join(" ".join(lines).split())
+
+
+def test_the_verdict_comes_first_then_what_was_counted() -> None:
+    passed = run(RELATED)
+    assert passed.lines()[0] == "OK: the sampler responds as the design declares."
+    assert told(passed) == (
+        f"{passed.lines()[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} counts "
+        "of the responses held against their declared chances: a correct sampler fails such a check in at most "
+        "0.0001 % of cases, one whose theta is off by 1/100 in at least 99.9 %."
     )
-    assert passed[1:] == ["Not counted together, too many cells: columns 0 and 1.", "The sampler responds as declared."]
     design = related([2], [[0]], "9/20")
     failed = run(design, lambda codes, _: codes)
-    assert len(failed.lines()) == 1 + len(failed.failures)
-    half = failed.records // 2
-    assert (
-        f"Not as declared: column 0: 0 where the truth is 0: {half} of {half}, declared 9/20; chance at most 0.0e+00."
-        in failed.lines()
+    assert failed.lines()[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
+
+
+def test_pairs_that_were_not_counted_are_named() -> None:
+    result = run(related([16, 32], [[0, 1]], "9/20"))
+    text = "Not counted together, as there are too many combinations: "
+    assert told(result).endswith(f"{text}column 1 and column 2.")
+    names = Names(["street", "house"], [[""] * 16, [""] * 32], ["place"])
+    assert told(result, names).endswith(f"{text}street and house.")
+    many = replace(result, untested=((0, 1),) * 12)
+    assert told(many).count(text) == 10
+    assert told(many).endswith("Nor 2 other pairs of columns of one group.")
+
+
+def test_departures_are_told_by_name_the_least_likely_first() -> None:
+    honest = run(RELATED, lambda codes, _: codes)
+    half = honest.records // 4
+    only = replace(honest, tests=honest.tests[:1])
+    share = f"{2 * half:,} of {2 * half:,} (100 %), declared 45.00 % (chance of this at most 0.0e+00)."
+    assert f"age (group person): 'young' sent where 'young' is true: {share}" in told(only, NAMES)
+    assert f"column 1 (group 1): '0' sent where '0' is true: {share}" in told(only)
+    text = told(honest, NAMES)
+    assert text.count("(chance of this at most 0.0e+00).") == 10
+    assert text.endswith(f"And {len(honest.failures) - 10} other counts.")
+    first, *_, last = sorted(
+        run(RELATED, replace(RELATED, theta=RELATED.theta + Fraction(1, 50)).randomize).failures,
+        key=lambda test: test.bound,
     )
+    assert first.bound < last.bound
+    assert told(replace(honest, tests=(last, first))) == told(replace(honest, tests=(first, last)))
+
+
+def test_every_kind_of_count_has_its_words() -> None:
+    honest = run(RELATED, lambda codes, _: codes)
+
+    def of(name: str) -> str:
+        test = next(test for test in honest.failures if test.name.startswith(name) and test.observed)
+        return told(replace(honest, tests=(test,)), NAMES)
+
+    assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of("group")
+    assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of("columns")
+    assert "town, a record and the next, true value 'x': truth and truth told: " in of("column 2, one")
+
+    def touched(codes: Codes, draw: Draw) -> Codes:
+        responses = design.randomize(codes, draw)
+        responses[5, 1] = 1
+        return responses
+
+    design = related([2, 2], [[0]], "9/20")
+    assert "sex, sent in the clear: 'm' sent where 'f' is true: 1 of " in told(run(design, touched), NAMES)
 
 
 @pytest.mark.parametrize(

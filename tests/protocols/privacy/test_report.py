@@ -3,18 +3,17 @@
 import json
 from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.entropy import entropy_left, record_coin_entropy
 from protocols.privacy.entry import Prior, entry_of
+from protocols.privacy.figures import percent
 from protocols.privacy.loss import record_loss
 from protocols.privacy.posterior import breach
 from protocols.privacy.report import PrivacyReport, privacy_report
 from protocols.privacy.single_entry import single_entry
-from protocols.privacy.wording import percent
 from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
 
@@ -24,56 +23,6 @@ NO_YES = ["no", "yes"]
 def report(design: Design, priors: Sequence[Prior | None] | None = None) -> PrivacyReport:
     labels = [[f"v{value}" for value in range(size)] for size in design.sizes]
     return privacy_report(design, [f"column{c}" for c in range(len(labels))], labels, priors)
-
-
-def test_a_report_in_plain_words() -> None:
-    design = related([2, 2, 4, 3], [[0, 1, 2]], "9/20")
-    values = [NO_YES, NO_YES, ["<30", "<45", "<60", "60+"], ["a", "b", "c"]]
-    priors = [None, shares("9/10 1/10"), shares("1/4 1/4 1/4 1/4"), None]
-    lines = privacy_report(design, ["smoker", "asthma", "age", "town"], values, priors).lines()
-    assert "\n".join(lines) + "\n" == Path(__file__).with_name("report.txt").read_text("utf-8")
-
-
-def test_relations_are_told_from_the_smaller_domain_whichever_comes_first() -> None:
-    lines = privacy_report(related([4, 2], [[0, 1]], "9/20"), ["age", "smoker"], [list("abcd"), NO_YES]).lines()
-    assert any("between the codes of smoker and of age, modulo 2" in line for line in lines)
-
-
-def test_what_a_group_does_not_protect_stands_at_the_top() -> None:
-    lines = report(DESIGNS["always the truth"]).lines()
-    assert lines[1] == "NOT PROTECTED, although in a group: every response gives away column0, column1 in full."
-    assert not any("NOT PROTECTED" in line for line in report(DESIGNS["Warner"]).lines())
-
-
-def test_an_infinite_loss_is_not_doubled() -> None:
-    lines = report(DESIGNS["unrelated, a value never sent"]).lines()
-    assert "  The same response again, with fresh coins, would bring the breach level to 100 %." in lines
-    assert "  Loss (epsilon) of this attribute alone: infinite: some response rules a truth out." in lines
-
-
-def test_a_group_too_large_to_be_read_jointly_says_so() -> None:
-    lines = report(related([2] * 9, [range(9)], "9/20")).lines()
-    warning = "  Figures of one attribute hold for its own response alone; the others of the group may add to it."
-    assert warning in lines
-    assert not any(line.startswith("  Breach levels when") for line in lines)
-    assert warning not in report(related([2] * 8, [range(8)], "9/20")).lines()
-
-
-def test_a_group_of_one_has_nothing_to_add() -> None:
-    lines = report(DESIGNS["Warner"]).lines()
-    assert not any("responses of the group" in line or "of the group may" in line for line in lines)
-
-
-def test_one_value_and_no_disguise_have_their_words() -> None:
-    assert "column0: has one value; there is nothing to disclose." in report(DESIGNS["one value"]).lines()
-    lines = report(DESIGNS["no disguise"]).lines()
-    assert lines[0].startswith("0 of 2 attributes are disguised, in 0 groups")
-    assert not any("coins would" in line for line in lines)
-
-
-def test_a_response_that_is_never_sent_has_its_word() -> None:
-    lines = report(DESIGNS["unrelated, a value never sent"], [shares("1 0"), None]).lines()
-    assert "  'v1' is never sent." in lines
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
@@ -97,15 +46,23 @@ def test_a_report_is_plain_json_with_exact_chances_and_infinity_in_words(design:
     assert read["record"]["coin_bits"] == record_coin_entropy(design)
 
 
+def test_group_names_must_be_as_many_as_groups() -> None:
+    with pytest.raises(InputError, match="the design has 1 groups, but 2 names for them"):
+        privacy_report(related([2], [[0]], "9/20"), ["a"], [NO_YES], None, ["b", "c"])
+
+
 def test_json_names_what_the_report_found() -> None:
     design = related([2, 4, 3], [[1, 0]], "9/20")
-    read = privacy_report(design, ["a", "b", "c"], [NO_YES, list("wxyz"), list("pqr")]).to_json()
+    read = privacy_report(design, ["a", "b", "c"], [NO_YES, list("wxyz"), list("pqr")], None, ["home"]).to_json()
+    read = json.loads(json.dumps(read))
+    assert [own["group_name"] for own in read["attributes"]] == ["home", "home", None]
     assert read["theta"] == "9/20"
     assert read["sent_as_they_are"] == ["c"]
     assert read["disclosed_in_full"] == []
     assert read["record"] == {"epsilon": "infinite", "coin_bits": pytest.approx(1.8645, abs=1e-4)}
     assert read["groups"] == [
         {
+            "name": "home",
             "attributes": ["b", "a"],
             "single_entry_before_mining": str(2 * Fraction(19, 30) * Fraction(11, 30)),
             "breach_levels_all_responses_read": ["9/20", "19/30"],
@@ -123,6 +80,7 @@ def test_json_of_one_attribute() -> None:
             "name": "smoker",
             "values": ["no", "yes"],
             "group": 0,
+            "group_name": "group 1",
             "sent_as_it_is": False,
             "prior": ["1/2", "1/2"],
             "prior_is_assumed": True,

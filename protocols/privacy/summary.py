@@ -1,0 +1,213 @@
+"""The short report: what a design discloses in five sentences, one row an attribute, and what the figures mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import fsum, isinf
+
+from protocols.privacy.entry import Row
+from protocols.privacy.figures import epsilon, odds, percent
+from protocols.privacy.findings import Findings, GroupFindings
+from protocols.privacy.layout import listed, table, titled, wrapped
+from protocols.privacy.measures import Measures
+
+_WIDTHS = (17, 14)  # of names of attributes and groups in the table
+_UNREAD = " +"
+_HEADINGS = (
+    "attribute", "group", "strongest belief\nafter a response", "epsilon", "single-\nentry", "bits,\nbefore -> after",
+    "asked\ntwice",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A value of an attribute, and how likely it was and becomes."""
+
+    column: int
+    value: int
+    before: Fraction
+    after: Fraction
+
+
+def short_lines(found: Findings) -> list[str]:
+    """Return the short report, line by line."""
+    text = summary_lines(found)
+    if any(own.hides for own in found.attributes):
+        text += ["", *_table(found), "", *legend_lines(found), "", *assumption_lines(found)]
+    return text
+
+
+def summary_lines(found: Findings) -> list[str]:
+    """Return what decides, in a few sentences, each from a new line."""
+    sentences = [_disguised(found), *_in_the_clear(found), *_worst(found), *_certain(found), _record(found)]
+    return [line for sentence in sentences for line in wrapped(sentence)]
+
+
+def legend_lines(found: Findings) -> list[str]:
+    """Return a line for each measure: what it means, and which way is better."""
+    unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
+    measures = [
+        "strongest belief  how sure some response makes the receiver of a value; lower is better",
+        "epsilon           0: a response tells nothing; 1: it moves odds 2.7 times, 2: 7.4; lower is better",
+        "single-entry      chance that beliefs put on a wrong value, on average; higher is better",
+        "bits              what is not known of the value; the less a response lowers it the better",
+        "asked twice       strongest belief if the same response came again with fresh coins: make them once",
+    ]
+    more = [f"{_UNREAD.strip()}                 of its own response: the others of its large group may tell more"]
+    return [*measures, *(more if unread else [])]
+
+
+def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
+    """Return what was taken to be known before a response, and whose figures the short or full report tells."""
+    hidden = [own for own in found.attributes if own.hides]
+    assumed = [own.name for own in hidden if own.assumed]
+    text = "Taken as likely before a response: the distributions that were given."
+    if assumed:
+        whose = "every attribute" if len(assumed) == len(hidden) else listed(assumed)
+        given = "" if len(assumed) == len(hidden) else " (of the others: as given)"
+        text = f"Assumed, since nothing was given: all values of {whose} are equally likely before a response{given}."
+    text += " All figures but epsilon depend on it"
+    if any(len(group.columns) > 1 for group in found.groups):
+        text += ". Those of a whole group" if full else ", and"
+        text += " are of a receiver who reads all responses of a group, its attributes being independent"
+        text += "; if they are not, it may learn more"
+    return wrapped(f"{text}.")
+
+
+def strongest(measured: Measures, prior: Row, column: int) -> Belief:
+    """Return the strongest belief that a response leads to; of equals the one that was least likely before."""
+    value = min({value for _, value in measured.breach.where}, key=lambda value: (prior[value], value))
+    return Belief(column, value, prior[value], measured.breach.level)
+
+
+def _disguised(found: Findings) -> str:
+    hidden = sum(own.group is not None for own in found.attributes)
+    start = f"{hidden} of {len(found.attributes)} attributes are disguised"
+    if not found.groups:
+        return f"{start}."
+    otherwise = "answer a personal question" if found.unrelated else "lie"
+    many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
+    return (
+        f"{start}, in {many}: all attributes of a group tell the truth with a chance of {percent(found.theta)}, "
+        f"else all of them {otherwise}."
+    )
+
+
+def _in_the_clear(found: Findings) -> list[str]:
+    plain = [own.name for own in found.attributes if own.group is None]
+    text = [f"Sent in the clear, as they are: {', '.join(plain)}." if plain else "Nothing is sent in the clear."]
+    if found.disclosed:
+        names = ", ".join(found.names(found.disclosed))
+        text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
+    return text
+
+
+def _worst(found: Findings) -> list[str]:
+    """Return the sentence on the belief that rises most, and on the strongest where that is another."""
+    columns = [k for k, own in enumerate(found.attributes) if own.hides and k not in found.disclosed]
+    if not columns:
+        return []
+    rises = {k: _rise(found, k) for k in columns}
+    worst = max(rises.values(), key=lambda belief: (belief.after - belief.before, belief.after))
+    alike = [k for k in columns if (rises[k].before, rises[k].after) == (worst.before, worst.after)]
+    others = f"; {listed(found.names(alike[1:]))} as far" if 1 < len(alike) <= 4 else ""
+    text = f"Worst attribute: {_told(found, worst)}{others}."
+    firmest = max((_firmest(found, k) for k in columns), key=lambda belief: belief.after)
+    if firmest.after > worst.after:
+        text += f" The strongest belief, less of it by the response: {_told(found, firmest)}."
+    return [text]
+
+
+def _rise(found: Findings, column: int) -> Belief:
+    rise = found.read(column)[0].rise
+    return Belief(column, rise.value, rise.before, rise.after)
+
+
+def _firmest(found: Findings, column: int) -> Belief:
+    return strongest(found.read(column)[0], found.attributes[column].prior, column)
+
+
+def _told(found: Findings, belief: Belief) -> str:
+    own = found.attributes[belief.column]
+    least = "" if found.read(belief.column)[1] else "at least "
+    return (
+        f"{own.name}. After some response the truth is {own.values[belief.value]!r} with a chance of "
+        f"{least}{percent(belief.after)} (was {percent(belief.before)})"
+    )
+
+
+def _certain(found: Findings) -> list[str]:
+    if not found.groups:
+        return []
+    text = [_certain_of(found, group, linked) for group in found.groups for linked in _linked(group)]
+    return text or ["No relation between disguised attributes is disclosed with certainty."]
+
+
+def _linked(group: GroupFindings) -> list[list[int]]:
+    """Return the attributes of a group that relations link, those without a link between them apart."""
+    parts: list[set[int]] = []
+    for relation in group.relations:
+        pair = {relation.first, relation.second}
+        parts = [*(part for part in parts if not part & pair), pair.union(*(part for part in parts if part & pair))]
+    return sorted(map(sorted, parts))
+
+
+def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) -> str:
+    """Return what is certain of linked attributes: all of how they differ if they have equally many values."""
+    names = listed(found.names(linked))
+    sizes = {len(found.attributes[column].values) for column in linked}
+    rest = "the other" if len(linked) == 2 else "the others"
+    if sizes == {2}:
+        how = f"whether {names} agree (by place in their lists)"
+    else:
+        how = f"how far apart the values of {names} stand in their lists{', in part' * (len(sizes) > 1)}"
+    gain = f"knows {rest}" if len(sizes) == 1 else f"knows {rest} or has fewer values left to choose from"
+    return f"Disclosed with certainty, {titled(group.name)}: {how}; who knows one from elsewhere {gain}."
+
+
+def _record(found: Findings) -> str:
+    start = f"Epsilon of a whole record is {epsilon(found.loss)}"
+    if not isinf(found.loss):
+        return f"{start}: no response changes the odds between two true records by more than {odds(found.loss)}."
+    alone = [own.name for own in found.attributes if own.hides and isinf(own.loss)]
+    groups = [titled(group.name) for group in found.groups if isinf(group.loss)]
+    if alone:
+        return (
+            f"{start}: some response proves a true value impossible. It matters whatever else the receiver knows, "
+            f"since one response of {listed(alone)} is enough."
+        )
+    if groups:
+        return (
+            f"{start} ({listed(groups)}): some response proves combinations of true values impossible. It matters if "
+            "the receiver knows part of a record from elsewhere and so learns the rest; else strongest beliefs count."
+        )
+    kept = fsum(group.loss for group in found.groups)
+    rest = f"; what is disguised has {epsilon(kept)}, odds change by at most {odds(kept)}" if found.groups else ""
+    return f"{start}, but only since columns are sent in the clear{rest}."
+
+
+def _table(found: Findings) -> list[str]:
+    rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
+    return table([_HEADINGS, *rows], _WIDTHS)
+
+
+def _row(found: Findings, column: int) -> Sequence[str]:
+    own = found.attributes[column]
+    measured, known = found.read(column)
+    name, group = own.name + ("" if known else _UNREAD), found.groups[own.group or 0].name
+    if not own.hides:
+        return name, group, "has one value", "", "", "", ""
+    belief = strongest(measured, own.prior, column)
+    return (
+        name,
+        group,
+        f"{_tight(belief.after)} (was {_tight(belief.before)})",
+        epsilon(own.loss),
+        _tight(measured.single_entry),
+        f"{own.bits_before:.3f} -> {measured.bits_left:.3f}",
+        _tight(measured.twice),
+    )
+
+
+def _tight(chance: Fraction) -> str:
+    return percent(chance).replace("over ", ">").replace("under ", "<")
