@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from party.files import write_atomically
 from party.model_json import (
-    MOST_ATTRIBUTES,
     ModelError,
     attribute_of,
+    attributes_of,
     class_of,
     compact,
     list_of,
@@ -92,7 +92,7 @@ def from_json(data: bytes | str) -> NaiveBayes:
     target = class_of(top)
     prior = _distribution(top["prior"], "prior", target.size)
     attributes, tables = [], []
-    for position, entry in enumerate(list_of(top["attributes"], "attributes")[:MOST_ATTRIBUTES]):
+    for position, entry in enumerate(attributes_of(top)):
         place = f"attributes[{position}]"
         fields = record_of(entry, place, {"party", "name", "values", "chances"})
         party = text_of(fields["party"], place)

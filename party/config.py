@@ -189,7 +189,10 @@ def _party_name(section: Section, key: str, name: str) -> str:
 
 def _data(top: Section) -> DataSettings:
     data = top.section("data", ("file", "id", "dataset", "class", "missing", "ignore"))
-    file = top.path.parent / data.text("file")
+    name = data.text("file")
+    if "\0" in name:
+        raise data.error("file", "holds a NUL character")
+    file = top.path.parent / name
     settings = DataSettings(
         file=file,
         id_column=data.text("id"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from party.config import KEY_CEILING, KEY_FLOOR
 from party.errors import IdentityError
+from party.files import write_atomically
 from party.identity import Identity, create_identity
 from party.keystore import PAILLIER_FILE, SECRET_FILE, create_keys
 from protocols.errors import InputError
@@ -44,7 +45,7 @@ def create_party(
                 staged = Path(temporary)
                 identity = create_identity(staged, name, hosts)
                 create_keys(staged, key_bits, floor_bits)
-                (staged / CONFIG_FILE).write_text(settings, encoding="utf-8")
+                write_atomically(staged / CONFIG_FILE, settings)
                 for path in staged.iterdir():
                     path.rename(folder / path.name)
         except BaseException:

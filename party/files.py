@@ -1,10 +1,16 @@
 """Files that are either whole or not there."""
 
+import errno
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from protocols.errors import InputError
+
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)  # what file systems without hard links say, such as FAT
+_NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -23,17 +29,54 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 def _replace(path: Path, data: bytes) -> None:
     if path.is_dir():
         raise IsADirectoryError(21, "it is a folder")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    with _finished(path, data, _usual_mode(path)) as temporary:
+        temporary.replace(path)
+
+
+def write_new(path: Path, data: bytes, mode: int) -> None:
+    """Make a file that is not there yet: whole, on the disk, or not at all.
+
+    Raises:
+        FileExistsError: It is there, and is left as it is.
+        OSError: It cannot be written.
+    """
+    with _finished(path, data, mode) as temporary:
+        try:
+            path.hardlink_to(temporary)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            path.touch(mode, exist_ok=False)
+            temporary.replace(path)
+
+
+@contextmanager
+def _finished(path: Path, data: bytes, mode: int) -> Iterator[Path]:
+    """Give a file beside `path` that holds the data, to be named so; then make sure that the disk has the name too."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(_usual_mode(path))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        temporary.chmod(mode)
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_SYNC:
+            raise
 
 
 def _usual_mode(path: Path) -> int:
@@ -65,10 +108,40 @@ def check_writable(path: Path) -> None:
     """Make sure, before long work, that `write_atomically` will be able to write there.
 
     Raises:
-        InputError: The path is a folder, or its folder does not exist or cannot be written to.
+        InputError: The path is a folder or cannot be, or its folder does not exist or cannot be written to.
     """
-    if path.is_dir():
-        raise InputError(f"{path} cannot be written: it is a folder")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        problem = "cannot be written to" if path.parent.exists() else "does not exist"
-        raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} cannot be written: it is a folder")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            problem = "cannot be written to" if path.parent.exists() else "does not exist"
+            raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")
+        path.exists()  # it is an error for a name that is too long
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether there is a file or folder.
+
+    Raises:
+        InputError: Nothing can have this path.
+    """
+    try:
+        return path.exists()
+    except OSError as error:
+        raise InputError(f"{path} cannot be used: {error.strerror or 'input error'}") from None
+
+
+def resolved(path: Path) -> Path:
+    """Return the path without links and dots: two of them are equal if the files are the same.
+
+    Raises:
+        InputError: Links lead in a circle, or nothing can have this path.
+    """
+    try:
+        with suppress(FileNotFoundError):
+            path.stat()
+        return path.resolve()
+    except OSError as error:
+        raise InputError(f"{path} cannot be used: {error.strerror or 'input error'}") from None

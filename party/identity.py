@@ -7,7 +7,6 @@ name in it is never enough (FAULTS C1). Everything lies in one directory::
     key.pem  cert.pem  peers/<name>.pem
 """
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
+from party.files import write_new
 
 LIFETIME: Final = timedelta(days=730)
 HEAD_START: Final = timedelta(hours=1)  # for a peer whose clock is behind
@@ -268,7 +268,6 @@ def _read(path: Path) -> bytes:
 def _write_new(path: Path, data: bytes, mode: int) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(data)
+        write_new(path, data, mode)
     except OSError as error:
         raise IdentityError(f"{path} cannot be written: {error.strerror}") from None

@@ -5,7 +5,6 @@ set would be disguised afresh, and the two copies averaged (FAULTS B1). Every fa
 names the file and the cure, never a byte of the key (FAULTS 31, 94).
 """
 
-import os
 import secrets
 import stat
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from phe.paillier import generate_paillier_keypair
 
 from party.errors import IdentityError
-from party.files import read_bytes
+from party.files import read_bytes, write_new
 from protocols.errors import InputError
 from protocols.paillier.keys import PrivateKey
 
@@ -58,17 +57,13 @@ def _generate(bits: int) -> PrivateKey:
 
 
 def write_secret(path: Path, data: bytes) -> None:
-    """Make a file that its owner alone can read, whole on the disk before this returns.
+    """Make a file that its owner alone can read: whole on the disk before this returns, or not there.
 
     Raises:
         IdentityError: It exists, and is left as it is, or cannot be written.
     """
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        write_new(path, data, 0o600)
     except FileExistsError:
         raise IdentityError(f"{path} exists and is kept: a secret is never overwritten") from None
     except OSError as error:

@@ -15,9 +15,9 @@ from typing import Any
 
 from party.files import write_atomically
 from party.model_json import (
-    MOST_ATTRIBUTES,
     ModelError,
     attribute_of,
+    attributes_of,
     class_of,
     compact,
     list_of,
@@ -111,7 +111,7 @@ def from_json(data: bytes | str) -> Tree:
         refuse("format", f"must be {FORMAT!r}")
     target = class_of(top)
     attributes = []
-    for position, entry in enumerate(list_of(top["attributes"], "attributes")[:MOST_ATTRIBUTES]):
+    for position, entry in enumerate(attributes_of(top)):
         place = f"attributes[{position}]"
         fields = record_of(entry, place, {"party", "name", "values"})
         attributes.append(attribute_of(place, text_of(fields["party"], place), fields["name"], fields["values"]))

@@ -108,6 +108,18 @@ def list_of(value: object, place: str) -> list[Any]:
     return value
 
 
+def attributes_of(top: dict[str, Any]) -> list[Any]:
+    """Return the attributes that the top level of a model lists, unread.
+
+    Raises:
+        ModelError: They are no list, or too many.
+    """
+    attributes = list_of(top["attributes"], "attributes")
+    if len(attributes) > MOST_ATTRIBUTES:
+        refuse("attributes", f"are {len(attributes)}, more than {MOST_ATTRIBUTES}")
+    return attributes
+
+
 def text_of(value: object, place: str) -> str:
     """Return a text.
 

@@ -31,13 +31,13 @@ _KINDS = {
 
 
 def read_toml(path: Path, keys: Collection[str]) -> "Section":
-    """Read a TOML file whose top level may hold these keys.
+    """Read a TOML file whose top level may hold these keys; a byte order mark before it is allowed.
 
     Raises:
         ConfigError: It cannot be read, is no TOML, or has another key.
     """
     try:
-        content = tomllib.loads(read_bytes(path, MAX_BYTES).decode(), parse_float=_decimal)
+        content = tomllib.loads(read_bytes(path, MAX_BYTES).decode("utf-8-sig"), parse_float=_decimal)
     except InputError as error:
         raise ConfigError(str(error)) from None
     except UnicodeDecodeError:

@@ -13,6 +13,7 @@ from typing import Any
 from party.cli.arguments import add_design
 from party.cli.drawing import shown_drawing
 from party.errors import ConfigError
+from party.files import is_there, resolved
 from party.printable import printable
 from party.survey import disguise_table, read_design
 from party.survey.example import write_example
@@ -60,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_distinct(arguments)
     design = read_design(arguments.design)
     check_output(arguments.output)
-    made = not arguments.secret.exists()
-    if made and arguments.output.exists():
+    made = not is_there(arguments.secret)
+    if made and is_there(arguments.output):
         raise ConfigError(
             f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
             "first; name the secret that the first was made with, or another output"
@@ -74,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}.")
     if made:
         print(f"Made {arguments.secret}: keep it secret, keep a backup, and give it to nobody.")
+        print("A second copy of these data under another secret would weaken this one: use this secret again.")
     print(f"What the copy discloses: cotally privacy {arguments.design}")
     return 0
 
@@ -81,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_distinct(arguments: argparse.Namespace) -> None:
     """Refuse to write over what is read."""
     given = (arguments.data, arguments.design, arguments.personal)
-    read = [path.resolve() for path in given if path is not None]
-    if arguments.output.resolve() in [*read, arguments.secret.resolve()]:
+    read = [resolved(path) for path in given if path is not None]
+    if resolved(arguments.output) in [*read, resolved(arguments.secret)]:
         raise ConfigError(f"{arguments.output} is read by this command: write to another file with -o")
-    if arguments.secret.resolve() in read:
+    if resolved(arguments.secret) in read:
         raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")

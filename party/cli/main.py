@@ -11,14 +11,17 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 from types import FrameType
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.incident import DEBUG, incident
 from party.cli.progress import CLEAR
 from party.errors import exit_code
+from party.printable import printable
 from protocols.errors import CotallyError
 
 COMMANDS = (
@@ -26,7 +29,7 @@ COMMANDS = (
     "privacy", "audit", "size", "disguise", "estimate", "mine",
 )  # fmt: skip
 
-_FAULT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 130, 143, 141
+_FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
 
 
 class Command(Protocol):
@@ -54,9 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a character gets a stand-in, not a crash
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
         return _run(words)
     except CotallyError as error:
@@ -64,19 +65,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output has gone; what Python would still flush at exit has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)  # its reader has gone
         return _BROKEN_PIPE
+    except OSError as error:
+        return _fail(*_system_fault(error))
     except Exception as error:  # noqa: BLE001  # the last frame: a user gets one line, never a traceback
         return _fail(incident(error), _FAULT)
 
 
 def _run(words: list[str]) -> int:
-    parsed = _parser(words).parse_args(words)
-    command = cast("Command", parsed.command)
-    code = command.run(parsed)
+    try:
+        parsed = _parser(words).parse_args(words)
+        command = cast("Command", parsed.command)
+        code = command.run(parsed)
+    except SystemExit:  # after --help and the like, whose text may have nowhere to go either
+        sys.stdout.flush()
+        raise
     sys.stdout.flush()
     return code
+
+
+def _prepare_streams() -> None:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by who started us
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # for as long as the process lives
+        elif hasattr(stream, "reconfigure"):  # a terminal that lacks a character gets a stand-in, not a crash
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _system_fault(error: OSError) -> tuple[str, int]:
+    """Return what the system refused, and the exit code: a path that was given, or the output, is bad input."""
+    reason = error.strerror or "input or output error"
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)} cannot be used: {reason}", _BAD_INPUT
+    raised_in = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
+    if raised_in.parent == Path(__file__).parent:  # commands print, and leave all other output to modules that name it
+        return f"standard output cannot be written: {reason}", _BAD_INPUT
+    return incident(error), _FAULT
+
+
+def _flushed(stream: TextIO) -> bool:
+    """Write what waits for a stream; what cannot be written still waits."""
+    try:
+        stream.flush()
+    except OSError:
+        return False
+    return True
+
+
+def _drop(stream: TextIO) -> None:
+    """Let go what waits for a stream, which Python would else try to write at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser(words: list[str]) -> argparse.ArgumentParser:
@@ -110,8 +150,12 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _fail(problem: str, code: int) -> int:
     if os.environ.get(DEBUG) == "1":
         traceback.print_exc()
-    line = " ".join(problem.split())
-    print(f"{CLEAR if sys.stderr.isatty() else ''}cotally: {line}", file=sys.stderr)
+    line = printable(" ".join(problem.split()))
+    with suppress(OSError):  # there is no other place to say it
+        print(f"{CLEAR if sys.stderr.isatty() else ''}cotally: {line}", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        if not _flushed(stream):
+            _drop(stream)
     return code
 
 

@@ -9,16 +9,15 @@ is told on the standard error.
 """
 
 import argparse
-import csv
-import io
 import sys
 from pathlib import Path
 
-from party.data import MISSING_TOKENS, Frame, read_frame
+from party.data import MISSING_TOKENS, csv_text, name_flaw, read_frame
 from party.errors import DataError
 from party.files import write_atomically
 from party.model_file import read_any
 from party.prediction import predict_frame
+from protocols.errors import InputError
 
 SUMMARY = "classify the rows of a file"
 
@@ -39,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
+    flaw = name_flaw(arguments.column)
+    if flaw is not None:
+        raise InputError(f"--column: the name {flaw}")
     model = read_any(arguments.model)
     frame = read_frame(arguments.rows)
     if arguments.column in frame.columns:
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     tokens = MISSING_TOKENS if arguments.missing is None else tuple(arguments.missing)
     predictions = predict_frame(model, frame, tokens)
-    text = _with_column(frame, arguments.column, predictions.labels)
+    text = csv_text([*frame.columns, arguments.column], zip(*frame.cells, predictions.labels, strict=True))
     if arguments.output is None:
         sys.stdout.write(text)
     else:
@@ -58,11 +60,3 @@ def run(arguments: argparse.Namespace) -> int:
         share = (predictions.correct or 0) / predictions.known
         print(f"accuracy {share:.4f}: {predictions.correct} of {predictions.known} rows", file=sys.stderr)
     return 0
-
-
-def _with_column(frame: Frame, name: str, labels: list[str]) -> str:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow([*frame.columns, name])
-    writer.writerows(zip(*frame.cells, labels, strict=True))
-    return output.getvalue()

@@ -10,10 +10,12 @@ from party.data.columns import (
     label_of,
     treat,
 )
-from party.data.reader import Column, Frame, read_frame
+from party.data.reader import Column, Frame, frame_of, name_flaw, read_frame, text_flaw
 from party.data.share import DataShare, distinct_ids, read_share
+from party.data.writer import BOM, csv_text
 
 __all__ = [
+    "BOM",
     "EVERY_OTHER",
     "MISSING",
     "MISSING_TOKENS",
@@ -23,9 +25,13 @@ __all__ = [
     "DataShare",
     "Frame",
     "TreatedColumn",
+    "csv_text",
     "distinct_ids",
+    "frame_of",
     "label_of",
+    "name_flaw",
     "read_frame",
     "read_share",
+    "text_flaw",
     "treat",
 ]

@@ -85,6 +85,25 @@ def read_frame(path: Path | str) -> Frame:
     return frame
 
 
+def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells]) -> Frame:
+    """Return columns that come from memory as a frame, by the rules of files.
+
+    Args:
+        path: What to call them in errors.
+        names: Of the columns.
+        cells: Of each column, all of one length; None for a missing one.
+
+    Raises:
+        DataError: There is no record, or a name or a cell is such as no file can hold.
+    """
+    columns = _header(path, names, line=None) if names else ()
+    if not cells or not cells[0]:
+        raise DataError("there are no records", path=path)
+    frame = Frame(path, columns, tuple(cells), range(1, len(cells[0]) + 1))
+    _check_cells(frame)
+    return frame
+
+
 def _read_csv(path: Path) -> Frame:
     with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="\n") as file:
         rows = _numbered_rows(path, file)
@@ -150,28 +169,33 @@ def _chunks(
         yield chunk
 
 
-def _header(path: Path, names: Sequence[str]) -> tuple[str, ...]:
+def _header(path: Path, names: Sequence[str], line: int | None = 1) -> tuple[str, ...]:
     """Check the column names: each given, well-formed and distinct."""
     first: dict[str, int] = {}
     for position, name in enumerate(names, 1):
-        flaw = "is empty" if not name else _flaw(name)
+        flaw = name_flaw(name)
         if name in first:
             flaw = f"is also that of column {first[name]}"
         if flaw:
-            raise DataError(f"the name of column {position} {flaw}", path=path, line=1)
+            raise DataError(f"the name of column {position} {flaw}", path=path, line=line)
         first[name] = position
     if not names:
-        raise DataError("the header is blank", path=path, line=1)
+        raise DataError("the header is blank", path=path, line=line)
     return tuple(names)
 
 
-def _flaw(text: str) -> str | None:
+def name_flaw(name: str) -> str | None:
+    """Say what makes a text unfit to be a name."""
+    return text_flaw(name) if name else "is empty"
+
+
+def text_flaw(text: str) -> str | None:
     """Say what makes a text unfit to be a name or a cell."""
     if len(text) > MAX_CELL:
         return f"has more than {MAX_CELL} characters"
     if "\0" in text:
         return "holds a NUL byte"
-    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         return "holds bytes that are not UTF-8"
     return None
 
@@ -180,7 +204,7 @@ def _check_cells(frame: Frame) -> None:
     for name in frame.columns:
         column = frame.column(name)
         for text in dict.fromkeys(column.cells):
-            flaw = text and _flaw(text)
+            flaw = text and text_flaw(text)
             if flaw:
                 raise column.error(f"the cell {flaw}", column.cells.index(text))
 

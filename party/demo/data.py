@@ -8,6 +8,7 @@ from party.data.bins import MEDIAN, number
 from party.datasets import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
+from party.printable import printable
 from protocols.errors import InputError
 from protocols.randomness import public_order
 
@@ -99,7 +100,7 @@ def read_own(files: OwnFiles) -> Halves:
     else:
         ids, rows = _lined_up_by_ids(frames, id_column)
     halves = {party: _own_half(frame, files.class_name, id_column, rows[party]) for party, frame in frames.items()}
-    return Halves(f"{files.alice.stem} + {files.bob.stem}", files.class_name, id_column or ID, ids, halves)
+    return Halves(printable(f"{files.alice.stem} + {files.bob.stem}"), files.class_name, id_column or ID, ids, halves)
 
 
 def _id_column(files: OwnFiles, frames: Mapping[str, Frame]) -> str | None:

@@ -1,7 +1,5 @@
 """The folders of a demo. Each party's has all that it is given: data, keys, settings, the other's certificate."""
 
-import csv
-import io
 import json
 import shutil
 import tempfile
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from party.config import ALL, METHODS
 from party.creation import CONFIG_FILE, create_party
-from party.data import ColumnTreatment
+from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
 from party.files import write_atomically
@@ -94,11 +92,7 @@ def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -
 
 def _csv(party: str, halves: Halves) -> str:
     columns = halves.of[party].columns
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow([halves.id_column, *columns])
-    writer.writerows(zip(halves.ids, *columns.values(), strict=True))
-    return output.getvalue()
+    return csv_text([halves.id_column, *columns], zip(halves.ids, *columns.values(), strict=True))
 
 
 def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:

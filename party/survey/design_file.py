@@ -13,7 +13,7 @@ from math import lcm
 from pathlib import Path
 
 from party.survey.domains import Domain
-from party.survey.domains_file import read_domains
+from party.survey.domains_file import read_domains, unwritable
 from party.toml import Section, read_toml, suggestion
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR, Design
@@ -78,9 +78,13 @@ def read_design(path: Path | str) -> SurveyDesign:
         domains[class_name] = domains.pop(class_name)
     names = tuple(domains)
     groups = _groups(top, names)
+    _check_hides(top, domains, groups)
     id_column = top.text("id", None)
     if id_column in domains:
         raise top.error("id", "this column is asked and disguised: an id is neither")
+    flaw = None if id_column is None else unwritable(id_column)
+    if flaw is not None:
+        raise top.error("id", f"the name {flaw}")
     return SurveyDesign(
         path=top.path,
         kind=kind,
@@ -125,6 +129,13 @@ def _groups(top: Section, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     if homeless:
         raise top.error("groups", f"column {homeless[0]!r} is in no group: put it into one, or name it in plain")
     return groups
+
+
+def _check_hides(top: Section, domains: dict[str, Domain], groups: dict[str, tuple[str, ...]]) -> None:
+    section = top.section("groups", None)
+    for name, columns in groups.items():
+        if all(len(domains[column].values) == 1 for column in columns):
+            raise section.error(name, "its columns have one value each, so that it hides nothing: name them in plain")
 
 
 def _design(top: Section, kind: str, domains: dict[str, Domain], groups: Sequence[Sequence[str]]) -> Design:

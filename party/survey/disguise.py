@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data import Frame, distinct_ids
+from party.data import Frame, distinct_ids, name_flaw
 from party.errors import ConfigError, DataError
+from party.files import is_there
 from party.survey.design_file import SurveyDesign
 from party.survey.secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
 from party.survey.table import Source, as_frame, read_codes
@@ -62,8 +63,8 @@ def disguise_table(
         watch: Puts itself between the disguise and its draws: to show progress.
 
     Raises:
-        ConfigError: The design names no id, has no personal answers to replace, or the secret was used before for
-            another disguise or other data.
+        ConfigError: The design names no id, has no personal answers to replace, the data set's name cannot be used, or
+            the secret was used before for another disguise or other data.
         DataError: A table cannot be read or does not fit the design.
         IdentityError: The secret cannot be read or made.
     """
@@ -72,11 +73,11 @@ def disguise_table(
     codes = read_codes(frame, design)
     answers = None if personal is None else _answers(as_frame(personal), design, ids)
     path = Path(secret)
-    known = read_coin_secret(path) if path.exists() else None
+    known = read_coin_secret(path) if is_there(path) else None
     if known is not None and dataset not in (None, known.dataset):
         raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new --secret file for another")
     key = new_key() if known is None else known.key
-    name = dataset or frame.path.stem if known is None else known.dataset
+    name = _new_name(frame.path.stem if dataset is None else dataset) if known is None else known.dataset
     fields = _release(key, design, ids, codes, answers)
     if known is None:
         write_coin_secret(path, CoinSecret(name, key, fields))
@@ -84,6 +85,14 @@ def disguise_table(
         check_same(path, known, fields)
     responses = _responses(design, codes, answers, watch(keyed_draw(key, name, ids)))
     return _as_text(design, responses, ids, frame)
+
+
+def _new_name(dataset: str) -> str:
+    """Refuse, before a secret is made, what coins cannot be made from for ever after."""
+    flaw = name_flaw(dataset)
+    if flaw is not None:
+        raise ConfigError(f"the name of the data set {flaw}: give it one with --dataset")
+    return dataset
 
 
 def _ids(frame: Frame, design: SurveyDesign) -> list[str]:

@@ -1,16 +1,17 @@
 """The part `[columns]` of a `design.toml`: the domain of every column."""
 
+import re
 from decimal import Decimal
 
-from party.data import MISSING, ColumnTreatment
+from party.data import BOM, MISSING, ColumnTreatment, text_flaw
 from party.data.bins import bin_labels, number
 from party.errors import ConfigError
 from party.survey.domains import Domain
 from party.toml import Section
-from protocols.errors import InputError
-from protocols.tables.schema import Attribute
+from protocols.tables.schema import MAX_DOMAIN
 
 _REFUSE, _VALUE = "refuse", "value"
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 _NOT_KNOWN = "depends on the data, which a collector does not have: list the values, or the edges of bins"
 
 
@@ -23,7 +24,18 @@ def read_domains(top: Section) -> dict[str, Domain]:
     columns = top.section("columns", None)
     if not columns.names:
         raise top.error("columns", "names no column")
+    for position, name in enumerate(columns.names, 1):
+        flaw = unwritable(name) if name else "is empty"
+        if flaw is not None:
+            raise top.error("columns", f"the name of column {position} {flaw}")
     return {name: _domain(columns, name) for name in columns.names}
+
+
+def unwritable(text: str) -> str | None:
+    """Say why a text could not be read again once the disguised file has it, which is made but once."""
+    if text.startswith(BOM):
+        return "begins with a byte order mark"
+    return "holds a carriage return that stands alone" if _LONE_RETURN.search(text) else text_flaw(text)
 
 
 def _domain(columns: Section, name: str) -> Domain:
@@ -49,10 +61,13 @@ def _domain(columns: Section, name: str) -> Domain:
 def _checked(columns: Section, name: str, domain: Domain) -> Domain:
     if "" in domain.values:
         raise columns.error(name, "an empty cell is a missing one: no value can be empty")
-    try:
-        Attribute("", name, domain.values)
-    except InputError as error:
-        raise columns.error(name, str(error)) from None
+    if not 1 <= len(domain.values) <= MAX_DOMAIN:
+        advice = "list the values" if not domain.values else "give the edges of bins, or put values together"
+        raise columns.error(name, f"has {len(domain.values)} values; 1 to {MAX_DOMAIN} are possible: {advice}")
+    for position, value in enumerate(domain.values, 1):
+        flaw = unwritable(value)
+        if flaw is not None:
+            raise columns.error(name, f"value {position} {flaw}")
     return domain
 
 

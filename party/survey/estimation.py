@@ -7,11 +7,14 @@ from fractions import Fraction
 from party.printable import printable
 from party.survey.design_file import SurveyDesign
 from party.survey.expressions import expression_text
+from protocols.errors import InputError
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
+
+MOST_COLUMNS = 63  # numpy numbers the cells of no more axes
 
 UNBIASED = (
     "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "
@@ -95,9 +98,11 @@ def find(codes: Codes, expression: Expression, design: SurveyDesign, asked: Aske
 
     Raises:
         InputError: The records are fewer than two, the confidence is out of range, or the likelihood is asked for over
-            too many cells.
+            too many columns or cells.
     """
     columns = [term.column for term in expression.terms]
+    if asked.likelihood and len(columns) > MOST_COLUMNS:
+        raise InputError(f"a likelihood is of at most {MOST_COLUMNS} columns, not {len(columns)}: name fewer of them")
     estimate = estimate_count(codes, expression, design.design)
     return Finding(
         text=expression_text(expression, design),

@@ -1,11 +1,10 @@
 """A survey to try things on: 10,000 people of the census data *adult*, and a design with every key explained."""
 
-import csv
-import io
 from pathlib import Path
 
+from party.data import csv_text
 from party.datasets import load
-from party.files import write_atomically
+from party.files import is_there, write_atomically
 from protocols.errors import InputError
 
 DATA_FILE, DESIGN_FILE = "data.csv", "design.toml"
@@ -74,7 +73,7 @@ def write_example(folder: Path) -> tuple[Path, Path]:
     """
     paths = folder / DATA_FILE, folder / DESIGN_FILE
     for path in paths:
-        if path.exists():
+        if is_there(path):
             raise InputError(f"{path} exists and is kept: choose another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,12 +88,11 @@ def _data() -> str:
     adult = load("adult")
     position = [adult.columns.index(name) for name in _COLUMNS]
     names = list(_COLUMNS.values())
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(["id", *names])
-    for number, row in enumerate(adult.rows[:RECORDS], 1):
-        writer.writerow([f"p{number}", *(_text(name, row[p]) for name, p in zip(names, position, strict=True))])
-    return output.getvalue()
+    rows = (
+        [f"p{number}", *(_text(name, row[p]) for name, p in zip(names, position, strict=True))]
+        for number, row in enumerate(adult.rows[:RECORDS], 1)
+    )
+    return csv_text(["id", *names], rows)
 
 
 def _text(name: str, text: str) -> str:

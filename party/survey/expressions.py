@@ -1,6 +1,7 @@
 """Expressions as people write them: `smoker = yes and age = "> 40"`.
 
-Names and values that hold blanks, quotes or an equals sign stand in quotes, single or double.
+Names and values that hold blanks, quotes or an equals sign stand in quotes, single or double; a quote within quotes of
+its own kind is doubled, as CSV has it.
 """
 
 import re
@@ -10,7 +11,7 @@ from party.toml import suggestion
 from protocols.errors import InputError
 from protocols.tables.expression import Expression, Term
 
-_WORD = r"""(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))"""
+_WORD = r"""(?:("[^"]*(?:""[^"]*)*")|('[^']*(?:''[^']*)*')|([^\s"'=]+))"""
 _TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")
 _FORM = 'write it as in: smoker = yes and age = "> 40"'
 _PLAIN = re.compile(r"""[^\s"'=]+""")
@@ -28,7 +29,7 @@ def parse_expression(text: str, design: SurveyDesign) -> Expression:
         match = _TERM.match(text, position)
         if match is None:
             raise InputError(f"{text!r} is no expression: {_FORM}")
-        name, value = (next(g for g in match.groups()[k : k + 3] if g is not None) for k in (0, 3))
+        name, value = (_unquoted(next(g for g in match.groups()[k : k + 3] if g is not None)) for k in (0, 3))
         terms.append(_term(name, value, design))
         position, goes_on = match.end(), bool(match[7].strip())
     if len({term.column for term in terms}) != len(terms):
@@ -52,7 +53,13 @@ def expression_text(expression: Expression, design: SurveyDesign) -> str:
     return " and ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in terms)
 
 
+def _unquoted(word: str) -> str:
+    quote = word[0]
+    return word[1:-1].replace(2 * quote, quote) if quote in "\"'" else word
+
+
 def _quoted(word: str) -> str:
     if _PLAIN.fullmatch(word):
         return word
-    return f"'{word}'" if '"' in word else f'"{word}"'
+    quote = "'" if '"' in word and "'" not in word else '"'
+    return f"{quote}{word.replace(quote, 2 * quote)}{quote}"

@@ -1,9 +1,9 @@
 """Write a disguised table, CSV or Parquet by the file's suffix: the same table gives the same bytes."""
 
-import csv
 import io
 from pathlib import Path
 
+from party.data import csv_text
 from party.errors import DataError
 from party.files import check_writable, write_atomically
 from party.survey.disguise import Disguised
@@ -37,11 +37,7 @@ def write_disguised(path: Path, table: Disguised) -> None:
 
 def to_csv(table: Disguised) -> str:
     """Return the table as CSV."""
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(zip(*table.cells, strict=True))
-    return output.getvalue()
+    return csv_text(table.columns, zip(*table.cells, strict=True))
 
 
 def _parquet(path: Path, table: Disguised) -> bytes:

@@ -3,9 +3,11 @@
 It is made once, before the first disguised byte leaves, and never changed: 32 secret bytes, the name of the data set,
 and what left under them. The same data in the same design then give the same copy for ever. Another design or other
 data under the same secret would give a second copy that, together with the first, shows more than either: refused.
-That secret and record are one file means that neither can be lost, restored or copied without the other.
+That secret and record are one file means that neither can be lost, restored or copied without the other. A digest that
+is made with the key binds them together: a file that was edited, to be obeyed, is refused as damaged.
 """
 
+import hmac
 import json
 import secrets
 from collections.abc import Mapping
@@ -15,6 +17,7 @@ from pathlib import Path
 from party.errors import IdentityError
 from party.keystore import SECRET_BYTES, read_secret, write_secret
 from party.releases import first_change, refusal
+from protocols.randomness import keyed_digest
 
 FORMAT = "cotally-coins/1"
 
@@ -36,6 +39,11 @@ class CoinSecret:
     def __repr__(self) -> str:
         return f"<CoinSecret of {self.dataset!r}>"
 
+    def check(self) -> str:
+        """Return the digest of all that the file holds beside it."""
+        record = json.dumps([self.dataset, self.released], sort_keys=True)
+        return keyed_digest(self.key, b"coin secret", record.encode()).hex()
+
 
 def new_key() -> bytes:
     """Return secret bytes from the operating system."""
@@ -48,7 +56,13 @@ def write_coin_secret(path: Path, secret: CoinSecret) -> None:
     Raises:
         IdentityError: It exists, or cannot be written.
     """
-    content = {"format": FORMAT, "dataset": secret.dataset, "key": secret.key.hex(), "released": secret.released}
+    content = {
+        "format": FORMAT,
+        "dataset": secret.dataset,
+        "key": secret.key.hex(),
+        "released": secret.released,
+        "check": secret.check(),
+    }
     write_secret(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
@@ -56,7 +70,7 @@ def read_coin_secret(path: Path) -> CoinSecret:
     """Read the file.
 
     Raises:
-        IdentityError: It is missing, open to others, damaged, or another kind of file.
+        IdentityError: It is missing, open to others, damaged or edited, or another kind of file.
     """
     data = read_secret(path, _MOST_BYTES, _CURE)
     try:
@@ -64,6 +78,7 @@ def read_coin_secret(path: Path) -> CoinSecret:
         known = CoinSecret(content["dataset"], bytes.fromhex(content["key"]), content["released"])
         fits = content["format"] == FORMAT and len(known.key) == SECRET_BYTES
         fits = fits and isinstance(known.dataset, str) and isinstance(known.released, dict)
+        fits = fits and hmac.compare_digest(known.check(), content["check"])
     except (ValueError, KeyError, TypeError, RecursionError):
         fits = False
     if not fits:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from party.data import Frame, read_frame
+from party.data import Frame, frame_of, read_frame
 from party.errors import ConfigError, DataError
 from party.survey.design_file import SurveyDesign
 from protocols.survey.survey import Survey, survey_schema
@@ -37,7 +37,8 @@ def as_frame(source: Source) -> Frame:
             whose missing cells are missing.
 
     Raises:
-        DataError: The file cannot be read, or the DataFrame has no records or two columns of one name.
+        DataError: The file cannot be read, or the DataFrame has no records, two columns of one name, or what no file
+            can hold.
     """
     if isinstance(source, Path | str):
         return read_frame(source)
@@ -45,15 +46,11 @@ def as_frame(source: Source) -> Frame:
 
 
 def _from_dataframe(source: DataFrameLike) -> Frame:
-    path = Path("DataFrame")
     labels = list(source.columns)
-    names = tuple(map(str, labels))
+    path, names = Path("DataFrame"), tuple(map(str, labels))
     if len(set(names)) != len(names):
         raise DataError("two columns have one name", path=path)
-    cells = tuple(_texts(source[label]) for label in labels)
-    if not cells or not cells[0]:
-        raise DataError("there are no records", path=path)
-    return Frame(path, names, cells, range(1, len(cells[0]) + 1))
+    return frame_of(path, names, tuple(_texts(source[label]) for label in labels))
 
 
 def _texts(series: Any) -> Sequence[str | None]:

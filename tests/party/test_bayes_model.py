@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
+from party import model_json
 from party.bayes_model import FORMAT, as_written, from_json, read_bayes, to_json, write_bayes
 from party.bayes_text import bayes_lines
 from party.data import read_frame
@@ -116,6 +117,14 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/1: .*{problem}"):
         read_bayes(path)
+
+
+def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
+    assert to_json(from_json(to_json(small_bayes()))) == to_json(small_bayes())
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 1)
+    with pytest.raises(ModelError, match="attributes are 2, more than 1"):
+        from_json(to_json(small_bayes()))
 
 
 def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:

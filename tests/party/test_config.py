@@ -126,6 +126,7 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('file = "data.csv"', 'path = "data.csv"', "[data] path: unknown key"),
         ('file = "data.csv"\n', "", "[data] file: is missing"),
         ('file = "data.csv"', 'file = ""', "[data] file: must be text that is not empty"),
+        ('file = "data.csv"', 'file = "a\\u0000.csv"', "[data] file: holds a NUL character"),
         ('class = "outcome"', 'class = "id"', "[data] class: is the id column"),
         ('class = "outcome"', 'class = "outcome"\nignore = ["id"]', "[data] ignore: the id column cannot"),
         ('class = "outcome"', 'class = "outcome"\nignore = ["outcome"]', "[data] ignore: the class column"),
@@ -199,6 +200,15 @@ def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
     path.write_bytes(b"#" * (1 << 20) + b"#")
     with pytest.raises(ConfigError, match="more than 1048576 bytes"):
         read_party_config(path)
+
+
+def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "file.toml"
+    for text, read in ((PARTY, read_party_config), (JOB, read_job)):
+        path.write_text(text)
+        plain = read(path)
+        path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+        assert read(path) == plain
 
 
 def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:

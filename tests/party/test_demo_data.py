@@ -1,3 +1,4 @@
+import os
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -94,6 +95,13 @@ def test_own_files_are_lined_up_by_their_ids(tmp_path: Path) -> None:
     assert [halves.of[party].holds_class for party in PARTIES] == [False, True]
     assert (halves.name, halves.class_name, halves.id_column) == ("a + b", "c", "id")
     assert "c" not in halves.of[BOB].treatments
+
+
+def test_own_files_whose_names_are_no_text_give_a_name_that_can_be_written(tmp_path: Path) -> None:
+    own(tmp_path, "id,x\n1,a\n", "id,c\n1,n\n")
+    alice = (tmp_path / "a.csv").rename(tmp_path / os.fsdecode(b"\xe9.csv"))
+    halves = read_own(OwnFiles(alice, tmp_path / "b.csv", "c", None))
+    assert halves.name == r"\udce9 + b"
 
 
 def test_the_id_column_can_be_named(tmp_path: Path) -> None:

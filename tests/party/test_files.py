@@ -1,9 +1,10 @@
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from party.files import check_writable, read_bytes, write_atomically
+from party.files import check_writable, is_there, read_bytes, resolved, write_atomically, write_new
 from protocols.errors import InputError
 
 
@@ -51,3 +52,104 @@ def test_a_place_is_checked_before_the_work(tmp_path: Path) -> None:
         check_writable(tmp_path)
     with pytest.raises(InputError, match="does not exist"):
         check_writable(tmp_path / "absent" / "file")
+    with pytest.raises(InputError, match="cannot be written: File name too long"):
+        check_writable(tmp_path / ("x" * 300))
+
+
+def full(_handle: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_new_file_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            write_new(path, b"x", 0o600)
+    assert not list(tmp_path.iterdir())
+    write_new(path, b"x", 0o640)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"x", 0o640)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_no_new_file_takes_the_place_of_another_or_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"mine")
+    (tmp_path / "link").symlink_to("nowhere")
+    for name in ("file", "link"):
+        with pytest.raises(FileExistsError):
+            write_new(tmp_path / name, b"x", 0o600)
+    assert (tmp_path / "file").read_bytes() == b"mine"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link"]
+
+
+def test_a_new_file_has_its_name_when_it_is_whole_and_no_sooner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    sync = os.fsync
+
+    def watch(handle: int) -> None:
+        seen.append((tmp_path / "file").exists())
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    write_new(tmp_path / "file", b"x", 0o600)
+    assert seen == [False, True]  # the content, then the folder's entry
+    (tmp_path / "file").unlink()
+    seen.clear()
+    write_atomically(tmp_path / "file", b"x")
+    assert seen == [False, True]
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.ENOTSUP])
+def test_a_file_system_without_hard_links_gets_new_files_too_and_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def no_links(_path: Path, _target: Path) -> None:
+        raise OSError(number, "no links here")
+
+    monkeypatch.setattr(Path, "hardlink_to", no_links)
+    write_new(tmp_path / "file", b"x", 0o600)
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path / "file", b"y", 0o600)
+    assert (tmp_path / "file").read_bytes() == b"x"
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
+def test_a_folder_that_cannot_be_synced_at_all_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, fails: bool
+) -> None:
+    sync = os.fsync
+
+    def folders_fail(handle: int) -> None:
+        if os.path.isdir(f"/proc/self/fd/{handle}"):  # noqa: PTH112
+            raise OSError(number, "not a folder")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", folders_fail)
+    if fails:
+        with pytest.raises(InputError, match="file cannot be written: not a folder"):
+            write_atomically(tmp_path / "file", "x")
+    else:
+        write_atomically(tmp_path / "file", "x")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_name_as_long_as_can_be_is_written(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 127)
+    write_atomically(path, "x")
+    path.unlink()
+    write_new(path, b"x", 0o600)
+    assert is_there(path)
+
+
+def test_a_path_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(InputError, match="circle cannot be used: "):
+        resolved(tmp_path / "circle")
+    with pytest.raises(InputError, match="xxx cannot be used: File name too long"):
+        is_there(tmp_path / ("x" * 300))
+    (tmp_path / "link").symlink_to("file")
+    assert resolved(tmp_path / "link") == resolved(tmp_path / "x" / ".." / "file")
+    assert not is_there(tmp_path / "file")

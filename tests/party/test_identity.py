@@ -1,6 +1,8 @@
 """Identities: what is made, what is refused, and that each fault is named."""
 
 import dataclasses
+import errno
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -288,3 +290,17 @@ def test_the_clock_is_the_time_of_day_unless_another_is_given(tmp_path: Path) ->
     assert abs(made.certificate.not_valid_before_utc - (datetime.now(UTC) - HEAD_START)) < timedelta(minutes=1)
     assert load_identity(tmp_path).fingerprint == made.fingerprint
     assert dataclasses.is_dataclass(made)
+
+
+def test_a_certificate_that_could_not_be_written_can_be_trusted_later(
+    alice: Path, bob: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(IdentityError, match=r"bob\.pem cannot be written: No space left"):
+            trust(alice, bob / "cert.pem")
+    assert not list((alice / "peers").iterdir())
+    assert trust(alice, bob / "cert.pem").name == "bob"

@@ -1,10 +1,12 @@
+import errno
+import os
 import secrets
 from pathlib import Path
 
 import pytest
 
 from party.errors import IdentityError
-from party.keystore import create_keys, load_private_key, load_secret
+from party.keystore import create_keys, load_private_key, load_secret, read_secret, write_secret
 
 BITS = 512
 
@@ -51,6 +53,22 @@ def test_a_secret_that_is_there_is_never_overwritten_and_nothing_is_added(tmp_pa
         create_keys(tmp_path, BITS, floor_bits=BITS)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_bytes() == b"mine"
+
+
+def test_on_a_full_disk_no_secret_is_made_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(IdentityError, match="secret cannot be written: No space left on device"):
+            write_secret(tmp_path / "secret", b"x")
+    assert not list(tmp_path.iterdir())
+    write_secret(tmp_path / "secret", b"x")
+    assert read_secret(tmp_path / "secret") == b"x"
+    with pytest.raises(IdentityError, match="secret exists and is kept"):
+        write_secret(tmp_path / "secret", b"y")
+    assert read_secret(tmp_path / "secret") == b"x"
 
 
 @pytest.mark.parametrize("bits", [BITS - 2, BITS + 1])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from party import model_json
 from party.model import from_json, read_model, references, to_json, write_model
 from party.model_json import ModelError
 from protocols.errors import InputError
@@ -190,6 +191,13 @@ def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
     path.chmod(0o640)
     write_model(path, small_model())
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 3)
+    assert from_json(to_json(small_model())) == small_model()
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
+    assert refusal(as_dict(small_model())) == "attributes are 3, more than 2"
 
 
 def test_a_tree_of_one_leaf_is_a_model() -> None:

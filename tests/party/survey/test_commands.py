@@ -1,6 +1,7 @@
 """The commands of a survey: every wrong input is one line that names it, and nothing is written."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -114,7 +115,9 @@ def test_every_command_refuses_a_table_that_does_not_fit(
 
 def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = (folder / "d.csv").read_bytes()
-    assert "Made coins" not in told(capsys, *DISGUISE)
+    again = told(capsys, *DISGUISE)
+    assert "Made coins" not in again
+    assert "second copy" not in again
     assert (folder / "again.csv").read_bytes() == first
     told(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins")
     assert (folder / "d.csv").read_bytes() == first
@@ -165,11 +168,80 @@ def test_disguise_never_writes_over_what_it_reads(
     assert snapshot(folder) == before
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "circle"])
+@pytest.mark.parametrize("option", ["-o", "--secret", "--personal"])
+def test_a_path_that_cannot_be_is_one_line_that_names_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, option: str
+) -> None:
+    (folder / "circle.csv").symlink_to("circle.csv")
+    given = {"-o": "out.csv", "--secret": "new"} | {option: f"{name}.csv"}
+    words = [word for pair in given.items() for word in pair]
+    line = refused(capsys, "disguise", "data.csv", "design.toml", *words)
+    assert f"{name}.csv" in line
+    assert ("circle" in line) == (name == "circle")
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("command", [("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")])
+def test_an_output_whose_name_is_too_long_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    told(capsys, "mine", "tree", "d.csv", "design.toml", "-o", "m.json")
+    before = snapshot(folder)
+    line = refused(capsys, *command, "-o", "x" * 300)
+    assert "xxx cannot be written: File name too long" in line
+    assert snapshot(folder) == before
+
+
+def test_an_example_for_a_folder_whose_name_is_too_long_is_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "xxx" in refused(capsys, "disguise", "--example", str(folder / ("x" * 300)))
+
+
+def test_a_file_name_that_is_no_text_is_refused_before_a_secret_is_made(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = os.fsdecode(b"r\xe9sum\xe9.csv")
+    (folder / "data.csv").rename(folder / name)
+    again = ("disguise", name, "design.toml", "-o", "new.csv", "--secret", "new")
+    line = refused(capsys, *again)
+    assert "the name of the data set holds bytes that are not UTF-8: give it one with --dataset" in line
+    for dataset, flaw in (("", "is empty"), ("a\0", "holds a NUL byte"), ("a\udcff", "holds bytes")):
+        assert f"the name of the data set {flaw}" in refused(capsys, *again, "--dataset", dataset)
+    assert not (folder / "new").exists()
+    told(capsys, *again, "--dataset", "summary")
+    told(capsys, *again)
+
+
+@pytest.mark.parametrize("name", ["", "a\udcff", "a\0", "x" * 1025])
+def test_predict_refuses_the_name_of_a_column_that_could_not_be_read_again(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    told(capsys, "mine", "tree", "d.csv", "design.toml", "-o", "m.json")
+    assert "--column: the name " in refused(capsys, "predict", "m.json", "data.csv", "--column", name)
+
+
+def test_a_likelihood_of_more_columns_than_can_be_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"c{n}" for n in range(64)]
+    columns = "".join(f'[columns.{name}]\nvalues = ["a"]\n' for name in names)
+    text = swap(RELATED, "[columns.smoker]", f"{columns}[columns.smoker]")
+    write_design(folder, swap(text, '["sex"]', json.dumps(["sex", *names])))
+    header, *lines = (folder / "d.csv").read_text().splitlines()
+    write_rows(folder, [line + 64 * ",a" for line in lines], "wide.csv", ",".join([header, *names]))
+    asked = " and ".join(f"{name} = a" for name in names)
+    command = ("estimate", "wide.csv", "design.toml")
+    assert "a likelihood is of at most 63 columns, not 64" in refused(capsys, *command, asked, "--likelihood")
+    assert "share 1.0000" in told(capsys, *command, asked)
+    assert "1.0000  a, a" in told(capsys, *command, asked.removesuffix(" and c63 = a"), "--likelihood")
+
+
 def test_disguise_says_what_it_left_out_and_made(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_rows(folder, [f"{row},Ann" for row in rows(4)], "more.csv", "id,age,sex,drinks,smoker,name\x1b[2J")
     out = told(capsys, "disguise", "more.csv", "design.toml", "-o", "m.csv", "--secret", "more.secret")
     assert r"Left out, since the design does not name them: name\x1b[2J." in out
     assert "Made more.secret: keep it secret" in out
+    assert "A second copy of these data under another secret would weaken this one" in out
     assert "Ann" not in (folder / "m.csv").read_text()
 
 
@@ -235,7 +307,8 @@ def test_one_respondent_has_no_interval_and_tells_nothing(folder: Path, capsys: 
 def test_one_class_is_all_that_can_be_learned_of_one_class(
     folder: Path, capsys: pytest.CaptureFixture[str], learner: str
 ) -> None:
-    write_design(folder, swap(RELATED, '["yes", "no"]', '["no"]'))
+    text = swap(RELATED, '["yes", "no"]', '["no"]')
+    write_design(folder, swap(swap(text, 'habits = ["smoker"]\n', ""), '["sex"]', '["sex", "smoker"]'))
     write_rows(folder, [row for row in rows(RECORDS) if row.endswith("no")])
     told(capsys, "disguise", "data.csv", "design.toml", "-o", "one.csv", "--secret", "one")
     out = told(capsys, "mine", learner, "one.csv", "design.toml", "--test", "1/5", "-o", "m.json")

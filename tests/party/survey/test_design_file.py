@@ -65,10 +65,65 @@ def test_a_domain_follows_from_its_declaration_alone(tmp_path: Path, declared: s
 
 
 CLASS_OF_ONE = swap(RELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
+ONE_GROUP = swap(CLASS_OF_ONE, 'habits = ["smoker"]\nlife = ["age", "drinks"]', 'life = ["smoker", "age", "drinks"]')
 
 
 def test_a_column_of_one_value_is_declared_like_any_other(tmp_path: Path) -> None:
-    assert design(tmp_path, CLASS_OF_ONE).design.sizes[-1] == 1
+    assert design(tmp_path, ONE_GROUP).design.sizes[-1] == 1
+
+
+def test_a_group_whose_columns_have_one_value_each_hides_nothing_and_is_refused(tmp_path: Path) -> None:
+    alone = swap(UNRELATED, 'values = ["yes", "no"]', 'values = ["yes"]')
+    alone = swap(alone, 'yes = "1/4"\nno = "3/4"', 'yes = "1"')
+    two = swap(swap(ONE_GROUP, '["f", "m"]', '["f"]'), 'plain = ["sex"]\n', "")
+    two = swap(two, 'life = ["smoker", "age"', 'habits = ["smoker", "sex"]\nlife = ["age"')
+    for text, group in ((CLASS_OF_ONE, "habits"), (alone, "habits"), (two, "habits")):
+        with pytest.raises(ConfigError, match=rf"\[groups\] {group}: its columns have one value each.*in plain"):
+            design(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "flaw"),
+    [
+        (r"a\u0000b", "holds a NUL byte"),
+        (1025 * "a", "has more than 1024 characters"),
+        (r"a\rb", "holds a carriage return that stands alone"),
+        (r"a\r", "holds a carriage return that stands alone"),
+        (r"\uFEFFa", "begins with a byte order mark"),
+    ],
+)
+def test_what_could_not_be_read_again_once_it_is_disguised_is_refused(tmp_path: Path, text: str, flaw: str) -> None:
+    for old, place in (
+        ("[columns.sex]", r"columns: the name of column 2"),
+        ('"f"', r"\[columns\] sex: value 1"),
+        ('id = "id"', r"id: the name"),
+    ):
+        new = {"[columns.sex]": f'[columns."{text}"]', '"f"': f'"{text}"', 'id = "id"': f'id = "{text}"'}[old]
+        with pytest.raises(ConfigError, match=rf"design\.toml: {place} {flaw}"):
+            design(tmp_path, swap(RELATED, old, new))
+
+
+def test_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="columns: the name of column 2 is empty"):
+        design(tmp_path, swap(RELATED, "[columns.sex]", '[columns.""]'))
+
+
+@pytest.mark.parametrize("text", [1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""])
+def test_what_is_unusual_and_can_be_read_again_is_no_fault(tmp_path: Path, text: str) -> None:
+    found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
+    assert found.values[0][0] == found.id_column
+
+
+def test_too_many_values_get_advice_that_a_survey_can_follow(tmp_path: Path) -> None:
+    many = ", ".join(f'"{n}"' for n in range(257))
+    with pytest.raises(ConfigError, match="sex: has 257 values; 1 to 256 are possible: give the edges of bins, or put"):
+        design(tmp_path, swap(RELATED, 'values = ["f", "m"]', f"values = [{many}]"))
+
+
+def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
+    plain = design(tmp_path, RELATED)
+    (tmp_path / "design.toml").write_bytes(b"\xef\xbb\xbf" + RELATED.replace("\n", "\r\n").encode())
+    assert read_design(tmp_path / "design.toml") == plain
 
 
 @pytest.mark.parametrize(
@@ -105,7 +160,7 @@ def test_a_column_of_one_value_is_declared_like_any_other(tmp_path: Path) -> Non
         ('values = ["f", "m"]', 'values = ["f", "m"]\nmax_values = 3', "depends on the data"),
         ('values = ["f", "m"]', 'values = ["f", "m"]\nmissing = "majority"', r"must be .value. .*refuse. or a value"),
         ('values = ["f", "m"]', 'values = ["f", ""]', "no value can be empty"),
-        ('values = ["f", "m"]', "values = []", "has 0 values"),
+        ('values = ["f", "m"]', "values = []", "has 0 values; 1 to 256 are possible: list the values$"),
         ('values = ["f", "m"]', "values = [1, 2]", "must be a list of texts"),
         ('values = ["f", "m"]', "bins = [2, 1]", "edges of bins must rise"),
         ('values = ["f", "m"]', "bins = []", "1 to 255 edges"),

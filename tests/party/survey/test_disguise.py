@@ -1,12 +1,16 @@
 """A table is disguised once: the same again is the same, and whatever would be a second copy is refused by name."""
 
 import csv
+import errno
 import json
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from party.data import read_frame
@@ -83,7 +87,7 @@ def test_the_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "coins"
     assert path.stat().st_mode & 0o777 == 0o600
     content = json.loads(path.read_text())
-    assert set(content) == {"format", "dataset", "key", "released"}
+    assert set(content) == {"format", "dataset", "key", "released", "check"}
     assert (content["format"], content["dataset"], len(content["key"])) == ("cotally-coins/1", "visits-2026", 64)
     assert repr(read_coin_secret(path)) == "<CoinSecret of 'visits-2026'>"
     with pytest.raises(ConfigError, match=r"is the secret of data set 'visits-2026'"):
@@ -211,16 +215,92 @@ def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, 
     assert (tmp_path / "coins").read_bytes() == content
 
 
-@pytest.mark.parametrize("key", ["format", "dataset", "key", "released"])
+@pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])
 def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
     disguise(tmp_path)
     content = json.loads((tmp_path / "coins").read_text())
     for wrong in (None, 1, "00", {"theta": "4/5"}):
         (tmp_path / "coins").write_text(json.dumps({**content, key: wrong}))
-        if (key, wrong) == ("dataset", "00"):
-            continue  # a data set may be called so: its coins are others, and nothing can tell
         with pytest.raises(IdentityError, match="is damaged"):
             disguise(tmp_path)
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], object]) -> str:
+    """Change what a secret's file holds, and return the text that it had."""
+    text = path.read_text()
+    content = json.loads(text)
+    change(content)
+    path.write_text(json.dumps(content))
+    return text
+
+
+EDITS: list[Callable[[dict[str, Any]], object]] = [
+    lambda content: content.update(dataset="other"),
+    lambda content: content.update(dataset="data\ud800"),
+    lambda content: content.update(key=content["key"][::-1]),
+    lambda content: content.pop("check"),
+    lambda content: content["released"].update(theta="7/10"),
+    lambda content: content["released"].update(records=None),
+    lambda content: content["released"].update(answers="00"),
+    lambda content: content["released"].pop("answers"),
+    lambda content: content["released"].update(new=1),
+    lambda content: content["released"]["columns"].reverse(),
+    lambda content: content["released"]["groups"][0].append(0),
+]
+
+
+@pytest.mark.parametrize("change", EDITS)
+def test_a_secret_that_was_edited_gives_no_second_copy_under_the_same_key(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    first = disguise(tmp_path)
+    text = edited(tmp_path / "coins", change)
+    for design in (RELATED, swap(RELATED, "4/5", "7/10")):
+        with pytest.raises(IdentityError, match="coins is damaged"):
+            disguise(tmp_path, design)
+    (tmp_path / "coins").write_text(json.dumps(json.loads(text), sort_keys=True))
+    assert disguise(tmp_path).cells == first.cells  # the layout of the file says nothing
+
+
+def test_no_secret_is_made_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(IdentityError, match="coins cannot be written: No space left on device"):
+            disguise(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "design.toml"]
+    disguise(tmp_path)
+
+
+def test_ids_come_back_from_the_copy_as_they_were(tmp_path: Path) -> None:
+    ids = ["\r", "a\rb", "\r\n", "\n", '"', ",", "\ufeff", " ", "é"]
+    count = len(ids)
+    frame = pd.DataFrame(
+        {"id": ids, "age": count * [30], "sex": count * ["f"], "drinks": count * ["often"], "smoker": count * ["no"]}
+    )
+    design = read_design(write_design(tmp_path, "keep_id = true\n" + RELATED))
+    write_disguised(tmp_path / "d.csv", disguise_table(frame, design, tmp_path / "coins"))
+    assert list(read_frame(tmp_path / "d.csv").cells[0]) == ids
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800", 1025 * "a"])
+@pytest.mark.parametrize("column", ["id", "drinks", "note"])
+def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made(
+    tmp_path: Path, column: str, text: str
+) -> None:
+    columns = {"id": ["p1", "p2"], "age": [1, 2], "sex": ["f", "m"], "drinks": ["often", "never"], "note": ["", "x"]}
+    frame = pd.DataFrame({**columns, "smoker": ["yes", "no"]}, dtype=object)
+    frame.loc[1, column] = text
+    named = frame.set_axis(pd.Index([*list(columns)[:-1], text, "smoker"], dtype=object), axis=1)
+    design = read_design(write_design(tmp_path))
+    with pytest.raises(DataError, match=rf"DataFrame, line 2, column '{column}': the cell (holds|has)") as error:
+        disguise_table(frame, design, tmp_path / "coins")
+    assert text not in str(error.value)
+    with pytest.raises(DataError, match=r"DataFrame: the name of column 5 (holds|has)"):
+        disguise_table(named, design, tmp_path / "coins")
+    assert not (tmp_path / "coins").exists()
 
 
 def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:

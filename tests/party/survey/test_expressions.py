@@ -13,7 +13,7 @@ from tests.party.survey.files import RELATED, swap, write_design
 
 @pytest.fixture(scope="module")
 def design(tmp_path_factory: pytest.TempPathFactory) -> SurveyDesign:
-    text = swap(RELATED, '["f", "m"]', r"""["f", "m", "and", "it's", 'a "b"']""")
+    text = swap(RELATED, '["f", "m"]', r"""["f", "m", "and", "it's", 'a "b"', "it's \"b\"", "\"", "''"]""")
     return read_design(write_design(tmp_path_factory.mktemp("design"), text))
 
 
@@ -30,6 +30,13 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> SurveyDesign:
         ("sex = and", [(0, 2)]),
         ('sex = "it\'s"', [(0, 3)]),
         ("sex = 'a \"b\"'", [(0, 4)]),
+        ('sex = "a ""b"""', [(0, 4)]),
+        ("sex = 'it''s'", [(0, 3)]),
+        ('sex = "it\'s ""b"""', [(0, 5)]),
+        ("sex = 'it''s \"b\"' and smoker = yes", [(0, 5), (3, 0)]),
+        ('sex = """"', [(0, 6)]),
+        ("sex = \"''\"", [(0, 7)]),
+        ("sex = ''''''", [(0, 7)]),
     ],
 )
 def test_a_text_stands_for_its_terms(design: SurveyDesign, text: str, terms: list[tuple[int, int]]) -> None:
@@ -51,6 +58,8 @@ def test_a_text_stands_for_its_terms(design: SurveyDesign, text: str, terms: lis
         ("smoker = yes age = x", "is no expression"),
         ("smoker == yes", "is no expression"),
         ('smoker = "yes', "is no expression"),
+        ('smoker = "yes""', "is no expression"),
+        ('smoker = "yes"" and sex = "f"', "is no expression"),
         ("age = > 60", "is no expression"),
         ('smoker = "yes"and sex = f', "is no expression"),
         ("smokes = yes", "the design has no column 'smokes'; did you mean 'smoker'"),
