@@ -8,7 +8,7 @@ import argparse
 import json
 
 from party.cli.arguments import add_design, add_disguised
-from party.survey import read_codes, read_design
+from party.survey import read_design, read_disguised
 from party.survey.estimation import UNBIASED, Asked, find
 from party.survey.expressions import parse_expression
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     asked = Asked(arguments.confidence, arguments.likelihood)
     design = read_design(arguments.design)
     expressions = [parse_expression(text, design) for text in arguments.expressions]
-    codes = read_codes(arguments.disguised, design)
+    codes = read_disguised(arguments.disguised, design)
     findings = [find(codes, expression, design, asked) for expression in expressions]
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]

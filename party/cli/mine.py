@@ -56,8 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         _write(arguments.output, mined)
     _print(mined, arguments.levels)
     print(f"Learned from {len(parts.train)} disguised records.")
-    if mined.accuracy is not None:
+    if mined.accuracy is not None and mined.guess is not None:
         print(_accuracy_text(mined.accuracy))
+        print(f"Always guessing the commonest class would have {mined.guess.share:.4f}.")
+    if arguments.output is not None:
+        print(f"Wrote {arguments.output}: `cotally show` and `cotally predict` take it.")
     return 0
 
 
@@ -93,6 +96,7 @@ def _print(mined: Mined, levels: int | None) -> None:
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"
         print(f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}")
+        print("Counts are estimates, fitted node by node to the total above: the classes of branches need not add up.")
 
 
 def _accuracy_text(accuracy: Accuracy) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from party.cli.arguments import add_design
 from party.printable import printable
-from party.survey import SurveyDesign, read_codes, read_design
+from party.survey import SurveyDesign, read_design, read_disguised
 from party.survey.estimation import estimated_priors
 from protocols.privacy.layout import Names
 from protocols.privacy.report import privacy_report
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     design = read_design(arguments.design)
-    priors = None if arguments.prior is None else estimated_priors(read_codes(arguments.prior, design), design)
+    priors = None if arguments.prior is None else estimated_priors(read_disguised(arguments.prior, design), design)
     if arguments.json:
         report = privacy_report(design.design, design.names, design.values, priors, design.group_names)
         print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))

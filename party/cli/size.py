@@ -51,11 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
         asked = [parse_expression(text, design) for text in arguments.expression]
         sizes = [sample_size(design.design, e, width, arguments.confidence, share) for e in asked]
         for expression, found in zip(asked, sizes, strict=True):
-            print(f"{found.records}  {printable(expression_text(expression, design))}")
+            print(_enough(found, f"the share of {printable(expression_text(expression, design))}"))
         return 0
     for found, what in list(_models(design, width, arguments.confidence, arguments.depth)):
-        print(f"{found.records}  {what}: {found.cells} cells at once")
+        print(_enough(found, f"{what}, all {found.cells} shares that it looks at"))
     return 0
+
+
+def _enough(found: SampleSize, what: str) -> str:
+    width = f"+- {float(found.half_width):g} at {100 * found.confidence:g} %"
+    return f"{found.records} respondents are enough for {width} for {what}"
 
 
 def _models(design: SurveyDesign, width: Fraction, confidence: float, depth: int) -> Iterator[tuple[SampleSize, str]]:

@@ -139,10 +139,12 @@ def _accuracy(report: Report) -> list[str]:
         return []
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
+    counts = outcome.tree.root.counts
+    commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
     if report.agreed.terms.method != "randomized":
-        return [f"Accuracy {share:.3f} {records}"]
+        return [f"Accuracy {share:.3f} {records}", commonest]
     error = outcome.standard_error / outcome.records_test
-    return [f"Accuracy estimated as {share:.3f} {records}, with a standard error of up to {error:.3f}"]
+    return [f"Accuracy estimated as {share:.3f} {records}, with a standard error of up to {error:.3f}", commonest]
 
 
 def train_report(report: Report) -> TrainReport:

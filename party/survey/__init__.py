@@ -2,6 +2,6 @@
 
 from party.survey.design_file import SurveyDesign, read_design
 from party.survey.disguise import Disguised, disguise_table
-from party.survey.table import load_survey, read_codes
+from party.survey.table import load_survey, read_codes, read_disguised
 
-__all__ = ["Disguised", "SurveyDesign", "disguise_table", "load_survey", "read_codes", "read_design"]
+__all__ = ["Disguised", "SurveyDesign", "disguise_table", "load_survey", "read_codes", "read_design", "read_disguised"]

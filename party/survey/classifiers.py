@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from party.survey.design_file import SurveyDesign
+from party.survey.signal import check_origin
 from party.survey.table import read_attributes
 from party.tree_text import tree_lines
 from protocols.errors import CotallyError
@@ -65,6 +66,8 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
         check_classification_targets(target)
         self.survey_ = self._survey(codes, target)
         with _as_value_error():
+            if isinstance(self.design, SurveyDesign):
+                check_origin(self.survey_.codes, self.design)
             self.model_ = self._learn(self.survey_)
         return self
 

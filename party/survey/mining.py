@@ -1,25 +1,26 @@
 """Mine a disguised table: hold records out, learn, prune, test, and say which splits are doubtful (DESIGN 8)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, sqrt
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from party.bayes_model import as_written
+from party.survey.signal import check_signal
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
-from protocols.learning.tree import Split, Tree
+from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.survey import Survey
-from protocols.tables.expression import Expression, Term
+from protocols.tables.expression import Expression
 
 CONFIDENCE = 0.95
 PRUNING_SHARE = Fraction(1, 5)
-NOISE_SHARE = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,14 @@ class Parts:
 
 @dataclass(frozen=True, repr=False)
 class Mined:
-    """A model, its accuracy on held-out records, and the splits whose lead over the runner-up may be chance."""
+    """A model, its accuracy on held-out records, and the splits whose lead over the runner-up may be chance.
+
+    `guess` is the accuracy of always guessing the class that is commonest among the records that were learned from.
+    """
 
     model: Tree | NaiveBayes
     accuracy: Accuracy | None
+    guess: Accuracy | None
     doubtful: frozenset[Expression]
     splits: int
 
@@ -75,28 +80,6 @@ def _part(survey: Survey, rows: NDArray[np.intp]) -> Survey:
     return Survey(survey.schema, survey.codes[np.sort(rows)], survey.design)
 
 
-def check_signal(survey: Survey) -> None:
-    """Refuse records whose counts the coins hide altogether (FAULTS B6): too few for a theta so near to a mere guess.
-
-    Raises:
-        InputError: The standard error of a count of one value, over the coins, may pass half of the records.
-    """
-    for group, columns in enumerate(survey.design.groups):
-        for column in columns:
-            error = max(_count_error(survey, group, Term(column, v)) for v in range(survey.design.sizes[column]))
-            if error > NOISE_SHARE * len(survey):
-                raise InputError(
-                    f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
-                    f"answers: with {len(survey)} to learn from, the standard error of a count may be {error:.1f}"
-                )
-
-
-def _count_error(survey: Survey, group: int, term: Term) -> float:
-    """Bound the standard error of a count: a record's factor has the variance `s1 - 1` or at most `s0`."""
-    satisfied, failed = survey.design.moments(group, Expression((term,)))
-    return sqrt(len(survey) * max(satisfied - 1, failed))
-
-
 def mine_tree(parts: Parts) -> Mined:
     """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
 
@@ -110,7 +93,7 @@ def mine_tree(parts: Parts) -> Mined:
     doubts = split_doubts(tree, parts.train)
     doubtful = frozenset(path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE))
     splits = sum(isinstance(node, Split) for _, node in tree.walk())
-    return Mined(tree, _accuracy(tree, parts), doubtful, splits)
+    return Mined(tree, _accuracy(tree, parts), _guess(tree.root.counts, parts), doubtful, splits)
 
 
 def mine_bayes(parts: Parts, smoothing: float) -> Mined:
@@ -121,7 +104,12 @@ def mine_bayes(parts: Parts, smoothing: float) -> Mined:
     """
     check_signal(parts.train)
     model = as_written(learn_naive_bayes(parts.train, smoothing))
-    return Mined(model, _accuracy(model, parts), frozenset(), 0)
+    return Mined(model, _accuracy(model, parts), _guess(model.prior.tolist(), parts), frozenset(), 0)
+
+
+def _guess(weights: Sequence[float], parts: Parts) -> Accuracy | None:
+    leaf = Leaf(tuple(weights), majority(weights))
+    return _accuracy(Tree(parts.train.schema, leaf), parts)
 
 
 def _accuracy(model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:

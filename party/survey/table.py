@@ -6,9 +6,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from party.data import Frame, frame_of, read_frame
+from party.data import MISSING_TOKENS, Frame, frame_of, read_frame
 from party.errors import ConfigError, DataError
 from party.survey.design_file import SurveyDesign
+from party.survey.signal import check_origin
 from protocols.survey.survey import Survey, survey_schema
 from protocols.tables.table import Codes
 
@@ -68,6 +69,22 @@ def read_codes(source: Source, design: SurveyDesign) -> Codes:
     return _coded(source, design, design.names)
 
 
+def read_disguised(source: Source, design: SurveyDesign) -> Codes:
+    """Return the codes of a disguised table; refuse what looks like the true one, or another design's.
+
+    Raises:
+        DataError: As for `read_codes`; or a binned column has plain numbers, or the answers do not fit the design.
+    """
+    frame = as_frame(source)
+    codes = read_codes(frame, design)
+    for name, domain in zip(design.names, design.domains, strict=True):
+        column = frame.column(name)
+        if domain.edges and not set(column.cells) <= {*domain.values, None, *MISSING_TOKENS}:
+            raise column.error("it holds plain numbers, and disguised answers are bins: is this the true table?")
+    check_origin(codes, design)
+    return codes
+
+
 def read_attributes(source: Source, design: SurveyDesign) -> Codes:
     """Return the codes of a table by the attributes alone: it may lack the class.
 
@@ -96,7 +113,7 @@ def load_survey(source: Source, design: SurveyDesign) -> Survey:
     need_class(design)
     if len(design.names) == 1:
         raise ConfigError(f"{design.path}: columns: there is none beside the class to learn it from")
-    return Survey(survey_schema(design.names, design.values), read_codes(source, design), design.design)
+    return Survey(survey_schema(design.names, design.values), read_disguised(source, design), design.design)
 
 
 def need_class(design: SurveyDesign) -> str:

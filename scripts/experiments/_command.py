@@ -30,20 +30,28 @@ def make(figure: Figure, folder: Path, workers: int) -> list[Line]:
     """Measure, write the CSV, draw (if matplotlib is there), and return the lines."""
     sweep = figure.sweep
     lines = [line for line in summarize(sweep, run_sweep(sweep, folder, workers)) if figure.where(line)]
-    write_csv(lines, folder / "results" / f"{figure.name}.csv")
+    table = folder / "results" / f"{figure.name}.csv"
+    write_csv(lines, table)
+    print(f"Wrote {table}", file=sys.stderr)
     try:
         from _plot import draw  # noqa: PLC0415  # an extra; without it there are numbers alone
     except ModuleNotFoundError:
         print("no plot: install the extra `figures`", file=sys.stderr)
     else:
-        draw(figure, lines, folder / "plots" / f"{figure.name}.svg")
+        plot = folder / "plots" / f"{figure.name}.svg"
+        draw(figure, lines, plot)
+        print(f"Wrote {plot}", file=sys.stderr)
     return lines
 
 
 def main(figure: Figure) -> None:
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     parser.add_argument("--quick", action="store_true", help="few cells, 2 repetitions: the form that the tests run")
-    parser.add_argument("--out", type=Path, help="folder of results, plots and raw (default: beside this file)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder of results, plots and raw (default: beside this file; with --quick, build/experiments)",
+    )
     parser.add_argument("--repetitions", type=int, help="another number than the committed results have")
     parser.add_argument("--workers", type=int, default=multiprocessing.cpu_count(), help="processes")
     arguments = parser.parse_args()

@@ -101,6 +101,8 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
             else f"Accuracy {share:.3f} on 30 held-out records"
         )
         assert (error > 0) == (method == "randomized")
+        commonest = max(tree.root.counts) / sum(tree.root.counts)
+        lines.append(f"The commonest class has {commonest:.3f} of the training records")
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     if method != "randomized":
         lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")

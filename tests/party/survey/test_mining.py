@@ -6,10 +6,11 @@ import pytest
 
 from party.model import from_json, to_json
 from party.survey import disguise_table, load_survey, read_design
-from party.survey.mining import CONFIDENCE, check_signal, hold_out, mine_bayes, mine_tree
+from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
 from party.survey.output import write_disguised
+from party.survey.signal import check_signal
 from protocols.errors import InputError
-from protocols.learning.tree import Split, Tree
+from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
@@ -109,3 +110,12 @@ def test_naive_bayes_is_learned_from_its_part_and_tested_as_it_is_written(tmp_pa
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-11)
     assert mined.accuracy == estimate_accuracy(mined.model, parts.test)
     assert (mined.doubtful, mined.splits) == (frozenset(), 0)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_beside_an_accuracy_stands_that_of_the_commonest_class(tmp_path: Path, text: str) -> None:
+    parts = hold_out(survey(tmp_path, text), FIFTH, 0, False)
+    assert parts.test is not None
+    expected = estimate_accuracy(Tree(parts.train.schema, Leaf((0.0, 1.0), 1)), parts.test)
+    for mined in (mine_tree(parts), mine_bayes(parts, 1.0)):
+        assert mined.guess == expected  # two thirds do not smoke

@@ -43,14 +43,15 @@ def test_one_question_needs_what_warner_says(
     design: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], share: Fraction
 ) -> None:
     assert cli.main(["size", design, "--expression", "smoker = yes", "--half-width", "1/50", *options]) == 0
-    assert capsys.readouterr().out == f"{warner(share, Fraction(1, 50))}  smoker = yes\n"
+    needed = f"{warner(share, Fraction(1, 50))} respondents are enough for +- 0.02 at 95 %"
+    assert capsys.readouterr().out == f"{needed} for the share of smoker = yes\n"
 
 
 def test_models_need_every_cell_at_once(design: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["size", design, "--half-width", "0.02", "--depth", "1"]) == 0
     bayes, tree = capsys.readouterr().out.splitlines()
-    assert bayes.endswith("naive Bayes: 6 cells at once")
-    assert tree.endswith("a tree of depth 1: 6 cells at once")
+    assert bayes.endswith("for naive Bayes, all 6 shares that it looks at")
+    assert tree.endswith("for a tree of depth 1, all 6 shares that it looks at")
     assert int(bayes.split()[0]) > warner(Fraction(1, 2), Fraction(1, 50))
 
 

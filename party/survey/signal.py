@@ -1,0 +1,65 @@
+"""Whether disguised answers carry anything, and whether they can have come from their design at all.
+
+Over the coins the estimated count of a value lies near a count between none and all records. How far it may stray is
+known from the design alone: the largest standard error, `sqrt(n max(s1 - 1, s0))`, of a record's factor.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import sqrt
+
+from party.errors import DataError
+from party.printable import printable
+from party.survey.design_file import SurveyDesign
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
+from protocols.survey.survey import Survey
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+NOISE_SHARE = Fraction(1, 2)
+IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values
+
+
+def check_signal(survey: Survey) -> None:
+    """Refuse records whose counts the coins hide altogether (FAULTS B6): too few for a theta so near to a mere guess.
+
+    Raises:
+        InputError: The standard error of a count of one value, over the coins, may pass half of the records.
+    """
+    for column, _, error in _count_errors(survey.design, len(survey)):
+        if error > NOISE_SHARE * len(survey):
+            raise InputError(
+                f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
+                f"answers: with {len(survey)} to learn from, the standard error of a count may be {error:.1f}"
+            )
+
+
+def check_origin(codes: Codes, design: SurveyDesign) -> None:
+    """Refuse answers that this design cannot well have disguised: a value's estimated count is no count.
+
+    Raises:
+        DataError: A count is far below none or far above all records.
+    """
+    records = len(codes)
+    for column, part, error in _count_errors(design.design, records):
+        count = estimate_count(codes, part, design.design).count
+        if not -IMPOSSIBLE_ERRORS * error <= count <= records + IMPOSSIBLE_ERRORS * error:
+            value = design.values[column][part.terms[0].value]
+            raise DataError(
+                f"{printable(value)!r} would be the answer of {float(count):.0f} of {records}, which no design gives: "
+                "is this the disguised table, and the design that it was disguised by?",
+                path=design.path,
+                column=design.names[column],
+            )
+
+
+def _count_errors(design: Design, records: int) -> Iterator[tuple[int, Expression, float]]:
+    """Yield every value of every disguised column with the largest standard error of its count."""
+    for group, columns in enumerate(design.groups):
+        for column in columns:
+            for value in range(design.sizes[column]):
+                part = Expression().child(column, value)
+                satisfied, failed = design.moments(group, part)
+                yield column, part, sqrt(records * max(satisfied - 1, failed))

@@ -1,0 +1,52 @@
+"""The true table, or another design's copy, in place of a disguised one: refused where it can be seen."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.errors import DataError
+from party.survey import disguise_table, load_survey, read_design, read_disguised
+from party.survey.output import write_disguised
+from party.survey.signal import check_origin
+from protocols.randomized_response.bulk import bulk_draw
+from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
+
+RECORDS = 3_000
+
+
+def test_plain_numbers_in_a_binned_column_are_the_true_table(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path))
+    data = write_rows(tmp_path, rows(30))
+    with pytest.raises(DataError, match="plain numbers, and disguised answers are bins: is this the true table"):
+        load_survey(data, design)
+
+
+def test_a_disguised_table_is_read_and_its_missing_cells_too(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path))
+    data = write_rows(tmp_path, rows(RECORDS))
+    write_disguised(tmp_path / "d.csv", disguise_table(data, design, tmp_path / "secret"))
+    assert len(read_disguised(tmp_path / "d.csv", design)) == RECORDS
+
+
+@pytest.mark.parametrize("theta", ["1/20", "19/20"])
+def test_a_copy_of_quite_another_theta_is_refused(tmp_path: Path, theta: str) -> None:
+    """At theta 1/20 nearly all smokers and nobody else say no: by the design's 4/5 fewer than none would smoke."""
+    made = read_design(write_design(tmp_path, swap(RELATED, 'theta = "4/5"', f'theta = "{theta}"'), "made.toml"))
+    believed = read_design(write_design(tmp_path))
+    codes = np.zeros((RECORDS, len(made.names)), dtype=np.uint8)
+    sent = made.design.randomize(codes, bulk_draw(np.random.default_rng(1), RECORDS))
+    check_origin(sent, made)
+    with pytest.raises(DataError, match="is this the disguised table, and the design that it was disguised by"):
+        check_origin(sent, believed)
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_what_the_design_disguised_is_not_refused(tmp_path: Path, text: str) -> None:
+    """500 copies of few and of equal records: a false alarm would come once in 10^9 values."""
+    design = read_design(write_design(tmp_path, text))
+    generator = np.random.default_rng(2)
+    for records in (1, 2, 5, 30, 1_000):
+        for _ in range(100):
+            codes = np.tile(generator.integers(0, design.design.sizes), (records, 1)).astype(np.uint8)
+            check_origin(design.design.randomize(codes, bulk_draw(generator, records)), design)
