@@ -28,7 +28,7 @@ from party.model_json import (
     schema_of,
     text_of,
 )
-from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.naive_bayes import NaiveBayes, logarithm
 
 FORMAT = "cotally-bayes/1"
 
@@ -108,14 +108,14 @@ def _table(value: object, place: str, values: int, classes: int) -> Floats:
     table = np.array([_numbers(row, place, classes) for row in rows])
     if (abs(table.sum(axis=0) - 1) > _SLACK).any():
         refuse(place, "must add up to 1 for each class")
-    return _logarithm(table)
+    return logarithm(table)
 
 
 def _distribution(value: object, place: str, classes: int) -> Floats:
     chances = np.array(_numbers(value, place, classes))
     if abs(chances.sum() - 1) > _SLACK:
         refuse(place, "must add up to 1")
-    return _logarithm(chances)
+    return logarithm(chances)
 
 
 def _numbers(value: object, place: str, classes: int) -> Sequence[float]:
@@ -124,8 +124,3 @@ def _numbers(value: object, place: str, classes: int) -> Sequence[float]:
     if len(numbers) != classes or not all(fits):
         refuse(place, f"must hold {classes} numbers from 0 to 1, one a class")
     return [float(number) for number in numbers]
-
-
-def _logarithm(chances: Floats) -> Floats:
-    logarithms: Floats = np.log(chances, out=np.full_like(chances, -np.inf), where=chances > 0)
-    return logarithms

@@ -8,6 +8,7 @@ What a model says of new records it says of clear ones: `predict` and `score` ta
 records there is `estimate_accuracy`, and for pruning by them `prune`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -39,7 +40,7 @@ except ImportError:
     raise ImportError("these learners need scikit-learn: pip install 'cotally[learn]'") from None
 
 
-class _SurveyClassifier(ClassifierMixin, BaseEstimator):
+class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Turns arrays into surveys and surveys' models into labels."""
 
     design: SurveyDesign | Design | None
@@ -91,8 +92,9 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator):
         validate_data(self, X[columns], reset=reset, skip_check_array=True)
         return codes
 
+    @abstractmethod
     def _learn(self, survey: Survey) -> Tree | NaiveBayes:
-        raise NotImplementedError
+        """Learn from disguised records."""
 
     def _survey(self, codes: Codes, target: NDArray[Any]) -> Survey:
         self.classes_, labels = self._labels(target)

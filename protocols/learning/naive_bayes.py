@@ -83,7 +83,7 @@ def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> R
     if not classes.sum() > 0:
         raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
     return NaiveBayes(
-        schema, _logarithm(classes / classes.sum()), tuple(_conditional(table, smoothing) for table in tables)
+        schema, logarithm(classes / classes.sum()), tuple(_conditional(table, smoothing) for table in tables)
     )
 
 
@@ -92,9 +92,10 @@ def _conditional(table: CountTable, smoothing: float) -> Floats:
     counts = np.asarray(table, dtype=np.float64) + smoothing
     totals = counts.sum(axis=0, keepdims=True)
     equal = np.full_like(counts, 1 / len(counts))
-    return _logarithm(np.divide(counts, totals, out=equal, where=totals > 0))
+    return logarithm(np.divide(counts, totals, out=equal, where=totals > 0))
 
 
-def _logarithm(chances: Floats) -> Floats:
+def logarithm(chances: Floats) -> Floats:
+    """Return natural logarithms, minus infinity for 0."""
     logarithms: Floats = np.log(chances, out=np.full_like(chances, -np.inf), where=chances > 0)
     return logarithms
