@@ -61,6 +61,7 @@ def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alar
     return min(live * largest, linear + sqrt(linear * linear + 2 * deviation * budget))
 
 
-def largest_factor(design: MultiGroupDesign, groups: Iterable[int]) -> float:
+@cache
+def largest_factor(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
     """Return the most that one record can add to an estimate of an expression that touches these groups."""
     return prod(1 / abs(float(design.contrast(k))) for k in groups)

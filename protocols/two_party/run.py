@@ -129,7 +129,7 @@ class _Run:
             estimator,
             Estimator(test) if len(test) else None,
             len(self._local.records),
-            largest_factor(self._agreed.own_design, range(len(self._agreed.own_design.groups))),
+            largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
         )
         learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator)
         result = yield from learner.build()
