@@ -25,7 +25,7 @@ RELATED, UNRELATED = "related", "unrelated"
 _KEYS = ("kind", "theta", "class", "id", "keep_id", "plain", "columns", "groups", "personal")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SurveyDesign:
     """A survey's columns and their disguise; the class, if one is declared, is the last column.
 
@@ -50,6 +50,9 @@ class SurveyDesign:
     keep_id: bool
     design: Design
     group_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<SurveyDesign {self.path}: {len(self.names)} columns, {len(self.group_names)} groups>"
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
@@ -145,11 +148,12 @@ def _design(top: Section, kind: str, domains: dict[str, Domain], groups: Sequenc
     theta = exact(top, "theta", top.raw("theta"))
     if kind == RELATED and "personal" in top.names:
         raise top.error("personal", 'the related question has no personal answers: kind = "unrelated"?')
+    personal = _personal(top, domains, groups) if kind == UNRELATED else ()
     try:
         if kind == RELATED:
             design: Design = MultiGroupDesign(sizes, indices, theta)
         else:
-            design = UnrelatedQuestionDesign(sizes, indices, theta, _personal(top, domains, groups))
+            design = UnrelatedQuestionDesign(sizes, indices, theta, personal)
     except InputError as error:
         raise top.error("theta, groups", str(error)) from None
     if theta in (0, 1):
@@ -163,6 +167,8 @@ def _personal(
     """Return `P(Y = v)` of every column that stands in a group."""
     grouped = [column for group in groups for column in group]
     uniform = {name: (Fraction(1, len(d.values)),) * len(d.values) for name, d in domains.items() if name in grouped}
+    if "personal" not in top.names:
+        raise top.error("personal", 'is missing: give the chances of each column, or personal = "uniform"')
     if isinstance(top.raw("personal"), str):
         top.choice("personal", ("uniform",))
         return tuple(uniform.get(name, ()) for name in domains)
