@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from party.files import write_atomically
 from party.model_json import (
-    ModelError,
     attribute_of,
     attributes_of,
     class_of,
     compact,
     list_of,
-    model_bytes,
     opening,
     parsed,
+    read_format,
     record_of,
     refuse,
     schema_of,
@@ -73,11 +72,7 @@ def read_bayes(path: Path) -> NaiveBayes:
     Raises:
         ModelError: It cannot be read, or is not a `cotally-bayes/1` in every detail.
     """
-    data = model_bytes(path)
-    try:
-        return from_json(data)
-    except ModelError as error:
-        raise ModelError(f"{path} is not a {FORMAT}: {error}") from None
+    return read_format(path, FORMAT, from_json)
 
 
 def from_json(data: bytes | str) -> NaiveBayes:

@@ -15,15 +15,14 @@ from typing import Any
 
 from party.files import write_atomically
 from party.model_json import (
-    ModelError,
     attribute_of,
     attributes_of,
     class_of,
     compact,
     list_of,
-    model_bytes,
     opening,
     parsed,
+    read_format,
     record_of,
     refuse,
     schema_of,
@@ -93,11 +92,7 @@ def read_model(path: Path) -> Tree:
     Raises:
         ModelError: It cannot be read, or is not a `cotally-model/1` in every detail.
     """
-    data = model_bytes(path)
-    try:
-        return from_json(data)
-    except ModelError as error:
-        raise ModelError(f"{path} is not a {FORMAT}: {error}") from None
+    return read_format(path, FORMAT, from_json)
 
 
 def from_json(data: bytes | str) -> Tree:

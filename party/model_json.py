@@ -5,10 +5,10 @@ Shared by the formats of trees (`model.py`) and of naive Bayes (`bayes_model.py`
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from party.files import read_bytes
 from protocols.errors import InputError
@@ -18,6 +18,8 @@ MOST_BYTES = 1 << 28
 MOST_ATTRIBUTES = 1 << 16
 
 _MOST_NESTING = 6000
+
+Model = TypeVar("Model")
 
 
 class ModelError(InputError):
@@ -34,6 +36,19 @@ def model_bytes(path: Path) -> bytes:
         return read_bytes(path, MOST_BYTES)
     except InputError as error:
         raise ModelError(str(error)) from None
+
+
+def read_format(path: Path, name: str, parse: Callable[[bytes], Model]) -> Model:
+    """Read a model's file by the reader of its format.
+
+    Raises:
+        ModelError: It cannot be read, or is not in this format in every detail.
+    """
+    data = model_bytes(path)
+    try:
+        return parse(data)
+    except ModelError as error:
+        raise ModelError(f"{path} is not a {name}: {error}") from None
 
 
 def compact(value: object) -> str:

@@ -21,6 +21,8 @@ from party.identity import LIFETIME, Identity, Peer, create_identity, fingerprin
 from party.rpc.client import connect
 from party.rpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from tests.support.responder import Responder
 from tests.support.rpc import SESSION, Parties, call, make_parties, raw_channel, stub
 
 Code = grpc.StatusCode
@@ -237,11 +239,16 @@ def test_a_server_without_tls_is_told_nothing(parties: Parties) -> None:
 
 
 def test_a_plain_grpc_server_is_refused(parties: Parties) -> None:
-    server = grpc.server(ThreadPoolExecutor(1))
-    port = server.add_insecure_port("127.0.0.1:0")
+    server, node = grpc.server(ThreadPoolExecutor(1)), Responder()
+    node_pb2_grpc.add_NodeServicer_to_server(node, server)
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
-    no_session(parties, f"127.0.0.1:{port}")
+    with grpc.insecure_channel(address) as channel:
+        node_pb2_grpc.NodeStub(channel).Open(wire.OpenRequest(version="1", session=SESSION), timeout=10)
+    assert len(node.opens) == 1  # it does hear who speaks in the clear
+    no_session(parties, address)
     server.stop(None)
+    assert len(node.opens) == 1
 
 
 # Checks at the start

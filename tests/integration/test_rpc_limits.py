@@ -1,18 +1,15 @@
 """Calls by hand: order, repetition, malformed bodies and limits, at both ends (FAULTS cases 64 to 80)."""
 
-import itertools
-import json
 import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import grpc
 import pytest
 
-from party.channel import PagedChannel, play
+from party.channel import PagedChannel
 from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
 from party.pages import PAGE_BYTES, WINDOW, Reason
 from party.rpc import client as client_module
@@ -25,7 +22,7 @@ from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, DeviationError, InputError, PeerError
 from protocols.messages import Verdict
-from protocols.role import receive
+from tests.support.responder import BAD_PAGES
 from tests.support.rpc import SESSION, Parties, call, make_parties, opened, raw_channel, stub
 
 Code = grpc.StatusCode
@@ -210,18 +207,6 @@ def test_after_a_stop_every_call_learns_the_reason_and_no_check(
 # Malformed calls
 
 
-BAD_PAGES = {
-    "empty": wire.Page(last=True),
-    "nothing": wire.Page(),
-    "short but not the last": wire.Page(body=b"a"),
-    "too long": wire.Page(body=bytes(PAGE_BYTES + 1), last=True),
-    "an end with a body": wire.Page(body=b"a", end=wire.END_FINISHED),
-    "an end of a frame": wire.Page(last=True, end=wire.END_FINISHED),
-    "an end unheard of": wire.Page(end=99),  # type: ignore[arg-type]
-    "a body with an end unheard of": wire.Page(body=b"a", last=True, end=99),  # type: ignore[arg-type]
-}
-
-
 @pytest.mark.parametrize("page", BAD_PAGES.values(), ids=list(BAD_PAGES))
 def test_a_page_that_no_frame_has_is_refused(node: node_pb2_grpc.NodeStub, page: wire.Page) -> None:
     request = wire.PushRequest(session=SESSION, page=page)
@@ -321,184 +306,6 @@ def test_the_handshake_and_the_connections_age_are_limited() -> None:
     options = dict(server_module._server_options())
     assert options["grpc.server_handshake_timeout_ms"] == 10_000
     assert options["grpc.max_connection_age_ms"] == 600_000
-
-
-# A hostile or faulty responder
-
-
-class Responder(node_pb2_grpc.NodeServicer):
-    """A node that answers as it is told, and counts."""
-
-    def __init__(self) -> None:
-        self.opens: list[wire.OpenRequest] = []
-        self.pushes: list[wire.PushRequest] = []
-        self.pulls: list[int] = []
-        self.version = "1"
-        self.open_codes: Iterator[grpc.StatusCode] = iter(())
-        self.push_codes: Iterator[grpc.StatusCode] = iter(())
-        self.pages: Iterator[wire.PullReply | grpc.StatusCode] = iter(())
-
-    def Open(self, request: wire.OpenRequest, context: grpc.ServicerContext) -> wire.OpenReply:  # noqa: N802
-        self.opens.append(request)
-        fail_by(next(self.open_codes, None), context)
-        return wire.OpenReply(version=self.version)
-
-    def Push(self, request: wire.PushRequest, context: grpc.ServicerContext) -> wire.PushReply:  # noqa: N802
-        self.pushes.append(request)
-        fail_by(next(self.push_codes, None), context)
-        return wire.PushReply()
-
-    def Pull(self, request: wire.PullRequest, context: grpc.ServicerContext) -> wire.PullReply:  # noqa: N802
-        self.pulls.append(request.sequence)
-        reply = next(self.pages, None)
-        if isinstance(reply, wire.PullReply):
-            return reply
-        fail_by(reply, context)
-        time.sleep(0.1)
-        return wire.PullReply()
-
-
-def fail_by(code: grpc.StatusCode | None, context: grpc.ServicerContext) -> None:
-    if code is not None:
-        context.abort(code, "canary 4711")
-
-
-@pytest.fixture
-def responder(parties: Parties) -> Iterator[tuple[Responder, str]]:
-    servicer = Responder()
-    listening = grpc.server(ThreadPoolExecutor(4))
-    node_pb2_grpc.add_NodeServicer_to_server(servicer, listening)
-    credentials = grpc.ssl_server_credentials(
-        [(parties.bob.key_pem, parties.bob.pem)], parties.alice.pem, require_client_auth=True
-    )
-    port = listening.add_secure_port("127.0.0.1:0", credentials)
-    listening.start()
-    yield servicer, f"127.0.0.1:{port}"
-    listening.stop(None).wait()
-
-
-def test_a_call_that_failed_on_the_way_is_repeated_with_the_same_bytes(
-    parties: Parties, responder: tuple[Responder, str]
-) -> None:
-    servicer, address = responder
-    servicer.open_codes = iter([Code.UNAVAILABLE, Code.UNAVAILABLE])
-    servicer.push_codes = iter([Code.UNAVAILABLE, Code.RESOURCE_EXHAUSTED, Code.UNAVAILABLE])
-    alice = parties.connect(address, patience=5.0)
-    alice.send(Verdict("theta"))
-    alice.close()
-    assert len(servicer.opens) == 3
-    assert len({request.SerializeToString() for request in servicer.opens}) == 1
-    assert [request.page.sequence for request in servicer.pushes] == [0, 0, 0, 0, 1]
-    assert len({request.SerializeToString() for request in servicer.pushes[:4]}) == 1
-
-
-def test_two_sessions_have_two_ids(parties: Parties, responder: tuple[Responder, str]) -> None:
-    servicer, address = responder
-    for _ in range(2):
-        parties.connect(address).close()
-    assert servicer.opens[0].session != servicer.opens[1].session
-
-
-def test_grpc_repeats_no_call_of_its_own_accord(
-    parties: Parties, responder: tuple[Responder, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    servicer, address = responder
-    policy = {
-        "maxAttempts": 5,
-        "initialBackoff": "0.01s",
-        "maxBackoff": "0.01s",
-        "backoffMultiplier": 1,
-        "retryableStatusCodes": ["UNAVAILABLE"],
-    }
-    config = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": policy}]})
-    monkeypatch.setattr(
-        client_module, "CLIENT_OPTIONS", (*client_module.CLIENT_OPTIONS, ("grpc.service_config", config))
-    )
-    servicer.open_codes = itertools.repeat(Code.UNAVAILABLE)
-    attempts: list[int] = []
-    pause = client_module._Line._pause
-
-    def counted(self: Any, attempt: int) -> bool:
-        attempts.append(attempt)
-        return pause(self, attempt)
-
-    monkeypatch.setattr(client_module._Line, "_pause", counted)
-    with pytest.raises(PeerLostError):
-        parties.connect(address, patience=1.0)
-    assert len(servicer.opens) == len(attempts) + 1
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        wire.PullReply(page=wire.Page(sequence=1, body=FRAME, last=True)),
-        *(wire.PullReply(page=page) for name, page in BAD_PAGES.items() if name != "too long"),
-        wire.PullReply(page=wire.Page(body=b"\xff", last=True)),
-    ],
-)
-def test_a_malformed_reply_is_a_deviation_and_the_peer_is_told(
-    parties: Parties, responder: tuple[Responder, str], reply: wire.PullReply
-) -> None:
-    servicer, address = responder
-    servicer.pages = iter([reply])
-    alice = parties.connect(address)
-    with pytest.raises(PeerError) as error:
-        play(receive(Verdict), alice)
-    assert type(error.value) is PeerError
-    assert [request.page.end for request in servicer.pushes] == [wire.END_DEVIATION]
-
-
-def test_the_end_of_the_peers_stream_is_acknowledged_and_nothing_more_is_asked(
-    parties: Parties, responder: tuple[Responder, str]
-) -> None:
-    servicer, address = responder
-    servicer.pages = iter([wire.PullReply(page=wire.Page(end=wire.END_FINISHED))])
-    alice = parties.connect(address)
-    time.sleep(0.6)
-    assert servicer.pulls == [0, 1]
-    alice.close()
-
-
-def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tuple[Responder, str]) -> None:
-    servicer, address = responder
-    servicer.pages = iter([wire.PullReply.FromString(b"\x78\x01")])
-    alice = parties.connect(address)
-    with pytest.raises(PeerError, match="unknown fields"):
-        play(receive(Verdict), alice)
-
-
-@pytest.mark.parametrize("code", [code for code in Code if code is not Code.OK])
-def test_each_status_of_the_peer_becomes_an_error_without_its_text(
-    parties: Parties, responder: tuple[Responder, str], code: grpc.StatusCode
-) -> None:
-    servicer, address = responder
-    servicer.pages = itertools.repeat(code)
-    alice = parties.connect(address, patience=1.0)
-    with pytest.raises(CotallyError) as error:
-        play(receive(Verdict), alice)
-    assert "canary" not in str(error.value)
-    assert type(error.value) is type(ERRORS[code]("bob"))
-
-
-def test_a_version_that_is_no_number_is_not_shown(parties: Parties, responder: tuple[Responder, str]) -> None:
-    servicer, address = responder
-    for servicer.version in ("canary", "9" * 50):
-        with pytest.raises(PeerError, match=r"^we speak version 1 of the wire, bob speaks another one$"):
-            parties.connect(address)
-
-
-def test_a_fault_in_a_thread_reaches_the_role(
-    parties: Parties, responder: tuple[Responder, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError
-
-    _, address = responder
-    monkeypatch.setattr(client_module, "page_from_wire", broken)
-    responder[0].pages = iter([wire.PullReply(page=wire.Page(body=FRAME, last=True))])
-    alice = parties.connect(address)
-    with pytest.raises(ZeroDivisionError):
-        play(receive(Verdict), alice)
 
 
 # The tables

@@ -1,9 +1,5 @@
 """Sessions over real sockets under mutual TLS: delivery, back-pressure, ends, and what happens when a peer goes."""
 
-import contextlib
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,7 +9,7 @@ import pytest
 
 from party import channel as channel_module
 from party.channel import PagedChannel, play
-from party.errors import ConfigError, PeerLostError, PeerStoppedError
+from party.errors import PeerLostError, PeerStoppedError
 from party.pages import PAGE_BYTES, WINDOW, Reason
 from party.rpc import client as client_module
 from party.rpc import server as server_module
@@ -336,158 +332,3 @@ def test_a_session_that_died_before_it_was_accepted_is_not_accepted(parties: Par
         parties.connect(server.address).stop(Reason.CANCELLED)
         with pytest.raises(PeerLostError, match=r"no peer opened a session within 0\.5 s"):
             server.accept(0.5)
-
-
-# A peer that goes
-
-PROGRAM = """
-import sys, time
-from pathlib import Path
-from party.identity import load_identity, load_peers
-from party.rpc.client import connect
-from party.rpc.server import NodeServer
-own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-identity, peers = load_identity(own), load_peers(own)
-if role == "serve":
-    server = NodeServer(identity, peers.values(), address)
-    print(server.address, flush=True)
-    channel = server.accept()
-else:
-    channel = connect(identity, *peers.values(), address)
-    print("connected", flush=True)
-channel.receive()
-"""
-
-
-@contextlib.contextmanager
-def process(directory: Path, role: str, address: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    command = [sys.executable, "-c", PROGRAM, str(directory), role, address]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        try:
-            yield child, child.stdout.readline().strip()
-        finally:
-            child.kill()
-
-
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_responder_misses_its_peer_within_its_patience(directory: Path, parties: Parties, how: int) -> None:
-    with parties.serve(patience=1.5) as server, process(directory / "alice", "connect", server.address) as (child, _):
-        bob = server.accept(10)
-        child.send_signal(how)
-        started = time.monotonic()
-        with pytest.raises(PeerLostError, match=r"^lost alice: it has not called for 1\.5 s$"):
-            bob.receive()
-        assert 1.0 < time.monotonic() - started < 8.0
-
-
-def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, parties: Parties) -> None:
-    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
-        alice = parties.connect(address, patience=2.0)
-        child.send_signal(signal.SIGSTOP)
-        started = time.monotonic()
-        with pytest.raises(PeerLostError, match=r"^bob at .* does not answer, for 2 s now$"):
-            alice.receive()
-        assert 1.0 < time.monotonic() - started < 8.0
-        alice.stop(Reason.CANCELLED)
-
-
-def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(directory: Path, parties: Parties) -> None:
-    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
-        alice = parties.connect(address, patience=60.0)
-        child.kill()
-        started = time.monotonic()
-        with pytest.raises(PeerLostError, match=r"^bob at .* refuses connections, for 5 s now$"):
-            alice.receive()
-        assert time.monotonic() - started < 20.0
-        alice.stop(Reason.CANCELLED)
-
-
-def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties) -> None:
-    with session(parties, patience=1.0) as (alice, bob, _):
-        alice.send(Verdict("last words"))
-        time.sleep(0.5)
-        alice._release()
-        time.sleep(1.5)
-        assert bob.receive() == Verdict("last words")
-        with pytest.raises(PeerLostError):
-            bob.receive()
-        with pytest.raises(PeerLostError):
-            bob.send(Verdict(""))
-
-
-def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_content(parties: Parties) -> None:
-    with session(parties, patience=1.0) as (alice, bob, _):
-        alice._release()
-        bob.send(Verdict(""))
-        with pytest.raises(PeerLostError):
-            bob.close()
-    with session(parties, patience=1.0) as (alice, bob, _):
-        alice._release()
-        bob.close()
-
-
-def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: Path, parties: Parties) -> None:
-    with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
-        alice = parties.connect(address, patience=10.0)
-        child.kill()
-    with parties.serve(address), pytest.raises(PeerLostError, match="no longer knows this session"):
-        alice.receive()
-    alice.stop(Reason.CANCELLED)
-
-
-# Before a session
-
-
-def test_an_initiator_may_start_before_its_peer(parties: Parties, start: Start) -> None:
-    with parties.serve() as server:
-        address = server.address
-    early = start(parties.connect, address, patience=10.0)
-    time.sleep(1.0)
-    with parties.serve(address) as server:
-        bob = server.accept(10)
-        alice = early.result(5)
-        assert isinstance(alice, PagedChannel)
-        alice.close()
-        bob.close()
-
-
-def test_an_absent_peer_is_named_with_its_address_in_one_line(parties: Parties) -> None:
-    with parties.serve() as server:
-        address = server.address
-    started = time.monotonic()
-    with pytest.raises(PeerLostError, match=f"^bob at {address} refuses connections, for 1 s now: .*listening") as lost:
-        parties.connect(address, patience=1.0)
-    assert "\n" not in str(lost.value)
-    assert 0.9 < time.monotonic() - started < 8.0
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_port_in_use_is_refused_in_words(parties: Parties, host: str) -> None:
-    with parties.serve() as server:
-        port = server.address.rsplit(":", 1)[1]
-        with pytest.raises(ConfigError, match=f"^cannot listen on {host}:{port}: the port is in use$"):
-            parties.serve(f"{host}:{port}")
-
-
-@pytest.mark.parametrize("address", ["", "bob", "bob:", ":1", "bob:x", "bob:65536", "::1:80", "bob:-1", "bob:\u0661"])
-def test_an_address_is_a_host_and_a_port(parties: Parties, address: str) -> None:
-    with pytest.raises(ConfigError, match="is not an address"):
-        parties.connect(address)
-    with pytest.raises(ConfigError, match="is not an address"):
-        parties.serve(address)
-
-
-def test_a_host_that_is_not_ours_cannot_be_listened_on(parties: Parties) -> None:
-    with pytest.raises(ConfigError, match="not this machine's"):
-        parties.serve("192.0.2.1:50051")
-    with pytest.raises(ConfigError, match="host is not known"):
-        parties.serve("no-such-host.invalid:50051")
-
-
-@pytest.mark.parametrize("patience", [0.9, 86_401.0, float("nan")])
-def test_patience_has_a_range(parties: Parties, patience: float) -> None:
-    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
-        parties.connect("127.0.0.1:1", patience=patience)
-    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
-        parties.serve(patience=patience)
