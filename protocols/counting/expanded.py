@@ -137,13 +137,6 @@ def _rows_and_nodes(nodes: Sequence[Index]) -> tuple[Index, Index]:
     return np.concatenate(nodes), np.repeat(np.arange(len(nodes), dtype=np.intp), [len(rows) for rows in nodes])
 
 
-def cell_keys(codes: Codes, rows: Index, candidate: int, schema: Schema) -> Index:
-    """Return for each row its cell in the candidate's `values x classes` matrix, row by row."""
-    values = codes[rows, candidate].astype(np.intp)
-    keys: Index = values * schema.classes + codes[rows, schema.class_index]
-    return keys
-
-
 def cell_count(candidate: int, schema: Schema) -> int:
     """Number of cells in the candidate's `values x classes` matrix."""
     return schema.attributes[candidate].size * schema.classes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.counting.engine import Query
-from protocols.counting.expanded import RowSets, cell_count, cell_keys, expand, merge_equal
+from protocols.counting.expanded import RowSets, cell_count, expand, merge_equal, tally
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View
 from protocols.learning.tree import Leaf, Split, Tree
@@ -76,12 +76,28 @@ def test_row_sets_are_the_rows_that_satisfy_the_expression_however_they_are_reac
             assert direct.rows(expression).tolist() == stepwise.rows(expression).tolist() == expected
 
 
-def test_cells_are_laid_out_value_by_value_class_by_class() -> None:
-    rows = np.arange(len(CODES))
-    for candidate in range(3):
-        keys = cell_keys(CODES, rows, candidate, SCHEMA)
-        assert keys.tolist() == [2 * int(row[candidate]) + int(row[3]) for row in CODES]
-        assert cell_count(candidate, SCHEMA) == 2 * SCHEMA.attributes[candidate].size
+def test_rows_are_added_up_by_node_value_and_class_with_their_weights() -> None:
+    weights = np.arange(1.0, len(CODES) + 1)
+    nodes = [np.arange(len(CODES)), np.array([3, 1]), np.array([], dtype=np.intp)]
+    queries = [Query(ROOT, (0, 1, 2), None), Query(ROOT, (2,), None), Query(ROOT, (0, 2), None)]
+    answers = tally(CODES, nodes, queries, SCHEMA, weights)
+    for rows, query, answer in zip(nodes, queries, answers, strict=True):
+        for candidate, table in zip(query.candidates, answer.tables, strict=True):
+            assert table.size == cell_count(candidate, SCHEMA)
+            expected = np.zeros_like(table)
+            for row in rows.tolist():
+                expected[CODES[row, candidate], CODES[row, 3]] += weights[row]
+            assert table.tolist() == expected.tolist()
+
+
+def test_rows_of_many_wide_columns_are_merged_as_those_of_few() -> None:
+    """Beyond 63 bits a row is no longer packed into an integer; the order is the same."""
+    wide = np.repeat(CODES, 12, axis=1) * 60
+    for codes in (CODES, wide):
+        distinct, inverse, repeats = merge_equal(codes)
+        assert distinct.tolist() == sorted(map(list, {tuple(row) for row in codes.tolist()}))
+        assert (distinct[inverse] == codes).all()
+        assert repeats.sum() == len(codes)
 
 
 @pytest.mark.parametrize("path", [ROOT, ROOT & Term(1, 2), ROOT & Term(0, 1) & Term(2, 0)], ids=str)
