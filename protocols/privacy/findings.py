@@ -8,7 +8,7 @@ from math import isinf
 from protocols.privacy.entropy import entropy_before, group_coin_entropy
 from protocols.privacy.entry import Prior, Row, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
-from protocols.privacy.loss import attribute_loss, group_loss
+from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss
 from protocols.privacy.measures import Measures, measures
 from protocols.privacy.relations import Relation
 from protocols.privacy.single_entry import group_value
@@ -90,6 +90,7 @@ class GroupFindings:
         together: Of each attribute what all responses of the group do, if the attributes are independent; None if the
             group has too many joint cells.
         loss: Epsilon of the group as a whole.
+        loss_if_known: The same against who knows a personal answer of the respondent; None where there are none.
         coin_bits: Entropy of its coin.
         relations: Relations of its attributes that every response discloses.
     """
@@ -99,6 +100,7 @@ class GroupFindings:
     single_entry: Fraction
     together: tuple[Measures, ...] | None
     loss: float
+    loss_if_known: float | None
     coin_bits: float
     relations: tuple[Relation, ...]
 
@@ -111,6 +113,7 @@ class GroupFindings:
             "single_entry_before_mining": str(self.single_entry),
             "breach_levels_all_responses_read": levels,
             "epsilon": finite(self.loss),
+            "epsilon_if_a_personal_answer_is_known": None if self.loss_if_known is None else finite(self.loss_if_known),
             "coin_bits": self.coin_bits,
             "relations": [
                 {
@@ -227,6 +230,7 @@ def group_findings(
         single_entry=group_value([attributes[column].own.single_entry for column in columns]),
         together=tuple(map(measures, entries)) if small else None,
         loss=loss,
+        loss_if_known=known_answers_loss(design, group),
         coin_bits=group_coin_entropy(design, group),
         relations=tuple(found for found in relations if found.first in columns),
     )

@@ -3,6 +3,9 @@
 Whatever the receiver believed, no response changes the odds between two truths by more than `exp(epsilon)`. Where a
 response rules some truth out, epsilon is infinite and reported so: always of plain columns, of `theta = 1`, and of a
 related-question group of several attributes taken together, although each of them alone has a finite one.
+
+The unrelated question has two: against who does not know the respondent's own personal answers, and against who does.
+The latter is infinite: a response that differs from a known personal answer is the truth, for the whole group.
 """
 
 from fractions import Fraction
@@ -10,6 +13,7 @@ from math import fsum, inf, log, log1p
 
 from protocols.privacy.entry import check_column, check_group
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 
 
 def attribute_loss(design: Design, column: int) -> float:
@@ -33,6 +37,21 @@ def group_loss(design: Design, group: int) -> float:
     """
     check_group(design, group)
     return ratio_loss(design.likelihood_ratio(group, design.groups[group]))
+
+
+def known_answers_loss(design: Design, group: int) -> float | None:
+    """Return epsilon of a group against who knows a personal answer of the respondent; None where there are none.
+
+    Under the unrelated question the response `r` has the chance `theta [r = x] + (1 - theta) [r = y]` where `y` is
+    known; so any response but `y` has one possible truth.
+
+    Raises:
+        InputError: There is no such group.
+    """
+    check_group(design, group)
+    if not isinstance(design, UnrelatedQuestionDesign):
+        return None
+    return inf if any(design.sizes[column] > 1 for column in design.groups[group]) else 0.0
 
 
 def record_loss(design: Design) -> float:

@@ -68,12 +68,10 @@ def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Seq
 
 
 def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Fraction:
-    """Return `PSE = PSE(PRE) x REC` of one entry, the largest REC of those found for it (Surveys 4.2).
+    """Return `PSE = PSE(PRE) - REC` of one entry, the largest REC of those found for it (Surveys 4.2; DESIGN 10).
 
-    Odd, and as the paper computes it: the text announces a *difference* between privacy before mining and
-    recoverability, the formula is a *product*. So a larger REC, an entry that is recovered more easily, *raises* the
-    value, a REC above 1 even above the value before mining, and "the largest REC" is the mildest choice, not the most
-    careful. Compare values of equal REC only; breach levels and losses have no such trap.
+    The sign between the two is lost in the scan; the text calls the value a difference. It may be negative, and is
+    where REC is above `before`: the paper's own REC is above 1. Nothing is clipped.
 
     Args:
         before: `single_entry` of the entry.
@@ -85,7 +83,7 @@ def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Frac
     check_chances([before], "privacy before mining")
     if not recoverabilities or not all(isinstance(rec, Rational) and rec >= 0 for rec in recoverabilities):
         raise InputError("privacy after mining needs at least one recoverability, each an exact fraction of 0 or more")
-    return before * max(recoverabilities)
+    return before - max(recoverabilities)
 
 
 def group_value(entries: Sequence[Fraction]) -> Fraction:

@@ -39,7 +39,14 @@ def short_lines(found: Findings) -> list[str]:
 
 def summary_lines(found: Findings) -> list[str]:
     """Return what decides, in a few sentences, each from a new line."""
-    sentences = [_disguised(found), *_in_the_clear(found), *_worst(found), *_certain(found), _record(found)]
+    sentences = [
+        _disguised(found),
+        *_in_the_clear(found),
+        *_worst(found),
+        *_certain(found),
+        _record(found),
+        *_known(found),
+    ]
     return [line for sentence in sentences for line in wrapped(sentence)]
 
 
@@ -184,6 +191,17 @@ def _record(found: Findings) -> str:
     kept = fsum(group.loss for group in found.groups)
     rest = f"; what is disguised has {epsilon(kept)}, odds change by at most {odds(kept)}" if found.groups else ""
     return f"{start}, but only since columns are sent in the clear{rest}."
+
+
+def _known(found: Findings) -> list[str]:
+    """Return what becomes of epsilon where a personal answer is known."""
+    if not any(group.loss_if_known for group in found.groups):
+        return []
+    text = (
+        "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs from it "
+        "is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
+    )
+    return [text]
 
 
 def _table(found: Findings) -> list[str]:

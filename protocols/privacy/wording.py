@@ -95,11 +95,17 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     text = [
         f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
         f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
-        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}.",
+        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{_if_known(group)}.",
         *level_lines(group, found),
         *relation_lines(group.relations, found),
     ]
     return [*wrapped(f"{title[0].upper()}{title[1:]} ({names}):"), *_indented(text)]
+
+
+def _if_known(group: GroupFindings) -> str:
+    if group.loss_if_known in (None, group.loss):
+        return ""
+    return "; infinite against who knows a personal answer of the respondent"
 
 
 def level_lines(group: GroupFindings, found: Findings) -> list[str]:

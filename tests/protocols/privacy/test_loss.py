@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from math import inf, log
 
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.loss import attribute_loss, group_loss, ratio_loss, record_loss
-from protocols.randomized_response.design import Design, joint_transition
+from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, ratio_loss, record_loss
+from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 
 
@@ -67,3 +69,35 @@ def test_an_unknown_column_or_group_is_refused() -> None:
         attribute_loss(DESIGNS["Warner"], 1)
     with pytest.raises(InputError, match="there is no group 1"):
         group_loss(DESIGNS["Warner"], 1)
+
+
+def known_ratio(design: UnrelatedQuestionDesign, group: int) -> float:
+    """Return the worst ratio over every personal record that can occur, by the definition."""
+    every = cells([design.sizes[column] for column in design.groups[group]])
+    worst = 0.0
+    for personal, response in product(every, repeat=2):
+        lie = (1 - design.theta) * (response == personal)
+        row = [design.theta * (response == truth) + lie for truth in every]
+        if any(row):
+            worst = max(worst, log(max(row) / min(row)) if all(row) else inf)
+    return worst
+
+
+@pytest.mark.parametrize("name", [name for name in DESIGNS if name.startswith(("unrelated", "Greenberg"))])
+def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_differs(name: str) -> None:
+    """DESIGN 10: finite only while no personal answer is known."""
+    design = DESIGNS[name]
+    assert isinstance(design, UnrelatedQuestionDesign)
+    for group in range(len(design.groups)):
+        assert known_answers_loss(design, group) == known_ratio(design, group) == inf
+
+
+def test_a_group_of_one_value_has_nothing_to_know() -> None:
+    assert known_answers_loss(unrelated([[0], [1]], "1/2", ["1", "1/2 1/2"]), 0) == 0
+
+
+def test_the_related_question_has_no_personal_answers_to_know() -> None:
+    design = related([2, 2], [[0], [1]], "9/20")
+    assert known_answers_loss(design, 1) is None
+    with pytest.raises(InputError, match="there is no group 2"):
+        known_answers_loss(design, 2)

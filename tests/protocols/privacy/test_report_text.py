@@ -121,6 +121,19 @@ def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters(design: Desi
     assert f"Epsilon of a whole record {text}" in short(design)
 
 
+def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alone() -> None:
+    sentence = "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs"
+    design = DESIGNS["unrelated, one group"]
+    assert sentence in short(design)
+    assert sentence in full(design)
+    assert "; infinite against who knows a personal answer of the respondent." in full(design)
+    groups = report(design).to_json()["groups"]
+    assert isinstance(groups, list)
+    assert groups[0]["epsilon_if_a_personal_answer_is_known"] == "infinite" != groups[0]["epsilon"]
+    for other in ("Warner", "Du-Zhan"):
+        assert "personal answer" not in full(DESIGNS[other])
+
+
 def test_a_factor_beyond_all_use_is_not_spelled_out() -> None:
     assert odds(13.8) == "a factor of 9.85e+05"
     assert odds(1e6) == odds(13.9) == "a factor of over a million"

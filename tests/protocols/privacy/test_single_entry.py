@@ -103,9 +103,14 @@ def test_unknown_preconditions_weigh_confidences_by_correct_guesses() -> None:
     assert recoverability_unknown(shares("4/5 1/5"), guesses) == Fraction(9, 20)
 
 
-def test_after_mining_is_the_product_with_the_largest_recoverability() -> None:
-    assert after_mining(Fraction(3, 8), shares("1/2 4/5 1/5")) == Fraction(3, 10)
-    assert after_mining(Fraction(3, 8), [Fraction(21, 20)]) == Fraction(63, 160)
+def test_after_mining_is_the_difference_to_the_largest_recoverability() -> None:
+    assert after_mining(Fraction(3, 8), shares("1/8 1/4 1/5")) == Fraction(1, 8)
+    assert after_mining(Fraction(3, 8), [Fraction(0)]) == Fraction(3, 8)
+
+
+def test_after_mining_may_be_negative_and_is_not_clipped() -> None:
+    """The paper's own rules recover 21/20."""
+    assert after_mining(Fraction(3, 8), [Fraction(21, 20)]) == Fraction(-27, 40)
 
 
 def test_a_group_is_worth_its_smallest_entry() -> None:

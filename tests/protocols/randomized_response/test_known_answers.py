@@ -26,7 +26,7 @@ def design_of(case: dict[str, Any]) -> Design:
     return UnrelatedQuestionDesign((2,), ((0,),), theta, ((1 - personal, personal),))
 
 
-@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: f"{case['kind']} {case['yes']} of {case['records']}")
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: f"{case['kind']} {case['yes']}")
 def test_an_estimate_is_the_published_one(case: dict[str, Any]) -> None:
     answers = np.zeros((case["records"], 1), dtype=np.uint8)
     answers[: case["yes"]] = 1
