@@ -6,7 +6,7 @@ name = "{name}"
 
 [data]
 file = "data.csv"          # CSV or Parquet, relative to this file
-id = "id"                  # column that says which record is whose: both parties list the same ids in the same order
+id = "id"                  # column that says which record is whose: both parties list the same ids, in any order
 # class = "outcome"        # column to predict, if this party holds it
 # dataset = "visits-2026"  # coins are made once for each data set of this name (default: the file's name)
 # missing = ["", "?"]      # texts that mean a missing cell

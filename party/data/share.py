@@ -1,4 +1,8 @@
-"""A party's share of the joint table: its record ids, and its columns as attributes (DESIGN 3)."""
+"""A party's share of the joint table: its record ids, and its columns as attributes (DESIGN 3).
+
+Records are sorted by id as soon as they are read, so that two files that list the same people in different orders are
+the same table to both parties.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +22,7 @@ class DataShare:
     """What one party holds.
 
     Args:
-        ids: One a record, distinct, in file order.
+        ids: One per record, distinct, in ascending order of their UTF-8 bytes, whatever order the file has.
         attributes: In file order, without the class.
         table: Codes of the attributes and, last, of the class if it is held.
         class_attribute: None if the class is not held.
@@ -48,7 +52,7 @@ def read_share(
     ignore: Sequence[str] = (),
     missing_tokens: Collection[str] = MISSING_TOKENS,
 ) -> DataShare:
-    """Read a party's file and treat its columns.
+    """Read a party's file, treat its columns and sort its records by id.
 
     Args:
         path: A `.csv` or `.parquet` file.
@@ -70,10 +74,11 @@ def read_share(
     treated = {name: treat(frame.column(name), plan, missing_tokens) for name, plan in plans.items()}
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     class_attribute = None if class_name is None else columns[-1]
+    order = sorted(range(len(ids)), key=ids.__getitem__)
     return DataShare(
-        ids,
+        [ids[row] for row in order],
         columns if class_attribute is None else columns[:-1],
-        Table(columns, np.column_stack([column.codes for column in treated.values()])),
+        Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
         class_attribute,
         {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
     )

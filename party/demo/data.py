@@ -81,7 +81,7 @@ def deal_dataset(name: str, seed: int) -> Halves:
         treatments = {column: data.treatments[column] for column in own if column in data.treatments}
         own += [data.class_name] * (party == owner)
         halves[party] = Half({column: cells[column] for column in own}, treatments, party == owner)
-    return Halves(name, data.class_name, ID, [str(i) for i in range(1, len(data.rows) + 1)], halves)
+    return Halves(name, data.class_name, ID, _numbered(len(data.rows)), halves)
 
 
 def read_own(files: OwnFiles) -> Halves:
@@ -117,8 +117,17 @@ def _lined_up_by_order(frames: Mapping[str, Frame]) -> tuple[list[str], dict[str
             "taken in order",
             path=frames[BOB].path,
         )
-    order = range(lengths[0])
-    return [str(i + 1) for i in order], dict.fromkeys(PARTIES, order)
+    return _numbered(lengths[0]), dict.fromkeys(PARTIES, range(lengths[0]))
+
+
+def _numbered(records: int) -> list[str]:
+    """Return ids that sort in the order of the rows.
+
+    >>> _numbered(10)[::9]
+    ['01', '10']
+    """
+    width = len(str(records))
+    return [f"{number:0{width}}" for number in range(1, records + 1)]
 
 
 def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[str], dict[str, Sequence[int]]]:

@@ -31,7 +31,7 @@ class Local:
         party: Its name.
         table: Its attributes in file order, then the class where it holds one.
         holds_class: Whether the last column of `table` is the class.
-        records: Record ids, in the order of the table.
+        records: Record ids, in the order of the table: ascending at both parties, so that they list alike.
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.

@@ -66,7 +66,7 @@ class Outcome:
 
 
 def split_records(seed: int, records: int, test: Fraction) -> tuple[Index, Index]:
-    """Return the public split (DESIGN 7.4): indices of training and test records, each in file order."""
+    """Return the public split (DESIGN 7.4): indices of training and test records, each ascending."""
     order = np.array(public_order(seed, records), dtype=np.intp)
     held_out = floor(records * test)
     return np.sort(order[held_out:]), np.sort(order[:held_out])

@@ -53,6 +53,21 @@ def test_a_share_has_ids_attributes_in_file_order_and_the_class_last(tmp_path: P
     assert share.missing_labels == {"city": "missing", "age": "missing"}
 
 
+def test_records_are_sorted_by_id_whatever_the_order_of_the_file(tmp_path: Path) -> None:
+    """Ids are compared as texts, so that 10 stands before 9, and an umlaut after every plain letter."""
+    ids = ["Ü1", "9", "10", "b", "B", "a"]
+    rows = [f"v{number},{text},{number % 2}" for number, text in enumerate(ids)]
+    shares = [
+        share_of(tmp_path, "x,id,class\n" + "\n".join(order) + "\n", ignore=[])
+        for order in (rows, rows[::-1], rows[3:] + rows[:3])
+    ]
+    for share in shares:
+        assert share.ids == ["10", "9", "B", "a", "b", "Ü1"] == sorted(ids, key=str.encode)
+        texts = [share.attributes[0].values[code] for code in share.table.codes[:, 0]]
+        assert texts == [f"v{ids.index(text)}" for text in share.ids]
+        assert share.table.attributes == shares[0].table.attributes
+
+
 def test_a_party_without_the_class_has_none(tmp_path: Path) -> None:
     share = share_of(tmp_path, class_name=None, ignore=["note", "class"])
     assert share.class_attribute is None
@@ -111,7 +126,7 @@ def test_a_column_plays_one_part_only(arguments: Any, tmp_path: Path) -> None:
 
 def test_ids_are_taken_as_they_are_even_where_they_read_as_missing(tmp_path: Path) -> None:
     share = share_of(tmp_path, TABLE.replace("r2", "?").replace("r3", " r1"))
-    assert share.ids == ["r1", "?", " r1", "r4"]
+    assert share.ids == [" r1", "?", "r1", "r4"]
 
 
 def test_empty_ids_are_refused_with_their_number_and_the_first_line(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def share_of(dataset: Dataset, folder: Path) -> DataShare:
     with (folder / "table.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", *dataset.columns])
-        writer.writerows([n, *row] for n, row in enumerate(dataset.rows))
+        writer.writerows([f"{n:06}", *row] for n, row in enumerate(dataset.rows))
     return read_share(folder / "table.csv", "alice", "id", dataset.class_name, dataset.treatments)
 
 

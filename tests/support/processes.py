@@ -89,11 +89,11 @@ def finish(process: subprocess.Popen[str], seconds: float = 60) -> Ended:
 
 
 def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Write a CSV file whose first column is the id."""
+    """Write a CSV file whose first column is the id, ascending."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", *header])
-        writer.writerows([f"p{number}", *row] for number, row in enumerate(rows))
+        writer.writerows([f"p{number:06}", *row] for number, row in enumerate(rows))
 
 
 def make_pair(

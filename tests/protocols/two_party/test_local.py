@@ -69,6 +69,14 @@ def test_coins_are_the_same_whenever_asked() -> None:
     assert other.coins(design).shape == (6, 2)
 
 
+def test_a_record_keeps_its_coins_wherever_it_stands_in_the_table() -> None:
+    order = [3, 0, 5, 1, 4, 2]
+    moved = replace(ALICE, table=ALICE.table.rows(order), records=tuple(ALICE.records[row] for row in order))
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (moved.coins(design) == ALICE.coins(design)[order]).all()
+    assert (ALICE.coins(design) != ALICE.coins(design)[order]).any()
+
+
 def test_a_share_is_names_sizes_groups_and_digests() -> None:
     share = ALICE.share(b"nonces")
     assert share.records == 6
