@@ -2,7 +2,8 @@
 
 There is no authority. Each party makes one self-signed certificate and hands it to the other by a way that both
 trust; the operators compare fingerprints. What gRPC then accepts as a peer is exactly that certificate, and a
-name in it is never enough (FAULTS C1). Everything lies in one directory::
+name in it is never enough (FAULTS C1): it is the only root of trust, and may itself sign no other. Everything lies in
+one directory::
 
     key.pem  cert.pem  peers/<name>.pem
 """
@@ -36,6 +37,17 @@ DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")
 _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*", re.ASCII)
 _USAGES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+_KEY_USAGE = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=False,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 Clock = Callable[[], datetime]
 
@@ -66,6 +78,16 @@ class Peer:
             IdentityError: It is expired or not yet valid.
         """
         _check_dates(self.certificate, f"the certificate of {self.name}", now)
+
+    def check_signs_no_other(self) -> None:
+        """Refuse a certificate that may sign others: TLS believes these as it believes the pinned one.
+
+        Without that power, what TLS accepts under it is this very certificate, on every connection (FAULTS C1).
+
+        Raises:
+            IdentityError: It may.
+        """
+        _check_signs_no_other(self.certificate, f"the certificate of {self.name}")
 
 
 @dataclass(frozen=True)
@@ -200,6 +222,7 @@ def _self_signed(
         .not_valid_before(now - HEAD_START)
         .not_valid_after(now + LIFETIME)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_KEY_USAGE, critical=True)
         .add_extension(x509.ExtendedKeyUsage(_USAGES), critical=False)
         .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
         .sign(key, hashes.SHA256())
@@ -222,8 +245,19 @@ def _about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[st
         raise IdentityError(f"{what} does not say what it is for, or for which hosts") from None
     if not set(_USAGES) <= set(usage):
         raise IdentityError(f"{what} is not for both ends of a connection (extended key usage)")
+    _check_signs_no_other(certificate, what)
     texts = (*hosts.get_values_for_type(x509.DNSName), *map(str, hosts.get_values_for_type(x509.IPAddress)))
     return names[0], fingerprint(certificate), texts, certificate
+
+
+def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
+    """NB: gRPC does not ask a root of trust whether it is an authority: the key usage alone keeps it from signing."""
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    except (x509.ExtensionNotFound, ValueError):
+        usage = None
+    if usage is None or usage.key_cert_sign:
+        raise IdentityError(f"{what} may sign others, which would pass for it: take one that `cotally init` has made")
 
 
 def _check_dates(certificate: x509.Certificate, what: str, now: datetime) -> None:

@@ -63,7 +63,7 @@ def connect(
 
     Raises:
         ConfigError: A setting is out of range, or the peer's certificate is not for this host.
-        IdentityError: A certificate is outside its dates, or the peer does not accept ours.
+        IdentityError: A certificate is outside its dates, the peer's may sign others, or the peer does not accept ours.
         PeerLostError: There is no answer.
         PeerError: It is busy with another session, or speaks another version.
     """
@@ -71,6 +71,7 @@ def connect(
     check_patience(patience)
     for party in (identity, peer):
         party.check_dates(clock())
+    peer.check_signs_no_other()
     _check_host(peer, split_address(address)[0])
     line = _Line(identity, peer, address, patience)
     try:

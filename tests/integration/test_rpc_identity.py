@@ -18,6 +18,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError
 from party.identity import LIFETIME, Identity, Peer, create_identity, fingerprint
+from party.pages import Reason
 from party.rpc.client import connect
 from party.rpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
@@ -61,12 +62,16 @@ def identity(
     *,
     start: datetime = NOW - timedelta(hours=1),
     ca: bool = False,
+    signs: bool | None = False,
     issuer: Identity | None = None,
+    key: ec.EllipticCurvePrivateKey | None = None,
 ) -> Identity:
     """Make an identity that `create_identity` would not make."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    certificate = (
+    key = key or ec.generate_private_key(ec.SECP256R1())
+    parts = [x509.NameAttribute(NameOID.COMMON_NAME, name)]
+    parts += [x509.NameAttribute(NameOID.ORGANIZATION_NAME, "issued")] if issuer else []  # else it looks self-signed
+    subject = x509.Name(parts)
+    builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer.certificate.subject if issuer else subject)
@@ -77,9 +82,25 @@ def identity(
         .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage(BOTH), critical=False)
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(issuer.key if issuer else key, hashes.SHA256())
     )
+    if signs is not None:
+        builder = builder.add_extension(_usage(signs=signs), critical=True)
+    certificate = builder.sign(issuer.key if issuer else key, hashes.SHA256())
     return Identity(name, fingerprint(certificate), ("localhost",), certificate, key)
+
+
+def _usage(*, signs: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs,
+        crl_sign=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
 
 
 def refusal(own: Identity | None, peer: Peer, address: str) -> grpc.RpcError:
@@ -125,7 +146,7 @@ def test_a_certificate_out_of_its_dates_is_not_let_in(parties: Parties, handled:
 def test_a_certificate_that_tls_accepts_and_nobody_pinned_is_refused_before_its_call_is_read(
     parties: Parties, handled: list[str]
 ) -> None:
-    alice = identity("alice", ca=True)
+    alice = identity("alice", ca=True, signs=True)
     mallory = identity("mallory", issuer=alice)
     with NodeServer(parties.bob, [alice], "127.0.0.1:0") as server:
         assert refusal(mallory, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
@@ -181,6 +202,61 @@ def test_another_key_is_not_believed_even_under_the_same_name(
     mallory = create_identity(tmp_path, name)
     with NodeServer(mallory, [parties.pinned_alice], "127.0.0.1:0") as server:
         no_session(parties, server.address)
+    assert not handled
+
+
+def certified(name: str, key: ec.EllipticCurvePrivateKey, issuer: Identity) -> Identity:
+    """Make an identity of this key whose certificate another identity has signed."""
+    made = identity(name, issuer=issuer, key=key)
+    made.certificate.verify_directly_issued_by(issuer.certificate)
+    return made
+
+
+AUTHORITIES = {"an authority": (True, True), "a loose one": (False, None), "none": (False, False)}
+"""Of the pinned certificate: whether it calls itself an authority, and whether its usage lets it sign."""
+
+
+@pytest.mark.parametrize("authority", AUTHORITIES)
+@pytest.mark.parametrize("same_key", [True, False], ids=["its own key", "another key"])
+def test_of_all_certificates_that_the_pinned_one_has_signed_none_is_believed(
+    parties: Parties, handled: list[str], authority: str, same_key: bool
+) -> None:
+    """The same name, the same issuer, in date and for this host: only the certificate itself is pinned."""
+    ca, signs = AUTHORITIES[authority]
+    bob = identity("bob", ca=ca, signs=signs)
+    other = certified("bob", bob.key if same_key else ec.generate_private_key(ec.SECP256R1()), bob)
+    with (
+        NodeServer(other, [parties.pinned_alice], "localhost:0") as server,
+        pytest.raises((IdentityError, PeerLostError)),
+    ):
+        connect(parties.alice, bob, server.address, patience=1.0)
+    assert not handled
+
+
+def test_what_we_make_is_believed_and_what_its_key_has_signed_is_not(parties: Parties, handled: list[str]) -> None:
+    other = certified("bob", ec.generate_private_key(ec.SECP256R1()), parties.bob)
+    with NodeServer(other, [parties.pinned_alice], "localhost:0") as server:
+        no_session(parties, server.address)
+    assert not handled
+    with parties.serve() as server:
+        parties.connect(server.address).stop(Reason.CANCELLED)
+    assert handled == ["Open"]
+
+
+@pytest.mark.parametrize("authority", ["an authority", "a loose one"])
+def test_only_a_certificate_that_can_sign_no_other_is_called(
+    parties: Parties, handled: list[str], authority: str
+) -> None:
+    """TLS takes what the pinned certificate has signed for as good as itself: it must have no power to sign."""
+    ca, signs = AUTHORITIES[authority]
+    bob = identity("bob", ca=ca, signs=signs)
+    other = certified("bob", ec.generate_private_key(ec.SECP256R1()), bob)
+    with NodeServer(other, [parties.pinned_alice], "localhost:0") as server:
+        with stub(parties.alice, bob, server.address) as node:
+            assert node.Open(OPEN, timeout=5).version == "1"  # so TLS alone would
+        assert handled.pop() == "Open"
+        with pytest.raises(IdentityError, match=r"^the certificate of bob may sign others"):
+            connect(parties.alice, bob, server.address)
     assert not handled
 
 

@@ -78,6 +78,10 @@ def test_a_new_identity_says_who_and_where_and_for_how_long(tmp_path: Path) -> N
     assert cert.not_valid_after_utc == NOW + LIFETIME
     assert not cert.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
     assert set(cert.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value) == set(BOTH)
+    usage = cert.extensions.get_extension_for_class(x509.KeyUsage)
+    assert usage.critical
+    assert usage.value.digital_signature
+    assert not usage.value.key_cert_sign
     assert isinstance(made.key.curve, ec.SECP256R1)
     loaded = load_identity(tmp_path / "deep" / "alice", clock=at_noon)
     assert loaded.key_pem == made.key_pem
@@ -180,6 +184,7 @@ CERTIFICATES: dict[str, tuple[bytes, str]] = {
     "no use": (certificate(OTHER, usages=None), "does not say what it is for"),
     "no hosts": (certificate(OTHER, hosts=None), "does not say what it is for, or for which hosts"),
     "a name with a slash": (certificate(OTHER, name="../x"), "does not name a party"),
+    "power to sign others": (certificate(OTHER), "may sign others, which would pass for it: take one that `cotally"),
     "no name": (certificate(OTHER, common_names=0), "does not name a party"),
     "two names": (certificate(OTHER, common_names=2), "does not name a party"),
     "another's signature": (
