@@ -18,9 +18,9 @@ from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.identity import check_party_name
 from party.toml import Section, read_toml
+from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.errors import InputError
 from protocols.messages import Terms
-from protocols.paillier.encryption import ShortExponents
 
 T = TypeVar("T")
 

@@ -13,8 +13,8 @@ from phe.paillier import generate_paillier_keypair
 
 from party.errors import IdentityError
 from party.files import read_bytes, write_new
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
-from protocols.paillier.keys import PrivateKey
 
 SECRET_FILE = "secret.key"  # noqa: S105  # a file's name
 PAILLIER_FILE = "paillier.key"

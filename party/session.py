@@ -16,6 +16,7 @@ from party.errors import ConfigError
 from party.factors import with_stored_factors
 from party.keystore import load_private_key, load_secret
 from party.releases import changed_field, check_release, record_release, release_of
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
@@ -69,6 +70,7 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         InputError: A file cannot be used; the text says which and why.
     """
     folder = config.folder
+    key = PaillierKeyHolder(load_private_key(folder, key_floor), config.compute.short_exponents)
     share = read_share(
         config.data.file,
         config.name,
@@ -85,7 +87,7 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         records=tuple(share.ids),
         groups=_groups(config, share),
         dataset=config.data.dataset,
-        secrets=Secrets(load_secret(folder), load_private_key(folder, key_floor), secrets),
+        secrets=Secrets(load_secret(folder), key, secrets),
     )
     if set(config.agree.methods) != {"smc"}:
         _check_groups(local, config)
@@ -118,7 +120,7 @@ def with_workers(local: Local, settings: ComputeSettings) -> Iterator[Local]:
     Raises:
         InputError: They cannot be had.
     """
-    with make_compute(settings, local.secrets.paillier) as compute:
+    with make_compute(settings, local.secrets.key) as compute:
         yield replace(local, compute=compute)
 
 

@@ -69,10 +69,10 @@ class Verdict(Message):
 
 
 @dataclass(frozen=True, repr=False)
-class PublicModulus(Message):
-    """The key holder's Paillier modulus, big-endian."""
+class HolderKey(Message):
+    """The key holder's public key, as its cipher writes it; of Paillier, the modulus, big-endian."""
 
-    modulus: bytes
+    key: bytes
 
 
 @dataclass(frozen=True, repr=False)

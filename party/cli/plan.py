@@ -41,12 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
         domains=[*own, *peer],
         classes=local.class_attribute.size if local.class_attribute else 2,
         patterns=(patterns, arguments.peer_patterns or patterns),
-        key_bits=local.secrets.paillier.public_key.bits,
+        key_bits=local.secrets.key.bits,
     )
     workers = config.compute.workers or available_cpus()
     at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
-    with make_compute(at_home, local.secrets.paillier) as compute:
-        speed = calibrate(local.secrets.paillier, compute.encryption, workers)
+    with make_compute(at_home, local.secrets.key) as compute:
+        speed = calibrate(local.secrets.key, compute.encryption, workers)
     print(forecast(sizes, terms, speed, arguments.splits))
     print(
         "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): "

@@ -20,10 +20,11 @@ from party.creation import CONFIG_FILE
 from party.factors import BLOCK_FACTORS, FactorStore
 from party.keystore import load_private_key, load_secret
 from party.session import load_local
-from protocols.counting.compute import PageEncryptor
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import InputError
 from protocols.role import Progress
+from protocols.work import PageEncryptor
 
 SUMMARY = "make random factors while the machine is idle"
 
@@ -56,13 +57,13 @@ def run(arguments: argparse.Namespace) -> int:
     key = load_private_key(config.folder, KEY_FLOOR)
     store = FactorStore(config.folder, load_secret(config.folder), key.public_key)
     wanted = 0 if arguments.status else _wanted(arguments, config, store)
-    settings = replace(config.compute, cluster=None, short_exponents=None)
+    settings = replace(config.compute, cluster=None)
     if arguments.workers is not None:
         settings = replace(settings, workers=arguments.workers)
     if wanted:
         progress = make_progress(arguments.progress)
         try:
-            with make_compute(settings, key) as compute:
+            with make_compute(settings, PaillierKeyHolder(key)) as compute:
                 _make(store, compute.encryption, wanted, arguments.seconds, progress)
         except KeyboardInterrupt:
             pass

@@ -93,7 +93,7 @@ def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSett
     if arguments.progress != "auto" or local.compute is None or settings.cluster is not None:
         return announce  # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     workers = settings.workers or available_cpus()
-    speed = calibrate(local.secrets.paillier, local.compute.encryption, workers)
+    speed = calibrate(local.secrets.key, local.compute.encryption, workers)
 
     def announce_with_costs(agreed: Agreed) -> None:
         announce(agreed)

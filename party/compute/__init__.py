@@ -1,12 +1,12 @@
 """Where a party's heavy arithmetic is done: in this process, in worker processes, or on a Dask cluster.
 
 Each place is a map whose results come in order and which takes only a few tasks ahead; the core
-(`protocols.counting.compute`) does not see which one it is, and the results are equal.
+(`protocols.work`) does not see which one it is, and the results are equal.
 
 What a worker is given:
 
 * to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public modulus. No private key.
-* to *encrypt*: the factors of our own Paillier key and the plaintexts of one page. It draws its chance by itself.
+* to *encrypt*: our own private key of the cipher and the plaintexts of one page. It draws its chance by itself.
 
 No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
 on, so it sees what its workers see: whoever runs the cluster holds the party's Paillier key once it encrypts there.
@@ -20,8 +20,8 @@ from party.compute.encryption import ParallelEncryptor
 from party.compute.ordered import WorkerError
 from party.compute.pool import LocalPool
 from party.compute.settings import ComputeSettings, available_cpus
-from protocols.counting.compute import Compute, InlineWorkers, Workers
-from protocols.paillier.keys import PrivateKey
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.work import Compute, InlineWorkers, Workers
 
 __all__ = [
     "Cluster",
@@ -35,7 +35,7 @@ __all__ = [
 
 
 @contextmanager
-def make_compute(settings: ComputeSettings, private_key: PrivateKey) -> Iterator[Compute]:
+def make_compute(settings: ComputeSettings, key: AnyKeyHolder) -> Iterator[Compute]:
     """Hold workers for as long as the context lasts; their tables of the key are made once.
 
     NB: enter before a channel or a server of gRPC is made.
@@ -44,7 +44,7 @@ def make_compute(settings: ComputeSettings, private_key: PrivateKey) -> Iterator
         WorkerError: The cluster cannot be used.
     """
     with _workers(settings) as workers:
-        yield Compute(ParallelEncryptor(private_key, workers, settings.short_exponents), workers)
+        yield Compute(ParallelEncryptor(key, workers), workers)
 
 
 def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:

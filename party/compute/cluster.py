@@ -21,7 +21,6 @@ from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from party.compute.nodes import pack_nodes
 from party.compute.ordered import AHEAD, WorkerError, ordered_map
 from protocols.errors import CotallyError
 
@@ -48,7 +47,6 @@ class Cluster:
     """
 
     def __init__(self, address: str) -> None:
-        pack_nodes()
         self._address = address
         self._client = _connect(address)
         try:

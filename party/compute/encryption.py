@@ -1,6 +1,6 @@
-"""Encryption by workers: a task holds the factors of our key and the plaintexts of one page, and nothing more.
+"""Encryption by workers: a task holds our private key and the plaintexts of one page, and nothing more.
 
-The tables of the key are made once a process. Chance comes from the operating system, asked by the worker itself: no
+The tables of the key are made once per process. Chance comes from the operating system, asked by the worker itself: no
 worker starts from another's state (FAULTS case 27), and a task that is done twice gives other ciphertexts.
 """
 
@@ -10,11 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from protocols.counting.compute import Workers
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.ciphertext import write_page
-from protocols.paillier.encryption import Encryptor, ShortExponents
-from protocols.paillier.keys import PrivateKey
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.work import PageEncryptor, Workers
 
 _KEYS = 2  # 50 MB each
 _one_at_a_time = threading.Lock()  # a worker of a cluster may have several threads
@@ -24,9 +21,7 @@ _one_at_a_time = threading.Lock()  # a worker of a cluster may have several thre
 class EncryptionTask:
     """One page to encrypt."""
 
-    p: Integer
-    q: Integer
-    short_exponents: ShortExponents | None
+    key: AnyKeyHolder
     messages: Sequence[int]
 
 
@@ -34,36 +29,29 @@ def encrypt_page(task: EncryptionTask) -> bytes:
     """Encrypt a page as it crosses.
 
     Raises:
-        InputError: A message is not below the modulus, or the source of randomness failed.
+        InputError: A message is out of the cipher's range, or the source of randomness failed.
     """
     with _one_at_a_time:
-        key, encryptor = _tables(task.p, task.q, task.short_exponents)
-        return write_page(key.public_key, encryptor.encrypt(task.messages))
+        (page,) = _encryptor(task.key).encrypt_pages([task.messages])
+        return page
 
 
 @lru_cache(maxsize=_KEYS)
-def _tables(p: Integer, q: Integer, short_exponents: ShortExponents | None) -> tuple[PrivateKey, Encryptor]:
-    key = PrivateKey(p, q)
-    return key, Encryptor(key, secrets, short_exponents)
+def _encryptor(key: AnyKeyHolder) -> PageEncryptor:
+    return key.encryption(secrets)
 
 
 class ParallelEncryptor:
     """Encrypts pages under our key by workers.
 
     Args:
-        private_key: Ours.
+        key: Ours.
         workers: Who encrypts.
-        short_exponents: The request for short exponents, with its assumption.
     """
 
-    def __init__(
-        self, private_key: PrivateKey, workers: Workers, short_exponents: ShortExponents | None = None
-    ) -> None:
-        self._key, self._workers, self._short_exponents = private_key, workers, short_exponents
+    def __init__(self, key: AnyKeyHolder, workers: Workers) -> None:
+        self._key, self._workers = key, workers
 
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         """Return the pages as they cross, in order; every ciphertext is fresh."""
-        return self._workers.map(encrypt_page, map(self._task, pages))
-
-    def _task(self, messages: Sequence[int]) -> EncryptionTask:
-        return EncryptionTask(self._key.p, self._key.q, self._short_exponents, messages)
+        return self._workers.map(encrypt_page, (EncryptionTask(self._key, messages) for messages in pages))

@@ -19,7 +19,6 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from party.compute.nodes import pack_nodes
 from party.compute.ordered import AHEAD, WorkerError, ordered_map
 from party.compute.worker import serve
 
@@ -34,7 +33,6 @@ class LocalPool:
     """A few worker processes; a context, at whose end they end."""
 
     def __init__(self, workers: int) -> None:
-        pack_nodes()
         self._lock = Lock()
         self._closed = False
         self._workers: list[_Worker] = []

@@ -4,8 +4,8 @@ import os
 import re
 from dataclasses import dataclass
 
+from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.errors import InputError
-from protocols.paillier.encryption import ShortExponents
 
 ALL_CPUS = 0
 MOST_WORKERS = 1024

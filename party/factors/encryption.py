@@ -1,4 +1,4 @@
-"""Encryption with factors made ahead: one multiplication a ciphertext, while they last."""
+"""Encryption with factors made ahead: one multiplication per ciphertext, while they last."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,11 +7,12 @@ from pathlib import Path
 
 from party.errors import FactorsError
 from party.factors.store import FactorStore
-from protocols.counting.compute import Compute, PageEncryptor, inline
-from protocols.paillier.ciphertext import write_page
-from protocols.paillier.encryption import encrypt_with
-from protocols.paillier.keys import PublicKey
+from protocols.ciphers.paillier.cipher import as_paillier
+from protocols.ciphers.paillier.ciphertext import write_page
+from protocols.ciphers.paillier.encryption import encrypt_with
+from protocols.ciphers.paillier.keys import PublicKey
 from protocols.two_party.local import Local
+from protocols.work import Compute, InlineWorkers, PageEncryptor
 
 
 class StoredFactors:
@@ -62,8 +63,8 @@ class StoredFactors:
 def with_stored_factors(local: Local, folder: Path) -> tuple[Local, StoredFactors]:
     """Let a party encrypt with the factors in its folder, as far as there are any, and as it would otherwise then."""
     secrets = local.secrets
-    public_key = secrets.paillier.public_key
-    compute = local.compute or inline(secrets.paillier, secrets.randomness)
+    public_key = as_paillier(secrets.key).public.public_key
+    compute = local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
     store = FactorStore(folder, secrets.coins, public_key)
     encryption = StoredFactors(store, public_key, compute.encryption)
     return replace(local, compute=Compute(encryption, compute.workers)), encryption

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from party.errors import FactorsError
-from protocols.paillier.keys import PublicKey
+from protocols.ciphers.paillier.keys import PublicKey
 from protocols.randomness import canonical
 
 ID_BYTES = 16

@@ -11,8 +11,8 @@ from pathlib import Path
 from party.errors import FactorsError
 from party.factors.seal import BOTTOM, HEADER_BYTES, ID_BYTES, TAG_BYTES, Seal, derive_key, key_digest, read_header
 from party.factors.witness import LockedWitness, Machine, Mark, Witness
-from protocols.paillier.arithmetic import Integer, from_bytes
-from protocols.paillier.keys import PublicKey
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
+from protocols.ciphers.paillier.keys import PublicKey
 
 STORE_FILE = "factors.store"
 BLOCK_FACTORS = 128

@@ -14,6 +14,6 @@ def forecast_agreed(agreed: Agreed, local: Local, speed: Speed) -> Forecast:
         domains=[attribute.size for attribute in schema.attributes],
         classes=schema.classes,
         patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
-        key_bits=local.secrets.paillier.public_key.bits,
+        key_bits=local.secrets.key.bits,
     )
     return forecast(sizes, agreed.terms, speed)

@@ -5,11 +5,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from protocols.counting.compute import PageEncryptor
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.ciphertext import read_page
-from protocols.paillier.keys import PrivateKey
-from protocols.paillier.packing import seal
+import numpy as np
+
+from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
+from protocols.work import PageEncryptor
 
 _PAGE = 128
 _LEAST_SECONDS = 0.3
@@ -22,20 +21,20 @@ class Speed:
 
     encrypt: float
     read: float
-    multiply: float
+    add: float
     seal: float
     decrypt: float
 
 
-def calibrate(private_key: PrivateKey, encryption: PageEncryptor, workers: int) -> Speed:
+def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> Speed:
     """Measure; both parties are taken to be equally fast.
 
     Args:
-        private_key: Ours: the peer's has the same size.
+        key: Ours: the peer's has the same size.
         encryption: As the run will use it.
         workers: How many pages it makes at a time.
     """
-    public = private_key.public_key
+    cipher = key.public
     messages = [secrets.randbelow(2) for _ in range(_PAGE)]
     pages = [messages] * (4 * workers)
     page = list(encryption.encrypt_pages(pages))[-1]  # every worker makes its tables
@@ -44,24 +43,20 @@ def calibrate(private_key: PrivateKey, encryption: PageEncryptor, workers: int) 
         started = time.perf_counter()
         page = list(encryption.encrypt_pages(pages))[-1]
         rounds.append((time.perf_counter() - started) / (len(pages) * _PAGE))
-    values = read_page(public, page)
+    values = cipher.read(page)
+    one_group = np.zeros(_PAGE, dtype=np.intp)
+    reply = [Reply(cipher.take(values, one_group[:1]), slots=1)]
+    sealed = cipher.seal(reply, 1, secrets)
     return Speed(
         encrypt=min(rounds),
-        read=_seconds_a_call(lambda: read_page(public, page)) / _PAGE,
-        multiply=_seconds_a_call(lambda: _multiply_all(values, public.n_square)) / _PAGE,
-        seal=_seconds_a_call(lambda: seal(public, None, 1, secrets)),
-        decrypt=_seconds_a_call(lambda: private_key.decrypt(values[0])),
+        read=_seconds_per_call(lambda: cipher.read(page)) / _PAGE,
+        add=_seconds_per_call(lambda: sum_by_group(cipher, values, one_group, 1)) / _PAGE,
+        seal=_seconds_per_call(lambda: cipher.seal(reply, 1, secrets)),
+        decrypt=_seconds_per_call(lambda: key.counts(sealed, [Shape(1, 1)], 1)),
     )
 
 
-def _multiply_all(values: list[Integer], modulus: Integer) -> Integer:
-    result = Integer(1)
-    for value in values:
-        result = result * value % modulus
-    return result
-
-
-def _seconds_a_call(call: Callable[[], object]) -> float:
+def _seconds_per_call(call: Callable[[], object]) -> float:
     calls, started = 0, time.perf_counter()
     while (passed := time.perf_counter() - started) < _LEAST_SECONDS:
         call()

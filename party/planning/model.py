@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import floor, prod
 
 from party.planning.calibration import Speed
+from protocols.ciphers.paillier.packing import slot_width
 from protocols.messages import Terms
-from protocols.paillier.packing import slot_width
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_A_SPLIT, _TEST_PLANES_A_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
@@ -122,17 +122,15 @@ class _Model:
 
     def setting_up(self, encrypted: float) -> float:
         """Encryption and the evaluator's share of it, which go on side by side."""
-        multiplications = 2 if self.by_coins() else self.window()
-        return max(
-            encrypted * self.speed.encrypt, encrypted * (self.speed.read + multiplications * self.speed.multiply)
-        )
+        additions = 2 if self.by_coins() else self.window()
+        return max(encrypted * self.speed.encrypt, encrypted * (self.speed.read + additions * self.speed.add))
 
     def counting(self, counts: float) -> float:
         """Multiplications of rows, packing, sealing and decrypting."""
         rows = 2 * self.distinct_rows() * self.levels() if self.by_coins() else 0.0
         width = slot_width(self.train)
         each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
-        return (rows + counts * (width + 1)) * self.speed.multiply + each
+        return (rows + counts * (width + 1)) * self.speed.add + each
 
     def replies(self, counts: float) -> float:
         """Packed ciphertexts that travel back."""

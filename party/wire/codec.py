@@ -26,7 +26,7 @@ from protocols.role import Message
 MAX_FRAME: Final = 256 << 20
 DIGEST_BYTES: Final = 32
 NONCE_BYTES: Final = 32
-MAX_MODULUS_BYTES: Final = 2048
+MAX_KEY_BYTES: Final = 2048
 MAX_LABEL: Final = 1024  # characters of a name or a value label
 MAX_ATTRIBUTES: Final = 4096
 MAX_VALUES: Final = 256  # a code is one byte
@@ -213,8 +213,8 @@ def _finite(message: m.EstimatedGains | m.EstimatedCounts) -> bool:
     return all(math.isfinite(value) for value in message.values)
 
 
-def _modulus_valid(message: m.PublicModulus) -> bool:
-    return 1 <= len(message.modulus) <= MAX_MODULUS_BYTES and message.modulus[0] != 0
+def _key_valid(message: m.HolderKey) -> bool:
+    return 1 <= len(message.key) <= MAX_KEY_BYTES
 
 
 def _always(_message: Message) -> bool:
@@ -232,11 +232,11 @@ ENTRIES: Final = (
         lambda message: len(message.field) <= MAX_LABEL,
     ),
     _Entry(
-        "public_key",
-        m.PublicModulus,
-        lambda message: wire.PublicKey(modulus=message.modulus),
-        lambda proto: m.PublicModulus(proto.modulus),
-        _modulus_valid,
+        "holder_key",
+        m.HolderKey,
+        lambda message: wire.HolderKey(key=message.key),
+        lambda proto: m.HolderKey(proto.key),
+        _key_valid,
     ),
     _Entry(
         "disguised_page",

@@ -14,10 +14,10 @@ from math import lgamma, log
 
 import numpy as np
 
-from protocols.counting.engine import Answer, CountTable, Query
 from protocols.counting.estimated import Estimator
 from protocols.counting.expanded import cell_count
 from protocols.counting.view import View
+from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
 from protocols.randomized_response.tail import error_bound
 from protocols.tables.expression import Expression

@@ -1,6 +1,6 @@
 """Secure counting by dot products, the paper's protocol (Hybrid 2.1; Goethals 2004; DESIGN 6.1).
 
-`N(E) = V_a . V_b`: the key holder sends `Enc(V_a[i])` for every record, the evaluator multiplies those with
+`N(E) = V_a . V_b`: the key holder sends `Enc(V_a[i])` for every record, the evaluator adds those with
 `V_b[i] = 1`, and the key holder decrypts. Three economies, without which `smc` would be slower than it has to be:
 
 * a *plane* packs several 0/1 columns of the key holder into one plaintext a record: all `A = v` (and class) of its
@@ -15,23 +15,21 @@ Both sides compute the same plan from the queries alone, so nothing but cipherte
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product as combinations
+from typing import Generic
 
 import numpy as np
 
-from protocols.counting.compute import PageEncryptor
-from protocols.counting.engine import Answer, Predictor, Query
+from protocols.ciphers.port import AnyCiphertexts, Index, Reply, Shape, Sums, Values
 from protocols.counting.expanded import cell_count
-from protocols.counting.replies import Reply, Replying, Shape, Telling, page_length
+from protocols.counting.replies import Replying, Telling, page_length
+from protocols.counts import Answer, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
-from protocols.paillier.arithmetic import Integer, product
-from protocols.paillier.ciphertext import read_page
-from protocols.paillier.keys import PublicKey
-from protocols.paillier.packing import pack_bits, slot_width, slots_per_reply
 from protocols.role import Progress, Role, Send, receive
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
+from protocols.work import PageEncryptor
 
 _PHASE = "encrypting columns"
 
@@ -79,9 +77,9 @@ class Layout:
         return frozenset(range(len(self.schema.columns))) - self.holder_columns
 
 
-def make_layout(schema: Schema, key_holder: str, records: int, tests: int, public_key: PublicKey) -> Layout:
+def make_layout(schema: Schema, key_holder: str, records: int, tests: int, cipher: AnyCiphertexts) -> Layout:
     """Lay the planes out for this key: as many slots as a reply can carry."""
-    return Layout(schema, key_holder, records, tests, slots_per_reply(public_key, slot_width(records)))
+    return Layout(schema, key_holder, records, tests, cipher.slots(records))
 
 
 def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:
@@ -132,7 +130,7 @@ def planes_of(items: Sequence[Item]) -> list[Plane]:
     return list(dict.fromkeys(item.plane for item in items))
 
 
-class DotProductKeyHolder:
+class DotProductKeyHolder(Generic[Values]):
     """The party whose columns are encrypted.
 
     Args:
@@ -144,7 +142,9 @@ class DotProductKeyHolder:
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
 
-    def __init__(self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: Telling) -> None:
+    def __init__(
+        self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: Telling[Values]
+    ) -> None:
         self._encryption, self._layout, self._telling = encryption, layout, telling
         self._train, self._test = train, test
         self._known: set[Plane] = set()
@@ -168,16 +168,17 @@ class DotProductKeyHolder:
         done, total = 0, len(planes) * len(codes)
         for page in self._encryption.encrypt_pages(self._pages(planes, codes)):
             yield Send(CiphertextPage(page))
-            done += len(page) // self._telling.public_key.ciphertext_bytes
+            done += len(page) // self._telling.key.public.ciphertext_bytes
             yield Progress(_PHASE, done, total)
 
     def _pages(self, planes: Sequence[Plane], codes: Codes) -> Iterator[list[int]]:
         """Yield the plaintexts of all planes, a page at a time; no page holds two planes."""
-        width, length = slot_width(self._layout.records), page_length(self._telling.public_key)
+        key = self._telling.key
+        length = page_length(key.public)
         for plane in planes:
             inside = plane.path.satisfied_by(codes)
             columns = np.stack([inside & slot.satisfied_by(codes) for slot in plane.slots], axis=1)
-            plaintexts = pack_bits(columns, width)
+            plaintexts = key.pack(columns, self._layout.records)
             for start in range(0, len(codes), length):
                 yield plaintexts[start : start + length]
 
@@ -188,22 +189,21 @@ class DotProductKeyHolder:
         return (yield from self._telling.correct())
 
 
-class DotProductEvaluator:
-    """The party that multiplies the ciphertexts of the records it selects.
+class DotProductEvaluator(Generic[Values]):
+    """The party that adds the ciphertexts of the records it selects.
 
     Args:
         layout: Of both sides.
         train, test: Joint codes with our own columns filled in.
-        public_key: The peer's.
-        replying: Packs, sends and checks counts.
+        replying: Seals, sends and checks counts, under the peer's key.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, layout: Layout, train: Codes, test: Codes, public_key: PublicKey, replying: Replying) -> None:
-        self._layout, self._key, self._replying = layout, public_key, replying
+    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: Replying[Values]) -> None:
+        self._layout, self._cipher, self._replying = layout, replying.cipher, replying
         self._train, self._test = train, test
-        self._known: dict[Plane, list[Integer]] = {}
+        self._known: dict[Plane, Values] = {}
 
     def set_up(self) -> Role[None]:
         """Nothing is received before the first batch."""
@@ -215,39 +215,44 @@ class DotProductEvaluator:
         planes = planes_of(items)
         new = yield from self._receive([plane for plane in planes if plane not in self._known], len(self._train))
         self._known = {plane: new[plane] if plane in new else self._known[plane] for plane in planes}
-        products = [self._multiply(item, self._known[item.plane], self._train) for item in items]
         replies = []
         for slots in sorted({len(item.plane.slots) for item in items}):
-            cells = (p for p, item in zip(products, items, strict=True) if len(item.plane.slots) == slots)
-            replies.append(Reply(tuple(cells), slots))
+            same = [item for item in items if len(item.plane.slots) == slots]
+            sums = self._cipher.sums(len(same))
+            for position, item in enumerate(same):
+                self._select(sums, position, item, self._known[item.plane], self._train)
+            replies.append(Reply(sums.totals(), slots))
         return (yield from self._replying.answers(queries, replies))
 
-    def _receive(self, planes: Sequence[Plane], records: int) -> Role[dict[Plane, list[Integer]]]:
-        received: dict[Plane, list[Integer]] = {}
+    def _receive(self, planes: Sequence[Plane], records: int) -> Role[dict[Plane, Values]]:
+        received: dict[Plane, Values] = {}
         for number, plane in enumerate(planes):
-            vector: list[Integer] = []
-            while len(vector) < records:
-                page = read_page(self._key, (yield from receive(CiphertextPage)).ciphertexts)
-                if not 0 < len(page) <= records - len(vector):
+            pages: list[Values] = []
+            done = 0
+            while done < records:
+                page = self._cipher.read((yield from receive(CiphertextPage)).ciphertexts)
+                if not 0 < len(page) <= records - done:
                     raise PeerError("the peer sent more or fewer ciphertexts than there are records")
-                vector += page
-                yield Progress(_PHASE, number * records + len(vector), len(planes) * records)
-            received[plane] = vector
+                pages.append(page)
+                done += len(page)
+                yield Progress(_PHASE, number * records + done, len(planes) * records)
+            received[plane] = self._cipher.join(pages)
         return received
 
-    def _multiply(self, item: Item, vector: Sequence[Integer], codes: Codes) -> Integer | None:
-        rows = np.flatnonzero(item.selection.satisfied_by(codes))
-        return product((vector[row] for row in rows.tolist()), self._key.n_square) if len(rows) else None
+    def _select(self, sums: Sums[Values], position: int, item: Item, vector: Values, codes: Codes) -> None:
+        """Add the ciphertexts of an item's records to the sum at a position."""
+        rows: Index = np.flatnonzero(item.selection.satisfied_by(codes))
+        sums.add(self._cipher.take(vector, rows), np.full(len(rows), position, dtype=np.intp))
 
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Add the rightly classified test records of all leaves under encryption: one number is disclosed."""
-        if not len(self._test):
-            return (yield from self._replying.correct(None))
-        items = plan_correct(tree, self._layout)
-        vectors = yield from self._receive(planes_of(items), len(self._test))
-        products = (self._multiply(item, vectors[item.plane], self._test) for item in items)
-        total = product((p for p in products if p is not None), self._key.n_square)
-        return (yield from self._replying.correct(total))
+        total = self._cipher.sums(1)
+        if len(self._test):
+            items = plan_correct(tree, self._layout)
+            vectors = yield from self._receive(planes_of(items), len(self._test))
+            for item in items:
+                self._select(total, 0, item, vectors[item.plane], self._test)
+        return (yield from self._replying.correct(total.totals()))
 
 
 def shapes_of(items: Sequence[Item]) -> list[Shape]:

@@ -12,9 +12,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.counting.expanded import Index, cell_count, expand, merge_equal
 from protocols.counting.view import View
+from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.tables.expression import ROOT, Expression, Term
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Answer, CountTable, Query
+from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.multi_group import MultiGroupDesign, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from protocols.counting.engine import Answer, Predictor, Query
 from protocols.counting.expanded import RowSets, tally
+from protocols.counts import Answer, Predictor, Query
 from protocols.role import Role
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

@@ -6,8 +6,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protocols.counting.engine import Answer, CountTable, Estimates, Predictor, Query, stacks
 from protocols.counting.estimated import Estimator
+from protocols.counts import Answer, CountTable, Estimates, Predictor, Query, stacks
 from protocols.errors import PeerError
 from protocols.messages import EstimatedCounts
 from protocols.role import Role, exchange

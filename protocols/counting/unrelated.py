@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.counting.expanded import Index, RowSets, merge_equal, tally
+from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Query
 from protocols.errors import InputError
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from protocols.counting.engine import Counts, CountTable, Estimates, Query
+from protocols.counts import Counts, CountTable, Estimates, Query
 from protocols.errors import InputError, PeerError
 from protocols.learning.impurity import TIE, gains, projected_gains
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protocols.counting.engine import CountTable, stacks
+from protocols.counts import CountTable, stacks
 
 TIE = 1e-9
 

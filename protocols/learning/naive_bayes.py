@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Counts, CountTable, Query
+from protocols.counts import Counts, CountTable, Query
 from protocols.errors import InputError
 from protocols.role import Role
 from protocols.tables.expression import ROOT

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import Estimates, Query
+from protocols.counts import Estimates, Query
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.tables.expression import Expression
 

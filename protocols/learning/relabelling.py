@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from protocols.counting.engine import Counts, CountTable, Estimates, Query
+from protocols.counts import Counts, CountTable, Estimates, Query
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.role import Role
 from protocols.tables.expression import Expression

@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from protocols.counting.engine import Answer, Contributions, Query
+from protocols.counts import Answer, Contributions, Query
 from protocols.learning.impurity import gain_gradient, projected_gains
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile

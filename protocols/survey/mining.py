@@ -6,8 +6,8 @@ The learners are those of the two-party half; only where counts come from differ
 from dataclasses import dataclass
 from math import sqrt
 
-from protocols.counting.engine import Classifier
 from protocols.counting.projected import ProjectedEstimates
+from protocols.counts import Classifier
 from protocols.learning.hybrid_id3 import ALL, HybridId3
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.pruning import prune

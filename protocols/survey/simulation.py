@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from protocols.counting.engine import Classifier
+from protocols.counts import Classifier
 from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.multi_group import MultiGroupDesign

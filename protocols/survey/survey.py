@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.engine import CellWeights, Classifier, Contributions, Estimates
 from protocols.counting.estimated import Estimator
 from protocols.counting.unrelated import UnrelatedEstimator
 from protocols.counting.view import View
+from protocols.counts import CellWeights, Classifier, Contributions, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.multi_group import MultiGroupDesign

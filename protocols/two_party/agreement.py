@@ -142,8 +142,8 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
         return Objection(str(error).split(" ", 1)[0], str(error))
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    if local.secrets.paillier.public_key.bits < terms.key_bits:
-        return Objection("key_bits", f"our Paillier key is smaller than {terms.key_bits} bits")
+    if local.secrets.key.bits < terms.key_bits:
+        return Objection("key_bits", f"our key is smaller than {terms.key_bits} bits")
     return None
 
 

@@ -3,23 +3,23 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from protocols.counting.compute import Compute
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
-from protocols.paillier.keys import PrivateKey
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.randomness import Randomness, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
+from protocols.work import Compute
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """What never leaves: the key of the coins, the Paillier key, and the source of secret chance."""
+    """What never leaves: the key of the coins, the key of the cipher, and the source of secret chance."""
 
     coins: bytes
-    paillier: PrivateKey
+    key: AnyKeyHolder
     randomness: Randomness
 
 

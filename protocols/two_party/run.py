@@ -1,7 +1,7 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
     disguised copies  both ways (not for `smc`)
-    public modulus    from the key holder (not for `randomized`)
+    public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
     the tree          level by level
     accuracy          one number
@@ -13,11 +13,12 @@ Both sides run the same code; which of them is key holder follows from what both
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, prod
+from typing import Any
 
 import numpy as np
 
+from protocols.ciphers.port import AnyCiphertexts
 from protocols.counting.checks import Checks, Plausibility
-from protocols.counting.compute import inline
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.encrypted_coins import (
     EncryptedCoinsEvaluator,
@@ -31,8 +32,7 @@ from protocols.counting.view import View, make_view
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
-from protocols.messages import DisguisedPage, ModelDigest, PublicModulus
-from protocols.paillier.keys import PublicKey, check_peer_modulus
+from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
 from protocols.randomized_response.tail import largest_factor
 from protocols.randomness import public_order
@@ -40,9 +40,12 @@ from protocols.role import Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
+from protocols.work import Compute, InlineWorkers
 
 PAGE_RECORDS = 1 << 14
-SecureEngine = EncryptedCoinsKeyHolder | EncryptedCoinsEvaluator | DotProductKeyHolder | DotProductEvaluator
+SecureEngine = (
+    EncryptedCoinsKeyHolder[Any] | EncryptedCoinsEvaluator[Any] | DotProductKeyHolder[Any] | DotProductEvaluator[Any]
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ class Outcome:
     """What both parties end with.
 
     `correct` is the number of test records classified rightly: exact, for `randomized` an estimate whose standard
-    error is at most `standard_error`, None without test records. `key_holder` and `fingerprint` name the Paillier key
-    that was used, if any.
+    error is at most `standard_error`, None without test records. `key_holder` and `fingerprint` name the key that was
+    used, if any.
     """
 
     tree: Tree
@@ -93,7 +96,7 @@ class _Run:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
         self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
-        self._key: PublicKey | None = None
+        self._key: AnyCiphertexts | None = None
 
     def play(self) -> Role[Outcome]:
         """Go through the steps."""
@@ -151,30 +154,29 @@ class _Run:
         holds_key = holder == self._local.party
         self._key = yield from self._share_key(holds_key)
         secrets, sizes = self._local.secrets, (len(train), len(test))
-        telling = Telling(secrets.paillier, checks, *sizes)
+        telling = Telling(secrets.key, checks, *sizes)
         replying = Replying(self._key, checks, *sizes, secrets.randomness)
-        compute = self._local.compute or inline(secrets.paillier, secrets.randomness)
+        compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
         if not self._counts_by_coins():
             layout = make_layout(train.schema, holder, *sizes, self._key)
             if holds_key:
                 return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
-            return DotProductEvaluator(layout, train.codes, test.codes, self._key, replying)
+            return DotProductEvaluator(layout, train.codes, test.codes, replying)
         if holds_key:
             design = self._agreed.own_design
             patterns = design.pattern_of(self._coins[np.concatenate([self._train, self._test])])
             return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
-        return EncryptedCoinsEvaluator(train, test, self._key, replying, compute.workers)
+        return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
 
     def _counts_by_coins(self) -> bool:
         return self._terms.method == "hybrid" and self._terms.engine == "encrypted_coins"
 
-    def _share_key(self, holds_key: bool) -> Role[PublicKey]:
-        own = self._local.secrets.paillier.public_key
+    def _share_key(self, holds_key: bool) -> Role[AnyCiphertexts]:
+        own = self._local.secrets.key
         if holds_key:
-            yield Send(PublicModulus(own.modulus_bytes))
-            return own
-        message = yield from receive(PublicModulus)
-        return check_peer_modulus(message.modulus, self._terms.key_bits, own.n)
+            yield Send(HolderKey(own.public.announcement))
+            return own.public
+        return own.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
 
     def _outcome(self, result: Result, correct: float, error: float) -> Outcome:
         secure = self._terms.method != "randomized"

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from protocols.counting.engine import Answer, Counts, Query
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.view import View, make_view, peer_columns
+from protocols.counts import Answer, Counts, Query
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.learning.relabelling import label_leaves
 from protocols.learning.tree import Tree

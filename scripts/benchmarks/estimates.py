@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 from _lab import make_parser, publish, say
 
-from protocols.counting.engine import Query
 from protocols.counting.expanded import tally
+from protocols.counts import Query
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.multi_group import MultiGroupDesign

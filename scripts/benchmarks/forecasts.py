@@ -15,9 +15,9 @@ from party.compute import ComputeSettings, available_cpus, make_compute
 from party.demo.data import Halves, deal_dataset
 from party.planning.calibration import Speed, calibrate
 from party.planning.model import Sizes, forecast
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.messages import Terms
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.keys import PrivateKey
 from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 
 FACTOR = 2.0

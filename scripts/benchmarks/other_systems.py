@@ -35,9 +35,9 @@ from phe.paillier import generate_paillier_keypair
 from party.data import Column, ColumnTreatment, treat
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
-from protocols.paillier.arithmetic import Integer, multiply_by_key
-from protocols.paillier.encryption import Encryptor, ShortExponents
-from protocols.paillier.keys import PrivateKey
+from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.keys import PrivateKey
 
 Row = dict[str, object]
 
@@ -292,7 +292,7 @@ def our_costs(bits: int, page: int, rounds: int) -> Mapping[str, Cost]:
     return {
         "encrypt, full exponents": best(lambda: full.encrypt(ones), page, rounds),
         "encrypt, short exponents": best(lambda: short.encrypt(ones), page, rounds),
-        "add": best(lambda: multiply_by_key(values, keys, 4, square), page, rounds),
+        "add": best(lambda: multiply_into([None] * 4, values, keys, square), page, rounds),
     }
 
 

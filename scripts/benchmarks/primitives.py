@@ -12,11 +12,11 @@ import numpy as np
 from _lab import make_parser, publish, say
 from phe.paillier import generate_paillier_keypair
 
-from protocols.paillier.arithmetic import Integer, multiply_by_key
-from protocols.paillier.ciphertext import read_page, write_page
-from protocols.paillier.encryption import Encryptor, ShortExponents
-from protocols.paillier.keys import PrivateKey
-from protocols.paillier.packing import pack_counts
+from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
+from protocols.ciphers.paillier.ciphertext import read_page, write_page
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.paillier.packing import pack_counts
 
 KEY_BITS = (2048, 3072)
 PAGE = 1024
@@ -53,7 +53,7 @@ def measure(bits: int, page: int, rounds: int) -> list[dict[str, object]]:
         ("encrypt, full exponents", best(lambda: full.encrypt(ones), page, rounds), phe_encrypt),
         ("encrypt, short exponents", best(lambda: short.encrypt(ones), page, rounds), phe_encrypt),
         ("decrypt", best(lambda: [key.decrypt(value) for value in values[: len(raw)]], len(raw), rounds), phe_decrypt),
-        ("add", best(lambda: multiply_by_key(values, keys, 4, square), page, rounds), None),
+        ("add", best(lambda: multiply_into([None] * 4, values, keys, square), page, rounds), None),
         ("read and check", best(lambda: read_page(public, data), page, rounds), None),
         ("pack and seal a count", best(lambda: pack_counts(public, values, 15, secrets), page, 1), None),
         ("bare a * b % n^2", bare, None),

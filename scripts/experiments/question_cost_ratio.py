@@ -14,7 +14,7 @@ from _command import main
 from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.counting.engine import Query
+from protocols.counts import Query
 from protocols.learning.relabelling import end_early
 from protocols.randomized_response.multi_group import default_groups
 from protocols.tables.table import Table

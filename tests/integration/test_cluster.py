@@ -18,17 +18,18 @@ import numpy as np
 import pytest
 
 from party.compute import Cluster, ParallelEncryptor, WorkerError, cluster
-from party.compute.encryption import _tables
+from party.compute.encryption import _encryptor
+from protocols.ciphers.paillier.arithmetic import from_bytes
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import from_bytes
 from tests.support.cases import correlated
-from tests.support.parties import private_key
+from tests.support.parties import key_holder
 from tests.support.processes import Pair, finish, make_pair, serving, wait_for
 from tests.support.tasks import echo_after, exhaust_memory, own_version, pid_after
 
 ROOT = Path(__file__).parents[2]
 RECORDS = 120
-KEY = private_key(0)
+HOLDER = key_holder(0)
+KEY = HOLDER.private_key
 
 
 @dataclass
@@ -100,7 +101,7 @@ def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, str]:
 
 def tables(ready: Cluster) -> list[int]:
     """Return how many keys each worker has tables of."""
-    return [info.currsize for info in ready._client.run(_tables.cache_info).values()]
+    return [info.currsize for info in ready._client.run(_encryptor.cache_info).values()]
 
 
 def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to_encrypt(
@@ -128,7 +129,7 @@ def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:
     pages = [[0, 1]] * 6 + [[number] for number in range(6)]
     size = KEY.public_key.ciphertext_bytes
     with Cluster(dask.address) as ready:
-        encryptor = ParallelEncryptor(KEY, ready)
+        encryptor = ParallelEncryptor(HOLDER, ready)
         encrypted = [*encryptor.encrypt_pages(pages), *encryptor.encrypt_pages(pages)]
     values = [[from_bytes(page[i : i + size]) for i in range(0, len(page), size)] for page in encrypted]
     assert [[int(KEY.decrypt(value)) for value in page] for page in values] == pages * 2
@@ -158,7 +159,7 @@ def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask
 def test_an_error_of_a_task_keeps_its_kind_and_another_one_shows_no_argument(dask: Dask) -> None:
     with Cluster(dask.address) as ready:
         with pytest.raises(InputError, match="below the modulus"):
-            list(ParallelEncryptor(KEY, ready).encrypt_pages([[int(KEY.public_key.n)]]))
+            list(ParallelEncryptor(HOLDER, ready).encrypt_pages([[int(KEY.public_key.n)]]))
         with pytest.raises(WorkerError, match="out of memory"):
             list(ready.map(exhaust_memory, [1]))
         with pytest.raises(WorkerError, match="TypeError") as caught:

@@ -23,9 +23,9 @@ from protocols.messages import (
     EstimatedGains,
     ExactCounts,
     Greeting,
+    HolderKey,
     ModelDigest,
     PackedCounts,
-    PublicModulus,
     Share,
     Verdict,
 )
@@ -37,10 +37,10 @@ AGREEMENT: set[type[Message]] = {Greeting, Share, Verdict, ModelDigest}
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
     "hybrid": (
-        {DisguisedPage, EstimatedGains, PublicModulus, CiphertextPage, ExactCounts},
+        {DisguisedPage, EstimatedGains, HolderKey, CiphertextPage, ExactCounts},
         {DisguisedPage, EstimatedGains, PackedCounts},
     ),
-    "smc": ({PublicModulus, CiphertextPage, ExactCounts}, {PackedCounts}),
+    "smc": ({HolderKey, CiphertextPage, ExactCounts}, {PackedCounts}),
     "randomized": (
         {DisguisedPage, EstimatedGains, EstimatedCounts},
         {DisguisedPage, EstimatedGains, EstimatedCounts},

@@ -23,7 +23,7 @@ from tests.support.processes import BITS, Ended, Pair, make_pair, serving
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
 BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
-SPEED = Speed(encrypt=1e-3, read=1e-5, multiply=1e-5, seal=4e-2, decrypt=1e-2)
+SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
 def command(*arguments: str | Path) -> Ended:

@@ -26,27 +26,28 @@ from party.compute import (
     available_cpus,
     make_compute,
 )
-from party.compute.encryption import EncryptionTask, _tables, encrypt_page
-from party.compute.nodes import pack_nodes
+from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
 from party.compute.ordered import ordered_map
-from protocols.counting.compute import Compute, InlineWorkers, count_nodes
-from protocols.counting.margins import NodeTask
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder, PaillierValues, as_paillier
+from protocols.ciphers.paillier.encryption import ShortExponents
+from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.counting.cells import NodeTask, count_nodes
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer, from_bytes
-from protocols.paillier.encryption import ShortExponents
-from protocols.paillier.keys import PrivateKey
 from protocols.role import run_pair
 from protocols.two_party.local import Local
+from protocols.work import Compute, InlineWorkers
 from tests.support.cases import correlated
 from tests.support.children import gone
-from tests.support.parties import Case, make_local, make_roles, make_terms, private_key
+from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, private_key
 from tests.support.processes import wait_for
 from tests.support.tasks import echo_after, exhaust_memory, inherited, pid_after
 
 A = TypeVar("A")
 B = TypeVar("B")
 
-KEY = private_key(0)
+HOLDER = key_holder(0)
+KEY = HOLDER.private_key
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,7 @@ def test_memory_that_runs_out_in_a_worker_is_said_so(pool: LocalPool) -> None:
 
 
 def test_an_error_of_a_task_is_raised_with_its_text_and_its_place(pool: LocalPool) -> None:
-    task = EncryptionTask(KEY.p, KEY.q, None, [KEY.public_key.n])
+    task = EncryptionTask(HOLDER, [int(KEY.public_key.n)])
     with pytest.raises(InputError, match="below the modulus") as caught:
         list(pool.map(encrypt_page, [task]))
     assert "encryption.py" in caught.value.__notes__[0]
@@ -232,30 +233,30 @@ def test_no_worker_outlives_a_party_that_is_killed(tmp_path: Path) -> None:
 
 def test_pages_are_encrypted_in_order_and_every_ciphertext_is_fresh(pool: LocalPool) -> None:
     pages = [[0, 1, number] for number in range(8)] + [[1, 1, 1]] * 4
-    encrypted = list(ParallelEncryptor(KEY, pool).encrypt_pages(pages))
+    encrypted = list(ParallelEncryptor(HOLDER, pool).encrypt_pages(pages))
     assert [decrypted(page) for page in encrypted] == pages
     assert len(set(ciphertexts(encrypted))) == 3 * len(pages)
 
 
 def test_a_process_makes_the_tables_of_a_key_once() -> None:
-    _tables.cache_clear()
-    encryptor = ParallelEncryptor(KEY, InlineWorkers())
+    _encryptor.cache_clear()
+    encryptor = ParallelEncryptor(HOLDER, InlineWorkers())
     for _ in range(2):
         assert [decrypted(page) for page in encryptor.encrypt_pages([[1], [0]])] == [[1], [0]]
-    assert _tables.cache_info().misses == 1
-    other = ParallelEncryptor(private_key(1), InlineWorkers())
+    assert _encryptor.cache_info().misses == 1
+    other = ParallelEncryptor(key_holder(1), InlineWorkers())
     (page,) = other.encrypt_pages([[5]])
     assert decrypted(page, private_key(1)) == [5]
-    assert _tables.cache_info().misses == 2
+    assert _encryptor.cache_info().misses == 2
 
 
 def test_short_exponents_are_used_when_they_are_asked_for_and_not_otherwise() -> None:
     for asked, word in ((None, "full-length"), (ShortExponents(), "short")):
-        spy = Spy()
-        (page,) = ParallelEncryptor(KEY, spy, asked).encrypt_pages([[1, 0]])
+        spy, holder = Spy(), PaillierKeyHolder(KEY, asked)
+        (page,) = ParallelEncryptor(holder, spy).encrypt_pages([[1, 0]])
         assert decrypted(page) == [1, 0]
-        assert [vars(task)["short_exponents"] for _, task in spy.seen] == [asked]
-        assert word in repr(_tables(KEY.p, KEY.q, asked)[1])
+        assert [vars(pickle.loads(pickle.dumps(task)))["key"] for _, task in spy.seen] == [holder]
+        assert word in repr(_encryptor(holder))
 
 
 @pytest.mark.parametrize("value", [True, 1, 256, "short-256", ShortExponents])
@@ -283,7 +284,7 @@ def spied(local: Local, coins: bytes) -> tuple[Local, Spy]:
     spy = Spy()
     records = tuple(f"canary{number}" for number in range(len(local.records)))
     local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))
-    return replace(local, compute=Compute(ParallelEncryptor(local.secrets.paillier, spy), spy)), spy
+    return replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, spy), spy)), spy
 
 
 def case(**terms: object) -> Case:
@@ -317,12 +318,13 @@ def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_
     for function, task, who, other in tasks:
         data = pickle.dumps((function, task))
         assert not any(secret in data for secret in coins.values())
-        assert not any(holds(data, x) for x in (other.secrets.paillier.p, other.secrets.paillier.q))
-        own = who.secrets.paillier
+        theirs, own = (as_paillier(local.secrets.key).private_key for local in (other, who))
+        assert not any(holds(data, x) for x in (theirs.p, theirs.q))
         assert holds(data, own.p) == holds(data, own.q) == (function is encrypt_page)
         if function is encrypt_page:
             assert isinstance(task, EncryptionTask)
-            assert set(vars(task)) == {"p", "q", "short_exponents", "messages"}
+            assert set(vars(task)) == {"key", "messages"}
+            assert task.key.__reduce__()[1] == (own.p, own.q, None)
             assert all(isinstance(message, int) for message in map(int, task.messages))
         assert b"canary" not in data
         assert "secret" not in repr(task)
@@ -331,19 +333,19 @@ def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_
 
 @pytest.mark.parametrize("rows", [0, 1, 50])
 def test_a_node_arrives_as_it_was_sent_and_little_longer_than_its_ciphertexts(rows: int) -> None:
-    pack_nodes()
     modulus = KEY.public_key.n_square
-    weights = [Integer(secrets.randbelow(int(modulus))) for _ in range(rows)]
+    numbers = [Integer(1 + secrets.randbelow(int(modulus) - 1)) for _ in range(rows)]
+    weights = PaillierValues([*numbers], KEY.public_key.ciphertext_bytes)
     codes = np.zeros((rows, 3), dtype=np.uint8)
     codes[:, 0] = np.arange(rows) % 2
-    task = NodeTask(weights, codes, (2, 2, 2), modulus)
+    task = NodeTask(HOLDER.public, weights, codes, (2, 2, 2))
     data = pickle.dumps(task)
     assert len(data) < rows * (KEY.public_key.ciphertext_bytes + 3) + 2000
     arrived = pickle.loads(data)
-    assert (arrived.weights, arrived.sizes, arrived.modulus) == (weights, (2, 2, 2), modulus)
+    assert (arrived.weights.numbers, arrived.sizes, arrived.cipher) == (numbers, (2, 2, 2), HOLDER.public)
     assert arrived.codes.tobytes() == codes.tobytes()
-    assert [type(weight) for weight in arrived.weights] == [type(weight) for weight in weights]
-    assert count_nodes([arrived]) == count_nodes([task])
+    assert [type(number) for number in arrived.weights.numbers] == [type(number) for number in numbers]
+    assert [cells.numbers for cells in count_nodes([arrived])] == [cells.numbers for cells in count_nodes([task])]
 
 
 # Settings
@@ -354,7 +356,7 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
         this = case(**terms)
         (_, here), (_, peer) = run_pair(*make_roles(this))
         alice, bob = (
-            replace(local, compute=Compute(ParallelEncryptor(local.secrets.paillier, pool), pool))
+            replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, pool), pool))
             for local in (make_local(this, "alice"), make_local(this, "bob"))
         )
         (_, there), (_, far) = run_pair(*make_roles(this, alice, bob))
@@ -363,10 +365,10 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
 
 
 def test_one_worker_is_this_process_and_none_means_one_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with make_compute(ComputeSettings(workers=1), KEY) as compute:
+    with make_compute(ComputeSettings(workers=1), HOLDER) as compute:
         assert list(compute.workers.map(pid_after, [0.0])) == [os.getpid()]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
-    with make_compute(ComputeSettings(), KEY) as compute:
+    with make_compute(ComputeSettings(), HOLDER) as compute:
         assert isinstance(compute.workers, LocalPool)
         assert len(compute.workers.pids) == 3
         assert [decrypted(page) for page in compute.encryption.encrypt_pages([[1], [0]])] == [[1], [0]]

@@ -7,11 +7,10 @@ import pytest
 
 from party.planning.calibration import Speed, calibrate
 from party.planning.model import Forecast, Sizes, forecast
-from protocols.counting.compute import InlineEncryptor
 from protocols.messages import Terms
-from tests.support.parties import make_terms, private_key
+from tests.support.parties import key_holder, make_terms
 
-SPEED = Speed(encrypt=1e-3, read=1e-5, multiply=1e-5, seal=4e-2, decrypt=1e-2)
+SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
 def sizes(**changes: object) -> Sizes:
@@ -66,7 +65,7 @@ def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
 
 
 def test_the_calibration_measures_every_operation_of_a_key() -> None:
-    key = private_key(0)
-    speed = calibrate(key, InlineEncryptor(key, secrets), 1)
+    key = key_holder(0)
+    speed = calibrate(key, key.encryption(secrets), 1)
     assert all(0 < seconds < 1 for seconds in vars(speed).values())
-    assert speed.multiply < speed.seal
+    assert speed.add < speed.seal

@@ -12,7 +12,7 @@ import pytest
 
 import protocols
 from protocols import errors, messages
-from protocols.counting.engine import CountEngine, Counts
+from protocols.counts import CountEngine, Counts
 from protocols.errors import CotallyError, DeviationError, DisagreementError, InputError, PeerError
 from protocols.role import Message
 

@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 from phe import paillier
 
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
 from protocols.messages import Terms
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.keys import PrivateKey
 from protocols.randomized_response.multi_group import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
@@ -24,11 +25,21 @@ from protocols.two_party.run import Outcome, run, split_records
 TEST_BITS = 256
 
 
-@cache
 def private_key(number: int, bits: int = TEST_BITS) -> PrivateKey:
     """Return one of a few small keys; real Paillier, only too short to be safe."""
+    return key_holder(number, bits).private_key
+
+
+def key_holder(number: int, bits: int = TEST_BITS) -> PaillierKeyHolder:
+    """Return the same small key as the port has it."""
+    return _made(number, bits)
+
+
+@cache
+def _made(number: int, bits: int) -> PaillierKeyHolder:
+    del number  # of the key, in the cache
     _, key = paillier.generate_paillier_keypair(n_length=bits)
-    return PrivateKey(Integer(key.p), Integer(key.q))
+    return PaillierKeyHolder(PrivateKey(Integer(key.p), Integer(key.q)))
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,7 @@ def make_local(case: Case, party: str) -> Local:
         records=tuple(f"r{i}" for i in range(len(table))),
         groups=default_groups([a.size for a in attributes], case.groups[party]),
         dataset="case",
-        secrets=Secrets(bytes([number]) * 32, private_key(number), secrets),
+        secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
     )
 
 

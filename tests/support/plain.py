@@ -8,7 +8,7 @@ from math import log2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protocols.counting.engine import Answer, CountEngine, Predictor, Query
+from protocols.counts import Answer, CountEngine, Predictor, Query
 from protocols.learning.impurity import TIE
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Role

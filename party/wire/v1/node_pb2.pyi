@@ -213,7 +213,7 @@ class Frame(_message.Message):
     GREETING_FIELD_NUMBER: _builtins.int
     SHARE_FIELD_NUMBER: _builtins.int
     VERDICT_FIELD_NUMBER: _builtins.int
-    PUBLIC_KEY_FIELD_NUMBER: _builtins.int
+    HOLDER_KEY_FIELD_NUMBER: _builtins.int
     DISGUISED_PAGE_FIELD_NUMBER: _builtins.int
     CIPHERTEXT_PAGE_FIELD_NUMBER: _builtins.int
     ESTIMATED_GAINS_FIELD_NUMBER: _builtins.int
@@ -229,7 +229,7 @@ class Frame(_message.Message):
     @_builtins.property
     def verdict(self) -> Global___Verdict: ...
     @_builtins.property
-    def public_key(self) -> Global___PublicKey: ...
+    def holder_key(self) -> Global___HolderKey: ...
     @_builtins.property
     def disguised_page(self) -> Global___DisguisedPage: ...
     @_builtins.property
@@ -252,7 +252,7 @@ class Frame(_message.Message):
         greeting: Global___Greeting | None = ...,
         share: Global___Share | None = ...,
         verdict: Global___Verdict | None = ...,
-        public_key: Global___PublicKey | None = ...,
+        holder_key: Global___HolderKey | None = ...,
         disguised_page: Global___DisguisedPage | None = ...,
         ciphertext_page: Global___CiphertextPage | None = ...,
         estimated_gains: Global___EstimatedGains | None = ...,
@@ -262,11 +262,11 @@ class Frame(_message.Message):
         model_digest: Global___ModelDigest | None = ...,
         class_digest: Global___ClassDigest | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "public_key", b"public_key", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "public_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -467,23 +467,23 @@ class Verdict(_message.Message):
 Global___Verdict: _TypeAlias = Verdict  # noqa: Y015
 
 @_typing.final
-class PublicKey(_message.Message):
+class HolderKey(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
-    MODULUS_FIELD_NUMBER: _builtins.int
-    modulus: _builtins.bytes
+    KEY_FIELD_NUMBER: _builtins.int
+    key: _builtins.bytes
     def __init__(
         self,
         *,
-        modulus: _builtins.bytes = ...,
+        key: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["modulus", b"modulus"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___PublicKey: _TypeAlias = PublicKey  # noqa: Y015
+Global___HolderKey: _TypeAlias = HolderKey  # noqa: Y015
 
 @_typing.final
 class DisguisedPage(_message.Message):

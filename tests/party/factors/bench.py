@@ -9,8 +9,8 @@ from unittest.mock import patch
 from party.factors.seal import derive_key, key_digest
 from party.factors.store import FactorStore
 from party.factors.witness import LockedWitness, Machine, Witness
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.keys import PublicKey
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.keys import PublicKey
 
 BLOCK = 4
 KEY = PublicKey(Integer(0xF00000000000002B * 0xF800000000000027))

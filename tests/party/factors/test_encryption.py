@@ -12,30 +12,31 @@ from party.errors import FactorsError
 from party.factors.encryption import StoredFactors
 from party.factors.store import FactorStore
 from party.factors.witness import Machine
-from protocols.counting.compute import InlineEncryptor
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.ciphertext import read_page
-from protocols.paillier.keys import PrivateKey
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.ciphertext import read_page
+from protocols.ciphers.paillier.keys import PrivateKey
 
 KEY = PrivateKey(
     Integer(0xC0000172EBAD6DDC73C86D67C5FAA71C245689C1079502400000000000000057),
     Integer(0xD235FADD81C2822BB3F07877973D50F28BF22A31BE8EE80000000000000000FB),
 )
 PUBLIC = KEY.public_key
+HOLDER = PaillierKeyHolder(KEY)
 BLOCK = 4
 
 
-class Inline(InlineEncryptor):
+class Inline:
     """Counts what it is asked for."""
 
     def __init__(self) -> None:
-        super().__init__(KEY, secrets)
+        self._encryption = HOLDER.encryption(secrets)
         self.asked: list[int] = []
 
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         for page in pages:
             self.asked.append(len(page))
-            yield from super().encrypt_pages([page])
+            yield from self._encryption.encrypt_pages([page])
 
 
 class Setting:
@@ -50,7 +51,7 @@ class Setting:
 
     def make(self, blocks: int) -> None:
         store = self.store()
-        for page in InlineEncryptor(KEY, secrets).encrypt_pages([[0] * BLOCK] * blocks):
+        for page in HOLDER.encryption(secrets).encrypt_pages([[0] * BLOCK] * blocks):
             store.append(page)
 
     def stored(self) -> StoredFactors:

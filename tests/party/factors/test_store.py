@@ -15,8 +15,8 @@ from party.factors import witness as witness_module
 from party.factors.seal import HEADER_BYTES, Seal, derive_key
 from party.factors.store import FactorStore
 from party.factors.witness import Machine, Witness
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.keys import PublicKey
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.keys import PublicKey
 from tests.party.factors.bench import BLOCK, KEY, SECRET, Bench, recorded
 
 NONCE, TAG = 12, 16

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from protocols.counting.checks import FALSE_ALARM, Checks, Plausibility
-from protocols.counting.engine import Query
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View
+from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.learning.hybrid_id3 import ALL, HybridId3
 from protocols.role import run_alone

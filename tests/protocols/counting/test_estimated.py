@@ -8,10 +8,10 @@ from math import inf, isfinite, nan, nextafter, sqrt
 import numpy as np
 import pytest
 
-from protocols.counting.engine import Query
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates, project
 from protocols.counting.view import View
+from protocols.counts import Query
 from protocols.errors import PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import EstimatedCounts

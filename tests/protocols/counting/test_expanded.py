@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.counting.engine import Query
 from protocols.counting.expanded import RowSets, cell_count, expand, merge_equal, tally
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View
+from protocols.counts import Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.multi_group import undo
 from protocols.role import run_alone

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.encryption import Encryptor
+from protocols.ciphers.paillier.packing import slot_width
 from protocols.counting.checks import Checks
-from protocols.counting.compute import InlineEncryptor, InlineWorkers
 from protocols.counting.dot_product import (
     DotProductEvaluator,
     DotProductKeyHolder,
@@ -27,23 +29,21 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
     ciphertexts_a_record,
 )
-from protocols.counting.engine import Answer, Query
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import Replying, Telling, page_length
+from protocols.counts import Answer, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.encryption import Encryptor
-from protocols.paillier.packing import slot_width
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.role import Message, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
+from protocols.work import InlineWorkers
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import private_key
+from tests.support.parties import key_holder
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 
@@ -51,14 +51,15 @@ SIZES = (2, 3, 2, 3)
 SCHEMA = schema_of(SIZES, 2, alice=2)  # Alice evaluates; Bob holds the key, x2, x3 and the class
 CODES = correlated((*SIZES, 2), 40, seed=6, flips=0.6)
 TRAIN, TEST = CODES[:30], CODES[30:]
-KEY = private_key(1)
+HOLDER = key_holder(1)
+KEY = HOLDER.private_key
 TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))))
 Engine = Any
 
 
-def halves(train: int = 30, test: int = 10, checks: Checks | None = None) -> tuple[Telling, Replying]:
+def halves(train: int = 30, test: int = 10, checks: Checks | None = None) -> tuple[Telling[Any], Replying[Any]]:
     checks = checks or Checks(SCHEMA, train, None)
-    return Telling(KEY, checks, train, test), Replying(KEY.public_key, checks, train, test, secrets)
+    return Telling(HOLDER, checks, train, test), Replying(HOLDER.public, checks, train, test, secrets)
 
 
 def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
@@ -69,12 +70,12 @@ def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
     coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    holder = EncryptedCoinsKeyHolder(InlineEncryptor(KEY, secrets), design, design.pattern_of(coins), telling)
-    return EncryptedCoinsEvaluator(train, test, KEY.public_key, replying, InlineWorkers()), holder
+    holder = EncryptedCoinsKeyHolder(HOLDER.encryption(secrets), design, design.pattern_of(coins), telling)
+    return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
 
 
 def layout(slots: int | None = None, tests: int = 10, schema: Schema = SCHEMA) -> Layout:
-    made = make_layout(schema, "bob", 30, tests, KEY.public_key)
+    made = make_layout(schema, "bob", 30, tests, HOLDER.public)
     return made if slots is None else replace(made, slots=slots)
 
 
@@ -89,8 +90,8 @@ def by_dots(tests: int = 10, slots: int | None = None) -> tuple[Engine, Engine]:
         codes[:, held] = CODES[:, held]
         return codes[:30], codes[30 : 30 + tests]
 
-    evaluator = DotProductEvaluator(shape, *own("alice"), KEY.public_key, replying)
-    return evaluator, DotProductKeyHolder(InlineEncryptor(KEY, secrets), shape, *own("bob"), telling)
+    evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
+    return evaluator, DotProductKeyHolder(HOLDER.encryption(secrets), shape, *own("bob"), telling)
 
 
 ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {"encrypted coins": by_coins, "dot products": by_dots}
@@ -259,7 +260,7 @@ def test_more_coin_patterns_are_refused_with_the_cure() -> None:
 @pytest.mark.parametrize("page", [1, 7, 64])
 def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protocols.counting.replies.PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
-    assert page_length(KEY.public_key) == page
+    assert page_length(HOLDER.public) == page
     for make in ENGINES.values():
         for end in play(make(), *known(LEVELS)[:2], tree=TREE):
             assert end.result is not None
@@ -268,7 +269,7 @@ def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_page_has_at_least_one_ciphertext(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protocols.counting.replies.PAGE_BYTES", 1)
-    assert page_length(KEY.public_key) == 1
+    assert page_length(HOLDER.public) == 1
 
 
 # --- a peer that deviates

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, PeerError
-from protocols.messages import DisguisedPage, EstimatedCounts, ModelDigest, PublicModulus
+from protocols.messages import DisguisedPage, EstimatedCounts, HolderKey, ModelDigest
 from protocols.role import Message
 from protocols.two_party.run import Outcome, split_records
 from tests.support.cases import correlated
@@ -138,7 +138,7 @@ def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Mes
 )
 def test_a_modulus_below_the_terms_or_equal_to_ours_is_refused(data: Callable[[], bytes], text: str) -> None:
     """Bob has fewer coin patterns and so holds the key; Alice, whose own key is number 0, judges it."""
-    alice, _ = against("b", PublicModulus, lambda m: PublicModulus(data()))
+    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()))
     assert type(alice.error) is PeerError
     assert text in str(alice.error)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from protocols import messages
+from protocols.ciphers.paillier.cipher import as_paillier
 from protocols.errors import CotallyError
 from protocols.messages import (
     CiphertextPage,
@@ -17,9 +18,9 @@ from protocols.messages import (
     EstimatedGains,
     ExactCounts,
     Greeting,
+    HolderKey,
     ModelDigest,
     PackedCounts,
-    PublicModulus,
     Share,
     Verdict,
 )
@@ -40,7 +41,7 @@ CASE = Case(
 
 AGREEMENT = {Greeting, Verdict, Share}
 COPIES = {DisguisedPage}
-HOLDER = {PublicModulus, CiphertextPage, ExactCounts}
+HOLDER = {HolderKey, CiphertextPage, ExactCounts}
 EVALUATOR = {PackedCounts}
 MODELS = {ModelDigest}
 
@@ -165,7 +166,7 @@ def assert_no_canary(sent: list[Message], private: list[bytes]) -> None:
 
 def private_bytes(local: Local) -> list[bytes]:
     """Return what must not cross in any form: key, factors, and each column and the whole table as bytes."""
-    key = local.secrets.paillier
+    key = as_paillier(local.secrets.key).private_key
     sizes = [(int(prime), (int(prime).bit_length() + 7) // 8) for prime in (key.p, key.q)]
     factors = [prime.to_bytes(size, "big") for prime, size in sizes]
     factors += [prime.to_bytes(size, "little") for prime, size in sizes]
@@ -192,7 +193,7 @@ def test_the_search_for_canaries_would_find_one() -> None:
     with pytest.raises(AssertionError):
         assert_no_canary([Verdict(CANARY)], [])
     with pytest.raises(AssertionError):
-        assert_no_canary([PublicModulus(private_bytes(alice)[1])], private_bytes(alice))
+        assert_no_canary([HolderKey(private_bytes(alice)[1])], private_bytes(alice))
 
 
 def test_smc_sends_nothing_that_depends_on_the_codes_but_ciphertexts_and_counts() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
-from protocols.paillier.keys import PrivateKey
-from tests.protocols.paillier.chance import Chance
+from protocols.ciphers.paillier.keys import PrivateKey
+from tests.protocols.ciphers.paillier.chance import Chance
 
 
 @pytest.fixture

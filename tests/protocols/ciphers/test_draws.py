@@ -1,10 +1,11 @@
 import pytest
 
+from protocols.ciphers.draws import WatchedRandomness, watched
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.keys import PublicKey
+from protocols.ciphers.paillier.packing import draw_unit
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.draws import WatchedRandomness, draw_unit, watched
-from protocols.paillier.keys import PublicKey
-from tests.protocols.paillier.chance import Chance, Script
+from tests.protocols.ciphers.paillier.chance import Chance, Script
 
 LONG = 2**128
 

@@ -8,8 +8,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from protocols.errors import DeviationError, InputError, PeerError
-from protocols.paillier.arithmetic import (
+from protocols.ciphers.paillier.arithmetic import (
     Integer,
     from_bytes,
     gcd,
@@ -20,6 +19,7 @@ from protocols.paillier.arithmetic import (
     powmod_secret,
     to_bytes,
 )
+from protocols.errors import DeviationError, InputError, PeerError
 
 MODULUS_BITS_LIMIT = 16384
 _CLOSENESS_MARGIN_BITS = 100

@@ -2,7 +2,7 @@
 
 A query asks, at one node, for the joint counts `N(E and A = v and class = c)` of some candidate attributes. Every
 engine answers the same queries with a `values x classes` matrix a candidate; only what crosses to the peer, and
-whether the counts are exact, differs. Learners import this module and nothing else of the package.
+whether the counts are exact, differs. Learners know this module and no engine.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

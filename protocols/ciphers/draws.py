@@ -1,8 +1,6 @@
-"""Drawing Paillier's secret chance, with the checks that can be made on it (FAULTS A9)."""
+"""Secret chance, with the checks that can be made on it (FAULTS A9)."""
 
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer, gcd
-from protocols.paillier.keys import PublicKey
 from protocols.randomness import Randomness
 
 _WATCHED_BITS = 128
@@ -11,8 +9,7 @@ _WATCHED_BITS = 128
 class WatchedRandomness:
     """A source of chance that ends the run when it repeats itself (FAULTS case 26).
 
-    Two draws below 2**128 or more do not equal each other by chance, be they in a row or in a row of those below
-    one bound.
+    Draws from a range of 2**128 or more never repeat by chance, neither consecutively nor consecutively for one bound.
     """
 
     def __init__(self, source: Randomness) -> None:
@@ -42,11 +39,3 @@ class WatchedRandomness:
 def watched(randomness: Randomness) -> WatchedRandomness:
     """Watch a source; one that is watched already stays as it is, with its memory."""
     return randomness if isinstance(randomness, WatchedRandomness) else WatchedRandomness(randomness)
-
-
-def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:
-    """Draw uniformly from the units modulo `N`."""
-    while True:
-        candidate = Integer(randomness.randbelow(int(public_key.n)))
-        if gcd(candidate, public_key.n) == 1:
-            return candidate

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.ciphers.draws import WatchedRandomness, watched
+from protocols.ciphers.paillier.arithmetic import Integer, gcd, power_of_two, powmod
+from protocols.ciphers.paillier.ciphertext import FreshCiphertext
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.paillier.arithmetic import Integer, power_of_two, powmod
-from protocols.paillier.ciphertext import FreshCiphertext
-from protocols.paillier.draws import draw_unit, watched
-from protocols.paillier.keys import PrivateKey, PublicKey
 from protocols.randomness import Randomness
 
 _MASK_BITS = 40
@@ -74,6 +74,14 @@ def seal(public_key: PublicKey, ciphertext: Integer | None, used_bits: int, rand
     mask = 1 + n * (Integer(source.randbelow(mask_bound(n, used_bits))) << used_bits)
     sealed = factor * mask % n_square
     return FreshCiphertext(sealed if ciphertext is None else sealed * ciphertext % n_square)
+
+
+def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:
+    """Draw uniformly from the units modulo `N`."""
+    while True:
+        candidate = Integer(randomness.randbelow(int(public_key.n)))
+        if gcd(candidate, public_key.n) == 1:
+            return candidate
 
 
 def pack_counts(

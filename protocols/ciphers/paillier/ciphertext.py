@@ -9,9 +9,9 @@ multiplied (FAULTS A2).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, to_bytes
+from protocols.ciphers.paillier.keys import PublicKey
 from protocols.errors import InputError, PeerError
-from protocols.paillier.arithmetic import Integer, from_bytes, to_bytes
-from protocols.paillier.keys import PublicKey
 
 
 @dataclass(frozen=True, slots=True, repr=False)

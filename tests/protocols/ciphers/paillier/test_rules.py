@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-import protocols.paillier
-from protocols.paillier.ciphertext import FreshCiphertext
-from protocols.paillier.draws import watched
-from protocols.paillier.encryption import Encryptor
-from protocols.paillier.fixed_base import FixedBase
-from protocols.paillier.keys import PrivateKey
-from tests.protocols.paillier.chance import Chance
+import protocols.ciphers.paillier
+from protocols.ciphers.draws import watched
+from protocols.ciphers.paillier.ciphertext import FreshCiphertext
+from protocols.ciphers.paillier.encryption import Encryptor
+from protocols.ciphers.paillier.fixed_base import FixedBase
+from protocols.ciphers.paillier.keys import PrivateKey
+from tests.protocols.ciphers.paillier.chance import Chance
 
-PACKAGE = Path(protocols.paillier.__file__).parent
-ROOT = PACKAGE.parents[1]
+PACKAGE = Path(protocols.ciphers.paillier.__file__).parent
+ROOT = PACKAGE.parents[2]
 PUBLIC_EXPONENTS = {"n"}
 
 
@@ -60,7 +60,7 @@ def test_only_encryption_and_packing_make_fresh_ciphertexts() -> None:
         for name, _ in calls(path)
         if name == "FreshCiphertext"
     }
-    assert makers == {"protocols/paillier/encryption.py", "protocols/paillier/packing.py"}
+    assert makers == {"protocols/ciphers/paillier/encryption.py", "protocols/ciphers/paillier/packing.py"}
 
 
 def test_representations_show_kind_and_size_only(key: PrivateKey, small_key: PrivateKey) -> None:

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from protocols.ciphers.draws import WatchedRandomness, watched
+from protocols.ciphers.paillier.arithmetic import Integer, invert, powmod, powmod_secret, primes_below
+from protocols.ciphers.paillier.ciphertext import FreshCiphertext
+from protocols.ciphers.paillier.fixed_base import FixedBase
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer, invert, powmod, powmod_secret, primes_below
-from protocols.paillier.ciphertext import FreshCiphertext
-from protocols.paillier.draws import WatchedRandomness, watched
-from protocols.paillier.fixed_base import FixedBase
-from protocols.paillier.keys import PrivateKey, PublicKey
 from protocols.randomness import Randomness
 
 _INDEX_PRIME_LIMIT = 2**16
@@ -59,16 +59,6 @@ class Encryptor:
 
     def __repr__(self) -> str:
         return f"Encryptor({self._key.public_key.bits} bits, {self._exponents} exponents)"
-
-    def encrypt_bits(self, bits: Sequence[int]) -> list[FreshCiphertext]:
-        """Encrypt zeros and ones.
-
-        Raises:
-            InputError: Something else is among them.
-        """
-        if not all(bit in (0, 1) for bit in bits):
-            raise InputError("a bit must be 0 or 1")
-        return self.encrypt(bits)
 
     def encrypt(self, messages: Sequence[int]) -> list[FreshCiphertext]:
         """Encrypt integers.

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from protocols.ciphers.paillier import keys
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.paillier import keys
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 
-VECTORS = Path(__file__).parents[2] / "vectors"
+VECTORS = Path(__file__).parents[3] / "vectors"
 TINY: dict[str, Any] = json.loads((VECTORS / "paillier_tiny.json").read_text())
 MODULI: dict[str, Any] = json.loads((VECTORS / "paillier_moduli.json").read_text())
 

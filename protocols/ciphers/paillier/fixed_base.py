@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
+from protocols.ciphers.paillier.arithmetic import Integer, invert
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer, invert
 
 _DIGITS = 256
 

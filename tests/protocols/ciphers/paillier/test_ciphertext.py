@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.ciphertext import FreshCiphertext, read_page, write_page
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.ciphertext import FreshCiphertext, read_page, write_page
-from protocols.paillier.keys import PrivateKey, PublicKey
 
-TINY: dict[str, Any] = json.loads((Path(__file__).parents[2] / "vectors" / "paillier_tiny.json").read_text())
+TINY: dict[str, Any] = json.loads((Path(__file__).parents[3] / "vectors" / "paillier_tiny.json").read_text())
 GOOD = [case["ciphertext"] for case in TINY["encryptions"]]
 
 

@@ -5,7 +5,7 @@ the exponent's bits (FAULTS A11). Python around it is not constant-time, so no p
 single decryption.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -71,42 +71,31 @@ def invert_all(values: Sequence[Integer], modulus: Integer) -> list[Integer]:
     return inverses
 
 
-def product(values: Iterable[Integer], modulus: Integer) -> Integer:
-    """Multiply; of no values, 1."""
-    result = Integer(1)
-    for value in values:
-        result = result * value % modulus
-    return result
-
-
-def multiply_by_key(
-    values: Sequence[Integer], keys: NDArray[np.integer], groups: int, modulus: Integer
-) -> list[Integer | None]:
-    """Multiply the values of each group: the encrypted form of a weighted `numpy.bincount` (DESIGN 5.1).
+def multiply_into(
+    products: list[Integer | None], values: Sequence[Integer | None], groups: NDArray[np.integer], modulus: Integer
+) -> None:
+    """Multiply each value into the product of its group: the encrypted form of a weighted `numpy.bincount`.
 
     This loop is where a run spends its time.
 
     Args:
-        values: Ciphertexts, or any residues.
-        keys: The group of each value, in `0 .. groups - 1`.
-        groups: How many products to return.
+        products: One per group, None while it has no value; changed in place.
+        values: Ciphertexts, or any residues; None is passed over.
+        groups: The group of each value, in `0 .. len(products) - 1`.
         modulus: The square of the public modulus.
 
-    Returns:
-        A product per group; None for a group without values.
-
     Raises:
-        InputError: A key is out of range, or there are more or fewer keys than values.
+        InputError: A group is out of range, or there are more or fewer groups than values; nothing was multiplied.
     """
-    if len(keys) != len(values):
-        raise InputError("each value needs exactly one key")
-    if len(keys) and not 0 <= keys.min() <= keys.max() < groups:
-        raise InputError("a key must be at least 0 and below the number of groups")
-    products: list[Integer | None] = [None] * groups
-    for value, key in zip(values, keys.tolist(), strict=True):
-        current = products[key]
-        products[key] = value if current is None else current * value % modulus
-    return products
+    if len(groups) != len(values):
+        raise InputError("each value needs exactly one group")
+    if len(groups) and not 0 <= groups.min() <= groups.max() < len(products):
+        raise InputError("a group must be at least 0 and below the number of groups")
+    for value, group in zip(values, groups.tolist(), strict=True):
+        if value is None:
+            continue
+        current = products[group]
+        products[group] = value if current is None else current * value % modulus
 
 
 def gcd(left: Integer, right: Integer) -> Integer:

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.ciphers.draws import watched
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, encrypt_with, random_member
+from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.draws import watched
-from protocols.paillier.encryption import Encryptor, ShortExponents, encrypt_with, random_member
-from protocols.paillier.keys import PrivateKey
-from tests.protocols.paillier.chance import Chance, Script
+from tests.protocols.ciphers.paillier.chance import Chance, Script
 
 SMALL = PrivateKey(0xF00000000000002B, 0xF800000000000027)
 SMALL_N = int(SMALL.public_key.n)
@@ -39,7 +39,6 @@ def test_bits_and_integers_agree_with_phe_both_ways(short: ShortExponents | None
     encryptor = Encryptor(key, Chance(2), short)
     plaintexts = [0, 1, 2, 2**100, public.n - 1]
     assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt(plaintexts)] == plaintexts
-    assert [private.raw_decrypt(int(fresh.value)) for fresh in encryptor.encrypt_bits([1, 0, 1])] == [1, 0, 1]
     assert [key.decrypt(Integer(public.raw_encrypt(message))) for message in plaintexts] == plaintexts
 
 
@@ -122,12 +121,6 @@ def test_every_encryptor_draws_its_own_base(key: PrivateKey) -> None:
     Encryptor(key, chance).encrypt([0])
     assert chance.bounds[0] == key.p - 1
     assert chance.bounds[-3] == key.q - 1
-
-
-@pytest.mark.parametrize("bit", [-1, 2, 2**40])
-def test_what_is_no_bit_is_not_encrypted_as_one(bit: int) -> None:
-    with pytest.raises(InputError, match="0 or 1"):
-        ENCRYPTOR.encrypt_bits([0, bit])
 
 
 @pytest.mark.parametrize("message", [-1, SMALL_N, SMALL_N + 1])

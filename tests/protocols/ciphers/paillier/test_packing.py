@@ -1,3 +1,6 @@
+from collections.abc import Iterable
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,15 +8,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
+from protocols.ciphers.draws import watched
+from protocols.ciphers.paillier import packing
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.ciphertext import FreshCiphertext
+from protocols.ciphers.paillier.encryption import Encryptor
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey
+from protocols.ciphers.paillier.packing import pack_bits, pack_counts, seal, slot_width, slots_per_reply, unpack_counts
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.paillier import packing
-from protocols.paillier.arithmetic import Integer, product
-from protocols.paillier.ciphertext import FreshCiphertext
-from protocols.paillier.draws import watched
-from protocols.paillier.encryption import Encryptor
-from protocols.paillier.keys import PrivateKey, PublicKey
-from protocols.paillier.packing import pack_bits, pack_counts, seal, slot_width, slots_per_reply, unpack_counts
-from tests.protocols.paillier.chance import Chance, Highest, Script
+from tests.protocols.ciphers.paillier.chance import Chance, Highest, Script
+
+
+def product(values: Iterable[Integer], modulus: Integer) -> Integer:
+    return Integer(prod(map(int, values)) % int(modulus))
+
 
 SMALL = PrivateKey(0xF00000000000002B, 0xF800000000000027)  # 128 bits: 87 for the slots, 40 for the mask
 PUBLIC = SMALL.public_key
@@ -82,7 +90,7 @@ def test_no_columns_make_plaintexts_of_zero() -> None:
 def test_a_reply_hides_what_was_multiplied(selected: list[int], key: PrivateKey) -> None:
     public_key, n, n_square = key.public_key, key.public_key.n, key.public_key.n_square
     bits = [1, 0, 1, 1, 0, 1]
-    inputs = [fresh.value for fresh in Encryptor(key, Chance(2)).encrypt_bits(bits)]
+    inputs = [fresh.value for fresh in Encryptor(key, Chance(2)).encrypt(bits)]
     multiplied = product((inputs[row] for row in selected), n_square)
     seen = set()
     chance = Chance(3)

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.fixed_base import FixedBase
 from protocols.errors import InputError
-from protocols.paillier.arithmetic import Integer
-from protocols.paillier.fixed_base import FixedBase
 
 PRIME = Integer(0xF00000000000002B)
 SQUARE = PRIME**2

@@ -1,11 +1,13 @@
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.ciphers.paillier import arithmetic
+from protocols.ciphers.paillier.arithmetic import Integer, invert_all, multiply_into
 from protocols.errors import InputError
-from protocols.paillier import arithmetic
-from protocols.paillier.arithmetic import Integer, invert_all, multiply_by_key
 
 MODULUS = Integer(1009 * 1013) ** 2
 units = st.integers(1, int(MODULUS) - 1).filter(lambda value: value % 1009 != 0 and value % 1013 != 0).map(Integer)
@@ -25,23 +27,25 @@ def test_one_value_without_inverse_refuses_them_all(place: int) -> None:
         invert_all(values, MODULUS)
 
 
-@given(st.lists(st.tuples(units, st.integers(0, 4)), max_size=30))
-def test_multiplying_by_key_agrees_with_multiplying_each_group(pairs: list[tuple[Integer, int]]) -> None:
-    values, keys = [value for value, _ in pairs], np.array([key for _, key in pairs], dtype=np.int64)
-    products = multiply_by_key(values, keys, 5, MODULUS)
+@given(st.lists(st.tuples(st.none() | units, st.integers(0, 4)), max_size=30), st.integers(0, 30))
+def test_multiplying_into_groups_agrees_with_multiplying_each(
+    pairs: list[tuple[Integer | None, int]], cut: int
+) -> None:
+    products: list[Integer | None] = [None] * 5
+    for part in (pairs[:cut], pairs[cut:]):
+        groups = np.array([group for _, group in part], dtype=np.int64)
+        multiply_into(products, [value for value, _ in part], groups, MODULUS)
     for group, result in enumerate(products):
-        members = [value for value, key in pairs if key == group]
-        assert result == (arithmetic.product(members, MODULUS) if members else None)
+        members = [int(value) for value, its in pairs if its == group and value is not None]
+        assert result == (prod(members) % MODULUS if members else None)
 
 
-@pytest.mark.parametrize("keys", [[0], [0, 1, 1], [0, -1], [0, 2]])
-def test_keys_that_do_not_fit_are_refused(keys: list[int]) -> None:
-    with pytest.raises(InputError, match="key"):
-        multiply_by_key([Integer(5), Integer(6)], np.array(keys), 2, MODULUS)
-
-
-def test_the_product_of_no_values_is_one() -> None:
-    assert arithmetic.product([], MODULUS) == 1
+@pytest.mark.parametrize("groups", [[0], [0, 1, 1], [0, -1], [0, 2]])
+def test_groups_that_do_not_fit_are_refused_and_nothing_is_multiplied(groups: list[int]) -> None:
+    products: list[Integer | None] = [None, Integer(3)]
+    with pytest.raises(InputError, match="group"):
+        multiply_into(products, [Integer(5), Integer(6)], np.array(groups), MODULUS)
+    assert products == [None, 3]
 
 
 @given(units, st.integers(0, 40))

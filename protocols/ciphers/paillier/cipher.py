@@ -1,0 +1,225 @@
+"""Paillier behind the port (`protocols.ciphers.port`): the names of that port for the arithmetic of this package.
+
+Adding plaintexts is multiplying ciphertexts modulo `N**2`, negating is inverting, and a public number `k` is added by
+multiplying with `1 + N*k`. Nothing, a sum of no ciphertexts, is None.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.ciphers.draws import watched
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, invert_all, multiply_into, to_bytes
+from protocols.ciphers.paillier.ciphertext import read_page, write_page
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
+from protocols.ciphers.paillier.packing import pack_bits, pack_counts, slot_width, slots_per_reply, unpack_counts
+from protocols.ciphers.port import AnyKeyHolder, Index, Reply, Shape
+from protocols.errors import InputError, PeerError
+from protocols.randomness import Randomness
+
+_KEYS_KEPT = 4
+
+
+class PaillierValues:
+    """Ciphertexts modulo `N**2`, None for nothing; pickled as one string of bytes, at half the price of one by one."""
+
+    def __init__(self, numbers: list[Integer | None], ciphertext_bytes: int) -> None:
+        self.numbers, self._bytes = numbers, ciphertext_bytes
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __repr__(self) -> str:
+        return f"<PaillierValues {len(self)}>"
+
+    def __reduce__(self) -> tuple[Callable[..., "PaillierValues"], tuple[bytes, int]]:
+        return _unpacked, (b"".join(to_bytes(Integer(n or 0), self._bytes) for n in self.numbers), self._bytes)
+
+
+def _unpacked(data: bytes, length: int) -> PaillierValues:
+    """Read a pickle; 0, which is no ciphertext, stands for nothing."""
+    return PaillierValues([from_bytes(data[i : i + length]) or None for i in range(0, len(data), length)], length)
+
+
+class PaillierSums:
+    """Running products, one per group."""
+
+    def __init__(self, groups: int, public_key: PublicKey) -> None:
+        self._products: list[Integer | None] = [None] * groups
+        self._key = public_key
+
+    def add(self, values: PaillierValues, groups: Index) -> None:
+        """Multiply each ciphertext into its group's product."""
+        multiply_into(self._products, values.numbers, groups, self._key.n_square)
+
+    def totals(self) -> PaillierValues:
+        """Return the products."""
+        return PaillierValues(self._products, self._key.ciphertext_bytes)
+
+
+@dataclass(frozen=True, repr=False)
+class PaillierCiphertexts:
+    """Ciphertexts under a public key."""
+
+    public_key: PublicKey
+
+    def __repr__(self) -> str:
+        return f"PaillierCiphertexts({self.public_key.bits} bits)"
+
+    @property
+    def announcement(self) -> bytes:
+        """The modulus, big-endian."""
+        return self.public_key.modulus_bytes
+
+    @property
+    def ciphertext_bytes(self) -> int:
+        """Length of one ciphertext on the wire."""
+        return self.public_key.ciphertext_bytes
+
+    def fingerprint(self) -> str:
+        """Return the digest of the modulus."""
+        return self.public_key.fingerprint()
+
+    def read(self, page: bytes) -> PaillierValues:
+        """Read units modulo `N**2`."""
+        return self._values(list(read_page(self.public_key, page)))
+
+    def join(self, parts: Sequence[PaillierValues]) -> PaillierValues:
+        """Put lists one after the other."""
+        return self._values([number for part in parts for number in part.numbers])
+
+    def take(self, values: PaillierValues, rows: Index) -> PaillierValues:
+        """Return some of the numbers."""
+        return self._values([values.numbers[row] for row in rows.tolist()])
+
+    def sums(self, groups: int) -> PaillierSums:
+        """Begin products."""
+        return PaillierSums(groups, self.public_key)
+
+    def negate(self, values: PaillierValues) -> PaillierValues:
+        """Invert all at once."""
+        inverses = iter(invert_all([n for n in values.numbers if n is not None], self.public_key.n_square))
+        return self._values([None if number is None else next(inverses) for number in values.numbers])
+
+    def add_numbers(self, values: PaillierValues, numbers: NDArray[np.integer]) -> PaillierValues:
+        """Multiply with `1 + N*k`."""
+        n, n_square = self.public_key.n, self.public_key.n_square
+        return self._values(
+            [
+                (Integer(1) if value is None else value) * (1 + n * number) % n_square
+                for value, number in zip(values.numbers, numbers.tolist(), strict=True)
+            ]
+        )
+
+    def slots(self, largest: int) -> int:
+        """Return how many slots of the width of a count fit below the mask."""
+        return slots_per_reply(self.public_key, slot_width(largest))
+
+    def seal(self, replies: Sequence[Reply[PaillierValues]], largest: int, randomness: Randomness) -> bytes:
+        """Pack as many items as fit into each ciphertext, masked and fresh."""
+        source, width = watched(randomness), slot_width(largest)
+        packed = (pack_counts(self.public_key, reply.items.numbers, width * reply.slots, source) for reply in replies)
+        return b"".join(write_page(self.public_key, page) for page in packed)
+
+    def _values(self, numbers: list[Integer | None]) -> PaillierValues:
+        return PaillierValues(numbers, self.public_key.ciphertext_bytes)
+
+
+class PaillierEncryptor:
+    """Encrypts in this process; the tables of the key are made once."""
+
+    def __init__(self, encryptor: Encryptor, public_key: PublicKey) -> None:
+        self._encryptor, self._key = encryptor, public_key
+
+    def __repr__(self) -> str:
+        return f"Paillier{self._encryptor!r}"
+
+    def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
+        """Encrypt page by page."""
+        return (write_page(self._key, self._encryptor.encrypt(messages)) for messages in pages)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PaillierKeyHolder:
+    """A private key, and how it encrypts.
+
+    Two are equal if they have the same key and exponents; a pickle holds the factors, which are not tested again.
+    """
+
+    private_key: PrivateKey
+    short_exponents: ShortExponents | None = None
+
+    def __repr__(self) -> str:
+        return f"PaillierKeyHolder({self.bits} bits)"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PaillierKeyHolder) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    def __reduce__(self) -> tuple[Callable[..., "PaillierKeyHolder"], tuple[Integer, Integer, ShortExponents | None]]:
+        return _holder, self._identity
+
+    @property
+    def _identity(self) -> tuple[Integer, Integer, ShortExponents | None]:
+        return self.private_key.p, self.private_key.q, self.short_exponents
+
+    @cached_property
+    def public(self) -> PaillierCiphertexts:
+        """The evaluator's side."""
+        return PaillierCiphertexts(self.private_key.public_key)
+
+    @property
+    def bits(self) -> int:
+        """Length of the modulus."""
+        return self.private_key.public_key.bits
+
+    def read_peer(self, announcement: bytes, floor_bits: int) -> PaillierCiphertexts:
+        """Check the peer's modulus against ours and the floor."""
+        return PaillierCiphertexts(check_peer_modulus(announcement, floor_bits, self.private_key.public_key.n))
+
+    def encryption(self, randomness: Randomness) -> PaillierEncryptor:
+        """Return an encryptor with tables of its own, made at its first use."""
+        return PaillierEncryptor(
+            Encryptor(self.private_key, randomness, self.short_exponents), self.private_key.public_key
+        )
+
+    def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
+        """Lay bits side by side, each as wide as a count."""
+        return pack_bits(columns, slot_width(largest))
+
+    def counts(self, sealed: bytes, shapes: Sequence[Shape], largest: int) -> list[int]:
+        """Decrypt, slot by slot."""
+        key, width = self.private_key.public_key, slot_width(largest)
+        ciphertexts = read_page(key, sealed)
+        counts: list[int] = []
+        for shape in shapes:
+            fit = slots_per_reply(key, width * shape.slots)
+            chunk = -(-shape.items // fit)
+            part, ciphertexts = ciphertexts[:chunk], ciphertexts[chunk:]
+            counts += unpack_counts(self.private_key, part, shape.items, width, largest, shape.slots)
+        if ciphertexts:
+            raise PeerError("the peer sent more replies than were asked for")
+        return counts
+
+
+@lru_cache(maxsize=_KEYS_KEPT)
+def _holder(p: Integer, q: Integer, short_exponents: ShortExponents | None) -> PaillierKeyHolder:
+    """Make a key holder from a pickle, once per key: its primes are not tested for every page."""
+    return PaillierKeyHolder(PrivateKey(p, q), short_exponents)
+
+
+def as_paillier(holder: AnyKeyHolder) -> PaillierKeyHolder:
+    """Return a key holder of this cipher as what it is, for what only Paillier has.
+
+    Raises:
+        InputError: It is of another cipher.
+    """
+    if not isinstance(holder, PaillierKeyHolder):
+        raise InputError("this needs a Paillier key")
+    return holder

@@ -1,0 +1,179 @@
+"""THE PORT of additively homomorphic ciphers: all that counting may ask of one (DESIGN 6).
+
+The key holder encrypts, packs and decrypts; the evaluator adds ciphertexts and seals what it returns. A cipher keeps
+its ciphertexts in a form of its own, `Values`: many at a time, so that an implementation may hold them in one array.
+One of them may be *nothing*: a sum of no ciphertexts, which counts as zero and costs no operation.
+
+How many counts fit a plaintext, how they are packed, masked and looked up is the cipher's own affair: here a reply has
+`items`, each with so many `slots` as the key holder had packed columns into one plaintext.
+
+Security: what each method lets out stands with it. `seal` and the encryptor are the only ways out, and everything that
+they write is fresh; `read` is the only way in.
+"""
+
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.randomness import Randomness
+from protocols.work import PageEncryptor
+
+Values = TypeVar("Values", bound=Sized)
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the key holder knows of a reply before it comes: `items` of `slots` counts each."""
+
+    items: int
+    slots: int
+
+
+@dataclass(frozen=True, repr=False)
+class Reply(Generic[Values]):
+    """Encrypted items of one shape: each holds `slots` counts, the lowest first."""
+
+    items: Values
+    slots: int
+
+
+class Sums(Protocol[Values]):
+    """Running sums of ciphertexts by group: an encrypted, weighted `numpy.bincount` (DESIGN 5.1)."""
+
+    def add(self, values: Values, groups: Index) -> None:
+        """Add each value to the sum of its group; nothing adds nothing.
+
+        Raises:
+            InputError: A group is out of range, or there are more or fewer groups than values.
+        """
+        ...
+
+    def totals(self) -> Values:
+        """Return the sum of each group; nothing for a group to which nothing was added."""
+        ...
+
+
+class Ciphertexts(Protocol[Values]):
+    """The evaluator's side: ciphertexts under the key holder's public key. Picklable, and it holds no private key."""
+
+    @property
+    def announcement(self) -> bytes:
+        """The public key as it crosses."""
+        ...
+
+    @property
+    def ciphertext_bytes(self) -> int:
+        """Length of one ciphertext on the wire."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return a digest of the public key, for two people to compare."""
+        ...
+
+    def read(self, page: bytes) -> Values:
+        """Read the ciphertexts of a page; one bad ciphertext refuses them all.
+
+        Raises:
+            PeerError: The length is not a multiple of a ciphertext's.
+            DeviationError: One of them is not a ciphertext.
+        """
+        ...
+
+    def join(self, parts: Sequence[Values]) -> Values:
+        """Put the ciphertexts of all parts one after the other."""
+        ...
+
+    def take(self, values: Values, rows: Index) -> Values:
+        """Return these rows of the values, in this order."""
+        ...
+
+    def sums(self, groups: int) -> Sums[Values]:
+        """Begin sums of `groups` groups, each of nothing."""
+        ...
+
+    def negate(self, values: Values) -> Values:
+        """Return encryptions of minus each plaintext; of nothing, nothing."""
+        ...
+
+    def add_numbers(self, values: Values, numbers: NDArray[np.integer]) -> Values:
+        """Add a public number to each plaintext; nothing becomes the number itself, in a form that may be added."""
+        ...
+
+    def slots(self, largest: int) -> int:
+        """Return how many counts of up to `largest` one plaintext may hold.
+
+        Raises:
+            InputError: Not even one (FAULTS A13, case 32).
+        """
+        ...
+
+    def seal(self, replies: Sequence[Reply[Values]], largest: int, randomness: Randomness) -> bytes:
+        """Write replies for the wire so that the key holder learns their counts and nothing else (FAULTS A2).
+
+        Args:
+            replies: Items, of any shapes.
+            largest: The largest count that can be true.
+            randomness: The evaluator's secret chance.
+
+        Raises:
+            InputError: A reply does not fit, or the source of randomness failed.
+        """
+        ...
+
+
+class KeyHolder(Protocol[Values]):
+    """The key holder's side. Picklable: whoever is given it can decrypt."""
+
+    def __hash__(self) -> int:
+        """Equal keys have equal hashes: what is made once per key is kept under it."""
+        ...
+
+    @property
+    def public(self) -> Ciphertexts[Values]:
+        """What the evaluator works with."""
+        ...
+
+    @property
+    def bits(self) -> int:
+        """Length of the key in the measure that the terms of a run use."""
+        ...
+
+    def read_peer(self, announcement: bytes, floor_bits: int) -> Ciphertexts[Values]:
+        """Let in a peer's public key of this cipher, or refuse it (FAULTS cases 10-15 and 18).
+
+        Raises:
+            PeerError: It is not one that an honest peer would send, it is ours, or it is too short.
+        """
+        ...
+
+    def encryption(self, randomness: Randomness) -> PageEncryptor:
+        """Return an encryptor that works in this process."""
+        ...
+
+    def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
+        """Return a plaintext for each record that holds its bits, column `j` in slot `j`."""
+        ...
+
+    def counts(self, sealed: bytes, shapes: Sequence[Shape], largest: int) -> list[int]:
+        """Decrypt replies to the counts of all their slots, in order. Nothing else of a plaintext is returned.
+
+        Raises:
+            PeerError: There are more or fewer replies than the shapes need.
+            DeviationError: A count is larger than it can be, or a ciphertext is not one.
+        """
+        ...
+
+
+AnyCiphertexts = Ciphertexts[Any]
+AnyKeyHolder = KeyHolder[Any]
+
+
+def sum_by_group(cipher: Ciphertexts[Values], values: Values, groups: Index, count: int) -> Values:
+    """Return the sum of each of `count` groups at once."""
+    sums = cipher.sums(count)
+    sums.add(values, groups)
+    return sums.totals()
