@@ -9,9 +9,9 @@ One algorithm serves all methods; they differ in the window and in where counts 
 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
-Deviations from the paper: the root's class counts are the sums of its first answer and not asked for by themselves,
-so a root of one class becomes a leaf only then; where the window takes all candidates left, nothing is ranked and no
-estimated gain crosses.
+Deviations from the paper: where the root's class counts are not known beforehand, they are the sums of its first answer
+and not asked for by themselves, so a root of one class becomes a leaf only then; where the window takes all candidates
+left, nothing is ranked and no estimated gain crosses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,6 +62,7 @@ class HybridId3:
         window: omega, or `ALL`.
         engine: Where the counts of the window come from.
         estimates: Our own estimates, which rank candidates; needed unless the window is `ALL`.
+        class_counts: Of all training records, where they are known beforehand.
 
     Discloses: to the peer, our estimated gain of every candidate at every node where the window leaves one out, and
     whatever `engine` discloses.
@@ -77,6 +78,7 @@ class HybridId3:
         window: int,
         engine: Counts,
         estimates: Estimates | None = None,
+        class_counts: tuple[float, ...] | None = None,
     ) -> None:
         if window < 0:
             raise InputError("omega must be 1 or more, or 'all'")
@@ -84,22 +86,20 @@ class HybridId3:
             raise InputError("a window needs estimates to rank by")
         self._schema, self._records, self._window = schema, records, window
         self._engine, self._estimates = engine, estimates
+        self._class_counts = (float(records),) if schema.classes == 1 else class_counts
         self._computations = 0
 
     def build(self) -> Role[Result]:
         """Grow the tree to its end."""
         every = tuple(range(len(self._schema.attributes)))
         decisions: dict[Expression, _Decision | Leaf] = {}
-        level = self._settle([_Open(ROOT, self._root_counts(), every)], decisions)
+        level = self._settle([_Open(ROOT, self._class_counts, every)], decisions)
         while level:
             progress = Progress("growing the tree", self._records_settled(level), self._records)
             yield progress
             level = yield from as_detail(self._grow(level, decisions), progress)
         yield Progress("growing the tree", self._records, self._records)
         return Result(Tree(self._schema, _assemble(decisions, self._schema)), self._computations)
-
-    def _root_counts(self) -> tuple[float, ...] | None:
-        return (float(self._records),) if self._schema.classes == 1 else None
 
     def _records_settled(self, level: Sequence[_Open]) -> float:
         pending = (sum(node.class_counts) if node.class_counts else self._records for node in level)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counts import Counts, CountTable, Query
+from protocols.counts import Counts, Query
 from protocols.errors import InputError
 from protocols.role import Role
 from protocols.tables.expression import ROOT
@@ -59,13 +59,17 @@ class NaiveBayes:
         return shares
 
 
-def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> Role[NaiveBayes]:
+def fit_naive_bayes(
+    schema: Schema, engine: Counts, smoothing: float = 0.0, class_counts: tuple[float, ...] | None = None
+) -> Role[NaiveBayes]:
     """Ask for the counts of all attributes by class, once, and make the classifier.
 
     Args:
         schema: Of the counted columns.
         engine: Where the counts come from; none of them negative.
         smoothing: Added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
+        class_counts: `N(c)` where it is known beforehand, none of them negative; else the mean over all attributes of
+            what their counts add up to. A class's counts of values are brought to it, since estimated ones may not fit.
 
     Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
 
@@ -79,17 +83,18 @@ def fit_naive_bayes(schema: Schema, engine: Counts, smoothing: float = 0.0) -> R
         raise InputError(f"smoothing must be below {_MOST:g}: more than that hides every count")
     (answer,) = yield from engine.count([Query(ROOT, every, None)])
     tables = [np.asarray(table, dtype=np.float64) for table in answer.tables]
-    classes = np.mean([table.sum(axis=0) for table in tables], axis=0)
+    sums = np.mean([table.sum(axis=0) for table in tables], axis=0)
+    classes: Floats = sums if class_counts is None else np.asarray(class_counts, dtype=np.float64)
     if not classes.sum() > 0:
         raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
-    return NaiveBayes(
-        schema, logarithm(classes / classes.sum()), tuple(_conditional(table, smoothing) for table in tables)
-    )
+    conditional = tuple(_conditional(table, classes, smoothing) for table in tables)
+    return NaiveBayes(schema, logarithm(classes / classes.sum()), conditional)
 
 
-def _conditional(table: CountTable, smoothing: float) -> Floats:
+def _conditional(table: Floats, classes: Floats, smoothing: float) -> Floats:
     """Return `log P(v | c)`; a class without records has no opinion on values."""
-    counts = np.asarray(table, dtype=np.float64) + smoothing
+    sums = table.sum(axis=0)
+    counts = table * np.divide(classes, sums, out=np.zeros_like(sums), where=sums > 0) + smoothing
     totals = counts.sum(axis=0, keepdims=True)
     equal = np.full_like(counts, 1 / len(counts))
     return logarithm(np.divide(counts, totals, out=equal, where=totals > 0))

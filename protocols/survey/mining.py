@@ -17,28 +17,33 @@ from protocols.survey.survey import Survey
 
 
 def grow_tree(survey: Survey) -> Tree:
-    """Grow ID3 on estimated counts, each node's projected to its parent's.
+    """Grow ID3 on estimated counts, each node's projected to its parent's; the root's are the class's own estimate.
 
     Raises:
         InputError: The survey cannot be mined.
     """
     counts = ProjectedEstimates(survey.estimator(), len(survey))
-    return run_alone(HybridId3(survey.schema, len(survey), ALL, counts).build()).tree
+    learner = HybridId3(survey.schema, len(survey), ALL, counts, class_counts=survey.class_counts())
+    return run_alone(learner.build()).tree
 
 
 def prune_tree(tree: Tree, survey: Survey) -> Tree:
-    """Cut back a tree by reduced-error pruning on disguised records that did not grow it."""
-    return prune(tree, survey.estimator())
+    """Cut back a tree by reduced-error pruning on disguised records that did not grow it.
+
+    Raises:
+        InputError: The survey cannot be mined.
+    """
+    return prune(tree, survey.estimator(), survey.rounding)
 
 
 def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
-    """Learn naive Bayes from estimated counts.
+    """Learn naive Bayes from estimated counts; the prior is the class's own estimate.
 
     Raises:
-        InputError: The survey cannot be mined, or no positive count is left.
+        InputError: The survey cannot be mined.
     """
     counts = ProjectedEstimates(survey.estimator(), len(survey))
-    return run_alone(fit_naive_bayes(survey.schema, counts, smoothing))
+    return run_alone(fit_naive_bayes(survey.schema, counts, smoothing, survey.class_counts()))
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +15,7 @@ from protocols.counting.view import View
 from protocols.counts import CellWeights, Classifier, Contributions, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression
@@ -77,6 +80,40 @@ class Survey:
         if isinstance(self.design, UnrelatedQuestionDesign):
             return UnrelatedEstimator(self.schema, self.codes, self.design)
         raise InputError(f"a {type(self.design).__name__} cannot be mined")
+
+    def class_counts(self) -> tuple[float, ...]:
+        """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
+
+        It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
+        have less than nobody: negative counts to 0, the rest rescaled to all records.
+
+        Raises:
+            InputError: The design hides the class altogether.
+        """
+        label = self.schema.class_index
+        classes = (Expression().child(label, value) for value in range(self.schema.classes))
+        counts = [estimate_count(self.codes, each, self.design).count for each in classes]
+        positive = [max(count, Fraction(0)) for count in counts]
+        return tuple(float(count * len(self) / sum(positive)) for count in positive)
+
+    def rounding(self, columns: frozenset[int]) -> float:
+        """Return the most by which two estimates over these columns may differ that are equal but for rounding.
+
+        A record adds a product over the groups that are touched, multiplied out into summands. Added up in any order,
+        `N` floats are rounded by at most `N` times half of `epsilon` times the sum of their sizes.
+        """
+        touched = [k for k, group in enumerate(self.design.groups) if columns.intersection(group)]
+        summands = [_summands(self.design, group) for group in touched]
+        steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
+        size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
+        return float(np.finfo(np.float64).eps) * steps * size
+
+
+def _summands(design: Design, group: int) -> tuple[Fraction, ...]:
+    """Return what a group's factor is made of: a weight for each guess of its coin, or its response and the other."""
+    if isinstance(design, MultiGroupDesign):
+        return design.coin_weights(group)
+    return 1 / design.theta, (design.theta - 1) / design.theta
 
 
 def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:

@@ -6,6 +6,7 @@ import pytest
 
 from party.model import from_json, to_json
 from party.survey import disguise_table, load_survey, read_design
+from party.survey.example import write_example
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
 from party.survey.output import write_disguised
 from party.survey.signal import check_signal
@@ -96,6 +97,53 @@ def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Pa
     assert mined.doubtful == {path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE)}
     assert isinstance(mined.model, Tree)
     assert to_json(from_json(to_json(mined.model))) == to_json(mined.model)
+
+
+def test_pruning_leaves_no_split_whose_leaves_all_say_one_class(tmp_path: Path) -> None:
+    data, design_path = write_example(tmp_path / "survey")
+    design = read_design(design_path)
+    write_disguised(tmp_path / "d.csv", disguise_table(data, design, tmp_path / "coins"))
+    every = load_survey(tmp_path / "d.csv", design)
+    sizes = set()
+    for seed in range(6):
+        tree = mine_tree(hold_out(every, FIFTH, seed, prune=True)).model
+        assert isinstance(tree, Tree)
+        said = {path: {node.label} for path, node in tree.walk() if isinstance(node, Leaf)}
+        for path, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
+            if isinstance(node, Split):
+                said[path] = set().union(*(said[path.child(node.attribute, v)] for v in range(len(node.children))))
+                assert len(said[path]) > 1
+        sizes.add(tree.size)
+    assert max(sizes) > 1  # some split is left to look at
+
+
+ILL = """
+theta = "3/5"
+class = "ill"
+plain = ["ill"]
+[columns.a]
+values = ["x", "y", "z"]
+[columns.b]
+values = ["x", "y", "z"]
+[columns.ill]
+values = ["yes", "no"]
+[groups]
+g1 = ["a"]
+g2 = ["b"]
+"""
+
+
+def test_a_plain_class_is_the_prior_and_the_root_as_it_was_counted(tmp_path: Path) -> None:
+    """6 of 60 are ill, and nothing else is known: the prior is 1/10 whatever the disguised columns say."""
+    design = read_design(write_design(tmp_path, ILL))
+    lines = [f"{'xyz'[i * i % 3]},{'xyz'[i // 2 % 3]},{'yes' if i < 6 else 'no'}" for i in range(60)]
+    every = load_survey(write_rows(tmp_path, lines, header="a,b,ill"), design)
+    parts = hold_out(every, NONE, 0, prune=False)
+    bayes, tree = mine_bayes(parts, 0.0).model, mine_tree(parts).model
+    assert not isinstance(bayes, Tree)
+    assert np.exp(bayes.prior) == pytest.approx([0.1, 0.9], rel=1e-12)
+    assert isinstance(tree, Tree)
+    assert tree.root.counts == (6.0, 54.0)
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])

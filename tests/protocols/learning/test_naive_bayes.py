@@ -93,5 +93,13 @@ def test_nothing_to_learn_from_is_refused() -> None:
         run_alone(fit_naive_bayes(schema_of((2,), 2), engine))
 
 
+def test_class_counts_that_are_known_are_the_prior_and_what_values_are_brought_to() -> None:
+    """By hand: class counts 6 and 2; of class 0 two thirds hold value 0, of class 1 nobody: 4 and 2, 0 and 2."""
+    engine = FixedTables({0: np.array([[2.0, 0.0], [1.0, 5.0]])})
+    model = run_alone(fit_naive_bayes(schema_of((2,), 2), engine, 1.0, (6.0, 2.0)))
+    assert np.exp(model.prior) == pytest.approx([0.75, 0.25])
+    assert np.exp(model.conditional[0]) == pytest.approx(np.array([[5 / 8, 1 / 4], [3 / 8, 3 / 4]]))
+
+
 def test_it_reads_every_attribute() -> None:
     assert fitted(*tennis()).columns == {0, 1, 2, 3}

@@ -10,11 +10,13 @@ from protocols.errors import InputError
 from protocols.learning.naive_bayes import fit_naive_bayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.role import run_alone
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.survey import Survey, survey_schema
+from protocols.tables.expression import Expression
 from tests.support.cases import correlated
 from tests.support.plain import reference_id3
 from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, uniform, unrelated
@@ -79,6 +81,49 @@ def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_vari
             variance += weight * found.standard_error**2
     assert mean == pytest.approx(0.5, abs=1e-12)
     assert variance == pytest.approx(square, rel=1e-9)
+
+
+PLAIN_CLASS: list[Design] = [
+    MultiGroupDesign((2, 3, 2), ((0,), (1,)), Fraction(3, 5)),
+    unrelated((2, 2, 2), ((0, 1),), Fraction(2, 5)),
+]
+
+
+@pytest.mark.parametrize("design", PLAIN_CLASS, ids=["related", "unrelated"])
+def test_a_plain_class_is_counted_whatever_the_coins_were(design: Design) -> None:
+    codes = np.array([[0, 1, 0], [1, 1, 1], [1, 0, 1]], dtype=np.uint8)
+    for survey, _ in every_survey(design, codes):
+        assert survey.class_counts() == (1.0, 2.0)
+        assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([1 / 3, 2 / 3], rel=1e-15)
+        assert grow_tree(survey).root.counts == (1.0, 2.0)
+
+
+DISGUISED_CLASS: list[Design] = [
+    MultiGroupDesign((2, 2), ((0, 1),), Fraction(4, 5)),
+    MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
+    unrelated((2, 2), ((0,), (1,)), Fraction(2, 3)),
+]
+
+
+@pytest.mark.parametrize("design", DISGUISED_CLASS, ids=["one group", "two groups", "unrelated"])
+def test_the_prior_is_the_unbiased_estimate_and_projected_only_where_that_has_less_than_nobody(design: Design) -> None:
+    """Over all outcomes: the mean of the estimate is the truth, exactly; prior and root are it wherever they can be."""
+    codes = np.array([[0, 1], [1, 1], [1, 0]], dtype=np.uint8)
+    classes = range(design.sizes[-1])
+    mean = [Fraction(0) for _ in classes]
+    projected = 0
+    for survey, chance in every_survey(design, codes):
+        counts = [estimate_count(survey.codes, Expression().child(1, c), design).count for c in classes]
+        mean = [total + chance * count for total, count in zip(mean, counts, strict=True)]
+        negative = min(counts) < 0
+        projected += negative
+        positive = [max(count, Fraction(0)) for count in counts]
+        own = counts if not negative else [3 * count / sum(positive) for count in positive]
+        assert survey.class_counts() == tuple(map(float, own))
+        assert np.exp(learn_naive_bayes(survey).prior) == pytest.approx([float(count) / 3 for count in own])
+        assert grow_tree(survey).root.counts == tuple(map(float, own))
+    assert mean == [(codes[:, 1] == c).sum() for c in classes]
+    assert projected
 
 
 def test_one_test_record_has_no_known_error() -> None:
