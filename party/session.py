@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
-from party.channel import Channel, Traffic, play
 from party.compute import ComputeSettings, make_compute
 from party.config import PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
@@ -16,6 +15,7 @@ from party.errors import ConfigError
 from party.factors import with_stored_factors
 from party.keystore import load_private_key, load_secret
 from party.releases import changed_field, check_release, record_release, release_of
+from party.transport.channel import Channel, Traffic, play
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.messages import Terms

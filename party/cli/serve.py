@@ -11,8 +11,8 @@ from party.cli.progress import make_progress
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.identity import load_identity
-from party.rpc.server import NodeServer
 from party.session import load_local, run_session, with_workers
+from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError
 from protocols.two_party.local import Local
 

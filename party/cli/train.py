@@ -15,8 +15,8 @@ from party.model import write_model
 from party.planning.agreed import forecast_agreed
 from party.planning.calibration import calibrate
 from party.report import TrainReport, write_train_report
-from party.rpc.client import connect
 from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
+from party.transport.grpc.client import connect
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
 

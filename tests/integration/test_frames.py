@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from party.channel import PagedChannel, Recording
 from party.config import read_job, read_party_config
 from party.identity import load_identity, load_peers
-from party.rpc.client import connect
-from party.rpc.server import NodeServer
 from party.session import Report, load_local, run_session
+from party.transport.channel import PagedChannel, Recording
+from party.transport.grpc.client import connect
+from party.transport.grpc.server import NodeServer
 from party.wire.codec import decode
 from protocols.messages import (
     CiphertextPage,

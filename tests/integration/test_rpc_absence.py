@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from party.channel import PagedChannel
 from party.errors import ConfigError, PeerLostError
-from party.pages import Reason
+from party.transport.channel import PagedChannel
+from party.transport.pages import Reason
 from protocols.messages import Verdict
 from tests.support.rpc import (
     Parties,
@@ -47,8 +47,8 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from party.identity import load_identity, load_peers
-from party.rpc.client import connect
-from party.rpc.server import NodeServer
+from party.transport.grpc.client import connect
+from party.transport.grpc.server import NodeServer
 own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 identity, peers = load_identity(own), load_peers(own)
 if role == "serve":

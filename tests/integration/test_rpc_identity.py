@@ -18,9 +18,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError
 from party.identity import LIFETIME, Identity, Peer, create_identity, fingerprint
-from party.pages import Reason
-from party.rpc.client import connect
-from party.rpc.server import NodeServer
+from party.transport.grpc.client import connect
+from party.transport.grpc.server import NodeServer
+from party.transport.pages import Reason
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from tests.support.responder import Responder

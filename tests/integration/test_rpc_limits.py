@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import grpc
 import pytest
 
-from party.channel import PagedChannel
 from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
-from party.pages import PAGE_BYTES, WINDOW, Reason
-from party.rpc import client as client_module
-from party.rpc import server as server_module
-from party.rpc.common import LONG_POLL
-from party.rpc.server import NodeServer
-from party.rpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, status_of
+from party.transport.channel import PagedChannel
+from party.transport.grpc import client as client_module
+from party.transport.grpc import server as server_module
+from party.transport.grpc.common import LONG_POLL
+from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, status_of
+from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

@@ -10,10 +10,10 @@ from typing import Any
 import grpc
 import pytest
 
-from party.channel import play
 from party.errors import PeerLostError
-from party.rpc import client as client_module
-from party.rpc.status import ERRORS
+from party.transport.channel import play
+from party.transport.grpc import client as client_module
+from party.transport.grpc.status import ERRORS
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

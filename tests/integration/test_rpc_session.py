@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from party import channel as channel_module
-from party.channel import PagedChannel, play
 from party.errors import PeerLostError, PeerStoppedError
-from party.pages import PAGE_BYTES, WINDOW, Reason
-from party.rpc import client as client_module
-from party.rpc import server as server_module
-from party.rpc.common import LONG_POLL
+from party.transport import channel as channel_module
+from party.transport.channel import PagedChannel, play
+from party.transport.grpc import client as client_module
+from party.transport.grpc import server as server_module
+from party.transport.grpc.common import LONG_POLL
+from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Role, exchange, receive, run_pair

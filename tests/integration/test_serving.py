@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from party import session
-from party.channel import play
 from party.cli.incident import DEBUG
 from party.cli.main import main
 from party.config import read_job, read_party_config
 from party.errors import PeerStoppedError
 from party.identity import load_identity, load_peers
 from party.releases import FILE
-from party.rpc.client import connect
 from party.session import load_local
+from party.transport.channel import play
+from party.transport.grpc.client import connect
 from protocols.errors import DisagreementError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest
 from protocols.role import Effect, Role, Send, receive

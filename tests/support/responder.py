@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import grpc
 
-from party.pages import PAGE_BYTES
+from party.transport.pages import PAGE_BYTES
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 

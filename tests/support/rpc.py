@@ -10,10 +10,10 @@ from typing import Any
 
 import grpc
 
-from party.channel import PagedChannel
 from party.identity import Identity, Peer, create_identity, trust
-from party.rpc.client import CLIENT_OPTIONS, connect
-from party.rpc.server import NodeServer
+from party.transport.channel import PagedChannel
+from party.transport.grpc.client import CLIENT_OPTIONS, connect
+from party.transport.grpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage

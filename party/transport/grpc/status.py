@@ -13,10 +13,10 @@ import grpc
 from cryptography import x509
 from google.protobuf.message import DecodeError
 
-from party.channel import stopped_by
 from party.errors import IdentityError, PeerLostError, PeerStoppedError
 from party.identity import Clock, Peer, fingerprint
-from party.pages import Reason
+from party.transport.channel import stopped_by
+from party.transport.pages import Reason
 from party.wire.codec import exact
 from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from party.errors import ConfigError
-from party.pages import PAGE_BYTES, Page, Reason
+from party.transport.pages import PAGE_BYTES, Page, Reason
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
 

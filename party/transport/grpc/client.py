@@ -16,11 +16,10 @@ from typing import Any, Final
 
 import grpc
 
-from party.channel import STOP_SECONDS, PagedChannel
 from party.errors import ConfigError, PeerLostError, PeerStoppedError
 from party.identity import Clock, Identity, Peer, utc_now
-from party.pages import Page, Pages, Reason
-from party.rpc.common import (
+from party.transport.channel import STOP_SECONDS, PagedChannel
+from party.transport.grpc.common import (
     OPTIONS,
     PATIENCE,
     SESSION_BYTES,
@@ -30,7 +29,8 @@ from party.rpc.common import (
     page_to_wire,
     split_address,
 )
-from party.rpc.status import ERRORS, NotNowError, StoppedHereError
+from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError
+from party.transport.pages import Page, Pages, Reason
 from party.wire.codec import exact, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

@@ -2,7 +2,8 @@
 
 A message is a frame, a frame is cut into *pages*, and pages wait in two bounded queues, one each way. Whoever
 moves pages between the queues of two parties makes a channel: a shared queue in one process, gRPC between two
-(`party.rpc`). A full queue holds its sender back, so both machines work at once and neither holds everything.
+(`party.transport.grpc`). A full queue holds its sender back, so both machines work at once and neither holds
+everything.
 
 A stream ends with a page that says why. `Reason.FINISHED` comes after all the rest; the other reasons overtake
 what waits to be sent, and the peer's calls fail with `PeerStoppedError` at once. No text ever crosses.
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from party.errors import PeerLostError, PeerStoppedError
-from party.pages import Page, Pages, Reason, cut
+from party.transport.pages import Page, Pages, Reason, cut
 from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send

@@ -16,11 +16,10 @@ from typing import Final, Self
 
 import grpc
 
-from party.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.errors import ConfigError, PeerLostError
 from party.identity import Clock, Identity, Peer, utc_now
-from party.pages import Page, Pages, Reason
-from party.rpc.common import (
+from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
+from party.transport.grpc.common import (
     LONG_POLL,
     OPTIONS,
     PATIENCE,
@@ -31,7 +30,7 @@ from party.rpc.common import (
     page_to_wire,
     split_address,
 )
-from party.rpc.status import (
+from party.transport.grpc.status import (
     Guard,
     NotNowError,
     OutOfOrderError,
@@ -39,6 +38,7 @@ from party.rpc.status import (
     UnknownSessionError,
     caller,
 )
+from party.transport.pages import Page, Pages, Reason
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

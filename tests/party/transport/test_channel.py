@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import pytest
 
-from party import channel as channel_module
-from party import pages as pages_module
-from party.channel import Recording, memory_channels, play, reason_for
 from party.errors import PeerLostError, PeerStoppedError
-from party.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
+from party.transport import channel as channel_module
+from party.transport import pages as pages_module
+from party.transport.channel import Recording, memory_channels, play, reason_for
+from party.transport.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
 from party.wire.codec import decode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest, Verdict
