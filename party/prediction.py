@@ -3,37 +3,73 @@
 A column is found by the attribute's name or, where both parties have a column of that name, by `party.name`. A cell
 belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text,
 the bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
-branch: its row gets the majority class of the node that it reached; naive Bayes
-leaves such a cell out.
+branch: its row gets the majority class of the node that it reached; naive Bayes leaves such a cell out. How many there
+are is told, column by column: a table that is written in another way than the training data gives classes all the same.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import MISSING_TOKENS, Frame, label_of
+from party.data import MISSING_TOKENS, Column, Frame, label_of
+from party.data.bins import number
 from party.errors import DataError
+from party.printable import printable
 from protocols.learning.naive_bayes import NaiveBayes
-from protocols.learning.tree import Leaf, Node, Tree, majority
+from protocols.learning.tree import Tree
 from protocols.tables.schema import Attribute
 
-NO_BRANCH = -1
+UNKNOWN = -1
 
-Branches = NDArray[np.int16]
+
+@dataclass(frozen=True, repr=False)
+class Unknown:
+    """A column's cells that are of no value that the model knows: how many, how many of them look like one, of rows."""
+
+    column: str
+    cells: int
+    alike: int
+    rows: int
+
+    def __repr__(self) -> str:
+        return f"<Unknown {self.cells} of {self.rows} cells>"
+
+    def line(self) -> str:
+        """Say it in words; no cell is shown."""
+        told = f"column {printable(self.column)!r}: {self.cells} of {self.rows} cells are no value that the model knows"
+        if self.alike:
+            told += f"; {self.alike} differ from one only by case, blanks or the way a number is written"
+        return told
 
 
 @dataclass(frozen=True, repr=False)
 class Predictions:
-    """The class of each row, and, where the file has the class column, how many of how many rows are right."""
+    """The class of each row, and, where the file has the class column, how many of how many rows are right.
+
+    `unknown` names the columns, of those that the model reads and of the class, that have cells of no known value.
+    """
 
     labels: list[str]
     correct: int | None
     known: int | None
+    unknown: tuple[Unknown, ...]
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self.labels)} rows>"
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the reader of these classes should know: cells without a known value, and the accuracy."""
+        for column in self.unknown:
+            yield column.line()
+        if not self.known:
+            return
+        if not self.correct and not self.unknown:
+            yield "every cell that was read is a value that the model knows"
+        share = (self.correct or 0) / self.known
+        yield f"accuracy {share:.4f}: {self.correct} of {self.known} rows"
 
 
 def predict_frame(
@@ -49,16 +85,22 @@ def predict_frame(
     Raises:
         DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
     """
-    attributes = model.schema.attributes
-    used = sorted(model.columns)
-    branches = {i: _branches(frame, column_of(frame, attributes, i), attributes[i], missing_tokens) for i in used}
-    if isinstance(model, Tree):
-        codes = classify(model.root, branches, len(frame))
-    else:
-        codes = _most_likely(model, [branches[i] for i in used])
-    values = model.schema.class_attribute.values
-    correct, known = _score(model, frame, codes, missing_tokens)
-    return Predictions([values[code] for code in codes], correct, known)
+    attributes, target = model.schema.attributes, model.schema.class_attribute
+    rows = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
+    unknown = []
+    for index in sorted(model.columns):
+        column = frame.column(column_of(frame, attributes, index))
+        rows[:, index] = _coded(column, attributes[index], missing_tokens)
+        unknown.append(_unknown(column, column.cells, rows[:, index], attributes[index]))
+    predicted = model.predict(rows)
+    labels = [target.values[code] for code in predicted]
+    if target.name not in frame.columns:
+        return Predictions(labels, None, None, tuple(filter(None, unknown)))
+    column = frame.column(target.name)
+    true = _coded(column, target, missing_tokens)
+    given = [row for row, text in enumerate(column.cells) if _is_given(text, target, missing_tokens)]
+    unknown.append(_unknown(column, [column.cells[row] for row in given], true[given], target))
+    return Predictions(labels, int((true == predicted)[given].sum()), len(given), tuple(filter(None, unknown)))
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:
@@ -79,55 +121,32 @@ def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> st
     return attribute.name
 
 
-def _branches(frame: Frame, column: str, attribute: Attribute, missing_tokens: Collection[str]) -> Branches:
-    cells = frame.column(column).cells
+def _coded(column: Column, attribute: Attribute, missing_tokens: Collection[str]) -> NDArray[np.int16]:
+    """Return the code of every cell, or `UNKNOWN`."""
     code = {value: position for position, value in enumerate(attribute.values)}
-    branch = {}
-    for text in set(cells):
-        label = label_of(attribute.values, text, missing_tokens)
-        branch[text] = NO_BRANCH if label is None else code[label]
-    return np.fromiter(map(branch.__getitem__, cells), np.int16, len(cells))
+    labels = {text: label_of(attribute.values, text, missing_tokens) for text in set(column.cells)}
+    codes = {text: UNKNOWN if label is None else code[label] for text, label in labels.items()}
+    return np.fromiter(map(codes.__getitem__, column.cells), np.int16, len(column.cells))
 
 
-def classify(root: Node, branches: Mapping[int, Branches], rows: int) -> NDArray[np.intp]:
-    """Return the class of each row.
-
-    Args:
-        root: The tree.
-        branches: For each attribute that it splits on, the value of each row, or `NO_BRANCH`.
-        rows: Number of rows.
-    """
-    labels = np.zeros(rows, dtype=np.intp)
-    pending: list[tuple[Node, NDArray[np.intp]]] = [(root, np.arange(rows, dtype=np.intp))]
-    while pending:
-        node, inside = pending.pop()
-        if isinstance(node, Leaf):
-            labels[inside] = node.label
-            continue
-        values = branches[node.attribute][inside]
-        labels[inside[values == NO_BRANCH]] = majority(node.counts)
-        pending += [(child, inside[values == v]) for v, child in enumerate(node.children)]
-    return labels
+def _is_given(text: str | None, target: Attribute, missing_tokens: Collection[str]) -> bool:
+    return text is not None and (text not in missing_tokens or text in target.values)
 
 
-def _most_likely(model: NaiveBayes, branches: Sequence[Branches]) -> NDArray[np.intp]:
-    """Return the class of each row; a cell without a branch says nothing: it selects a last row of zeros."""
-    tables = tuple(np.vstack([table, np.zeros(table.shape[1])]) for table in model.conditional)
-    codes = [np.where(b == NO_BRANCH, len(table) - 1, b) for b, table in zip(branches, tables, strict=True)]
-    return NaiveBayes(model.schema, model.prior, tables).predict(np.column_stack(codes))
+def _unknown(
+    column: Column, cells: Iterable[str | None], codes: NDArray[np.int16], attribute: Attribute
+) -> Unknown | None:
+    """Count the cells without a code; None if there are none."""
+    tally = Counter(text for text, code in zip(cells, codes.tolist(), strict=True) if code == UNKNOWN)
+    if not tally:
+        return None
+    looks = {_look(value) for value in attribute.values}
+    alike = sum(times for text, times in tally.items() if text is not None and _look(text) in looks)
+    return Unknown(column.name, tally.total(), alike, len(codes))
 
 
-def _score(
-    model: Tree | NaiveBayes, frame: Frame, codes: Iterable[int], missing_tokens: Collection[str]
-) -> tuple[int | None, int | None]:
-    """Count right predictions among the rows whose class is given."""
-    target = model.schema.class_attribute
-    if target.name not in frame.columns:
-        return None, None
-    truth = frame.column(target.name).cells
-    given = [
-        (label_of(target.values, text, missing_tokens), target.values[code])
-        for text, code in zip(truth, codes, strict=True)
-        if text is not None and (text not in missing_tokens or text in target.values)
-    ]
-    return sum(true == predicted for true, predicted in given), len(given)
+def _look(text: str) -> object:
+    """Return what two texts have in common that a reader would take for one value."""
+    bare = text.strip().casefold()
+    value = number(bare)
+    return bare if value is None else value

@@ -4,8 +4,8 @@ Columns are found by name, or by `party.name` where both parties have a column o
 reads are needed: the splits of a tree, all columns of naive Bayes. Numbers fall into the bins of the model. A missing
 cell counts as the value "missing" where the model has it, else as "other". A cell that the model does not know (never
 seen in training, or missing where the model knows no missing value) gives its row the majority class of the node that
-it reached; naive Bayes leaves it out. If the file has the class column, the accuracy over the rows whose class is given
-is told on the standard error.
+it reached; naive Bayes leaves it out. How many such cells each column has is told on the standard error; so is, if the
+file has the class column, the accuracy over the rows whose class is given.
 """
 
 import argparse
@@ -54,9 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     text = csv_text([*frame.columns, arguments.column], zip(*frame.cells, predictions.labels, strict=True))
     if arguments.output is None:
         sys.stdout.write(text)
+        sys.stdout.flush()  # what cannot be written has nothing to be said about
     else:
         write_atomically(arguments.output, text)
-    if predictions.known:
-        share = (predictions.correct or 0) / predictions.known
-        print(f"accuracy {share:.4f}: {predictions.correct} of {predictions.known} rows", file=sys.stderr)
+    for note in predictions.notes():
+        print(note, file=sys.stderr)
     return 0

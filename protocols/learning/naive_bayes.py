@@ -14,7 +14,7 @@ from protocols.errors import InputError
 from protocols.role import Role
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Rows
 
 Floats = NDArray[np.float64]
 _MOST = 1e12
@@ -36,21 +36,26 @@ class NaiveBayes:
         """The attributes that `predict` reads: all."""
         return frozenset(range(len(self.schema.attributes)))
 
-    def scores(self, codes: Codes) -> Floats:
-        """Return `log P(c) + sum_i log P(a_i | c)` of each row (`rows x classes`); the class column is not read."""
+    def scores(self, codes: Rows) -> Floats:
+        """Return `log P(c) + sum_i log P(a_i | c)` of each row (`rows x classes`); the class column is not read.
+
+        A code that is none of an attribute's, such as -1, says nothing: it is left out.
+        """
         scores = np.tile(self.prior, (len(codes), 1))
         for column, logarithms in enumerate(self.conditional):
-            scores += logarithms[codes[:, column]]
+            values = codes[:, column]
+            known = (values >= 0) & (values < len(logarithms))
+            scores[known] += logarithms[values[known]]
         return scores
 
-    def predict(self, codes: Codes) -> NDArray[np.intp]:
+    def predict(self, codes: Rows) -> NDArray[np.intp]:
         """Return the class of each row; the first of equals, and the commonest where no class is possible."""
         scores = self.scores(codes)
         impossible = np.isneginf(scores).all(axis=1)
         labels: NDArray[np.intp] = np.where(impossible, self.prior.argmax(), scores.argmax(axis=1))
         return labels
 
-    def shares(self, codes: Codes) -> Floats:
+    def shares(self, codes: Rows) -> Floats:
         """Return the chance of each class (`rows x classes`); that of the prior where no class is possible."""
         scores = self.scores(codes)
         scores[np.isneginf(scores).all(axis=1)] = self.prior

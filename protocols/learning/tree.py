@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import Rows
 
 
 @dataclass(frozen=True)
@@ -45,25 +45,30 @@ class Tree:
         """The attributes that the tree splits on."""
         return frozenset(node.attribute for _, node in self.walk() if isinstance(node, Split))
 
-    def predict(self, codes: Codes) -> NDArray[np.intp]:
-        """Return the class of each row of joint codes; the class column is not read."""
+    def predict(self, codes: Rows) -> NDArray[np.intp]:
+        """Return the class of each row of joint codes; the class column is not read.
+
+        A code that is none of an attribute's, such as -1, has no branch: its row gets the majority class of the node
+        that it reached.
+        """
         labels = np.zeros(len(codes), dtype=np.intp)
-        for leaf, rows in self._sorted_into_leaves(codes):
-            labels[rows] = leaf.label
+        for node, rows in self._sorted_into_nodes(codes):
+            labels[rows] = node.label if isinstance(node, Leaf) else majority(node.counts)
         return labels
 
-    def shares(self, codes: Codes) -> NDArray[np.float64]:
-        """Return the shares of the classes in each row's leaf (`rows x classes`); all on its class if it is empty."""
+    def shares(self, codes: Rows) -> NDArray[np.float64]:
+        """Return the shares of the classes where each row ends (`rows x classes`); its class alone if that is empty."""
         result = np.zeros((len(codes), self.schema.classes))
-        for leaf, rows in self._sorted_into_leaves(codes):
-            if sum(leaf.counts) > 0:
-                result[rows] = np.array(leaf.counts) / sum(leaf.counts)
+        for node, rows in self._sorted_into_nodes(codes):
+            counts = np.maximum(node.counts, 0.0)
+            if counts.sum() > 0:
+                result[rows] = counts / counts.sum()
             else:
-                result[rows, leaf.label] = 1.0
+                result[rows, node.label if isinstance(node, Leaf) else majority(node.counts)] = 1.0
         return result
 
-    def _sorted_into_leaves(self, codes: Codes) -> Iterator[tuple[Leaf, NDArray[np.intp]]]:
-        """Yield the leaves that are reached with the rows that reach them."""
+    def _sorted_into_nodes(self, codes: Rows) -> Iterator[tuple[Node, NDArray[np.intp]]]:
+        """Yield the nodes at which rows end, each with its rows: leaves, and splits that have no branch for them."""
         pending: list[tuple[Node, NDArray[np.intp]]] = [(self.root, np.arange(len(codes), dtype=np.intp))]
         while pending:
             node, rows = pending.pop()
@@ -71,6 +76,9 @@ class Tree:
                 yield node, rows
                 continue
             values = codes[rows, node.attribute]
+            stray = rows[(values < 0) | (values >= len(node.children))]
+            if len(stray):
+                yield node, stray
             parts = ((child, rows[values == v]) for v, child in enumerate(node.children))
             pending += [(child, part) for child, part in parts if len(part)]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from protocols.errors import InputError
 from protocols.tables.schema import Attribute
 
 Codes = NDArray[np.uint8]
+Rows = NDArray[np.integer[Any]]
+"""Codes of rows to be classified: one outside its attribute's domain, such as -1, is of no value that is known."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

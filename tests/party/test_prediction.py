@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from party.data import read_frame
 from party.errors import DataError
-from party.prediction import Predictions, classify, predict_frame
-from protocols.learning.tree import Leaf, Split, Tree
+from party.prediction import Predictions, predict_frame
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.tables.schema import Attribute, Schema
 from tests.party.models import models, small_model
 
@@ -90,17 +91,53 @@ def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missin
 
 
 def test_estimated_counts_give_a_majority_too() -> None:
-    root = Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),))
-    assert classify(root, {0: np.array([-1, 0], dtype=np.int16)}, 2).tolist() == [1, 0]
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("n", "y")), ())
+    tree = Tree(schema, Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),)))
+    rows = np.array([[-1], [0], [1]], dtype=np.int16)
+    assert tree.predict(rows).tolist() == [1, 0, 1]
+    assert tree.shares(rows).tolist() == [[0, 1], [1, 0], [0, 1]]
 
 
 @given(models(), st.data())
-def test_on_known_values_the_tree_itself_says_the_same(tree: Tree, data: st.DataObject) -> None:
+def test_a_code_of_no_value_is_classified_by_the_tree_cut_off_there(tree: Tree, data: st.DataObject) -> None:
     sizes = [attribute.size for attribute in tree.schema.attributes]
-    rows = data.draw(st.lists(st.tuples(*[st.integers(0, size - 1) for size in sizes]), min_size=1, max_size=9))
-    codes = np.array([(*row, 0) for row in rows], dtype=np.uint8)
-    branches = {i: codes[:, i].astype(np.int16) for i in range(len(sizes))}
-    assert classify(tree.root, branches, len(rows)).tolist() == tree.predict(codes).tolist()
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-1, size) for size in sizes]), min_size=1, max_size=9))
+    for row in rows:
+        node = tree.root
+        while isinstance(node, Split) and 0 <= row[node.attribute] < len(node.children):
+            node = node.children[row[node.attribute]]
+        label = node.label if isinstance(node, Leaf) else majority(node.counts)
+        assert tree.predict(np.array([row], dtype=np.int16)).tolist() == [label]
+
+
+ATTRIBUTES = (("alice", "visits", ("0", "1", "2")), ("alice", "member", ("False", "True")))
+
+
+def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_path: Path) -> None:
+    schema = Schema(tuple(Attribute(*each) for each in ATTRIBUTES), Attribute("", "claim", ("0", "1")), ())
+    known = [np.log(np.full((size, 2), 1 / size)) for size in (3, 2)]
+    model = NaiveBayes(schema, np.log([0.75, 0.25]), tuple(known))
+    path = tmp_path / "rows.csv"
+    path.write_text("visits,member,claim\n2.0,true,1\n7, True,0\n,True,1.0\n1,no,\n")
+    result = predict_frame(model, read_frame(path))
+    alike = "differ from one only by case, blanks or the way a number is written"
+    assert list(result.notes()) == [
+        f"column 'visits': 3 of 4 cells are no value that the model knows; 1 {alike}",
+        f"column 'member': 3 of 4 cells are no value that the model knows; 2 {alike}",
+        f"column 'claim': 1 of 3 cells are no value that the model knows; 1 {alike}",
+        "accuracy 0.3333: 1 of 3 rows",
+    ]
+    assert repr(result.unknown[0]) == "<Unknown 3 of 4 cells>"
+
+
+def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
+    assert list(predict(tmp_path, text).notes()) == [
+        "every cell that was read is a value that the model knows",
+        "accuracy 0.0000: 0 of 1 rows",
+    ]
+    assert list(predict(tmp_path, text.replace("bad", "good")).notes()) == ["accuracy 1.0000: 1 of 1 rows"]
+    assert not list(predict(tmp_path, "alice.age,city,bob.age\n17,Oslo,no\n").notes())
 
 
 def test_a_repr_shows_the_number_of_rows_only(tmp_path: Path) -> None:
