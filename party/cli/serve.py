@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _stop)
     with (
         with_workers(local, settings) as ready,
-        NodeServer(identity, [peer], address, patience=config.node.patience) as server,
+        NodeServer.listen(identity, [peer], address, patience=config.node.patience) as server,
     ):
         print(f"{config.name} listens on {server.address} for {peer.name}", file=sys.stderr, flush=True)
         while True:

@@ -21,6 +21,7 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 from party.errors import PeerLostError, PeerStoppedError
 from party.transport.pages import Page, Pages, Reason, cut
+from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send
@@ -242,9 +243,9 @@ class _MemoryChannel(PagedChannel):
         """Return: what is in the peer's queue is delivered."""
 
 
-def memory_channels(a: str = "alice", b: str = "bob") -> tuple[PagedChannel, PagedChannel]:
+def memory_channels(a: str = "alice", b: str = "bob", timer: Timer = REAL_TIME) -> tuple[PagedChannel, PagedChannel]:
     """Return the channels of two parties, named `a` and `b`, in one process; each is for one thread."""
-    from_a, from_b = Pages(), Pages()
+    from_a, from_b = Pages(timer=timer), Pages(timer=timer)
     return _MemoryChannel(a, b, from_a, from_b), _MemoryChannel(b, a, from_b, from_a)
 
 

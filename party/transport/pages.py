@@ -2,11 +2,12 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import MAX_FRAME
 from protocols.errors import PeerError
 
@@ -45,8 +46,9 @@ class Pages:
     The head stays in the queue until it is removed, so that an empty queue means that all was delivered.
     """
 
-    def __init__(self, limit: int = WINDOW) -> None:
+    def __init__(self, limit: int = WINDOW, timer: Timer = REAL_TIME) -> None:
         self._least = self._limit = limit
+        self._timer = timer
         self._pages: deque[Page] = deque()
         self._changed = threading.Condition()
         self._failure: Exception | None = None
@@ -60,15 +62,14 @@ class Pages:
             Exception: What `fail` or `replace` was given.
         """
         with self._changed:
-            room = self._changed.wait_for(
-                lambda: self._failure or self._closed or page.end or len(self._pages) < self._limit, timeout
-            )
+            self._wait(lambda: self._failure or self._closed or page.end or len(self._pages) < self._limit, timeout)
             if error := self._failure or self._closed:
                 raise error
+            room = page.end is not None or len(self._pages) < self._limit
             if room:
                 self._pages.append(page)
                 self._changed.notify_all()
-            return bool(room)
+            return room
 
     def head(self, timeout: float | None = None) -> Page | None:
         """Wait for a page and return it without removing it; None when none came in time.
@@ -77,7 +78,7 @@ class Pages:
             Exception: What `fail` was given.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._failure or self._pages, timeout)
+            self._wait(lambda: self._failure or self._pages, timeout)
             if self._failure and (self._at_once or not self._pages):
                 raise self._failure
             return self._pages[0] if self._pages else None
@@ -133,10 +134,13 @@ class Pages:
             Exception: What `fail` was given, if anything is left.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._failure or self._delivered(end=end), timeout)
+            self._wait(lambda: self._failure or self._delivered(end=end), timeout)
             if self._failure and not self._delivered(end=end):
                 raise self._failure
             return self._delivered(end=end)
+
+    def _wait(self, holds: Callable[[], object], timeout: float | None) -> None:
+        self._timer.wait_for(self._changed, holds, timeout)
 
     def _delivered(self, *, end: bool) -> bool:
         return not self._pages or (not end and self._pages[0].end is not None)

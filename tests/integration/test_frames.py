@@ -74,7 +74,7 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
         except BaseException as error:  # noqa: BLE001  # for the test to look at
             crossed.errors.append(error)
 
-    with NodeServer(identities["alice"], [peers["alice"]["bob"]], "127.0.0.1:0") as server:
+    with NodeServer.listen(identities["alice"], [peers["alice"]["bob"]], "127.0.0.1:0") as server:
         threads = [
             threading.Thread(target=take_part, args=("alice", server.accept)),
             threading.Thread(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -15,30 +15,15 @@ from party.errors import ConfigError, PeerLostError
 from party.transport.channel import PagedChannel
 from party.transport.pages import Reason
 from protocols.messages import Verdict
+from tests.support.processes import wait_for
 from tests.support.rpc import (
     Parties,
-    make_parties,
     session,
 )
+from tests.support.timer import SkippingTimer
 
 Start = Callable[..., "Future[object]"]
 MIB = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("parties")
-
-
-@pytest.fixture(scope="module")
-def parties(directory: Path) -> Parties:
-    return make_parties(directory)
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    with ThreadPoolExecutor(4) as pool:
-        yield pool.submit
 
 
 # A peer that goes
@@ -52,7 +37,7 @@ from party.transport.grpc.server import NodeServer
 own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 identity, peers = load_identity(own), load_peers(own)
 if role == "serve":
-    server = NodeServer(identity, peers.values(), address)
+    server = NodeServer.listen(identity, peers.values(), address)
     print(server.address, flush=True)
     channel = server.accept()
 else:
@@ -74,14 +59,23 @@ def process(directory: Path, role: str, address: str) -> Iterator[tuple["subproc
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_responder_misses_its_peer_within_its_patience(directory: Path, parties: Parties, how: int) -> None:
-    with parties.serve(patience=1.5) as server, process(directory / "alice", "connect", server.address) as (child, _):
+def test_a_responder_misses_its_peer_when_its_patience_ends_and_not_before(
+    directory: Path, parties: Parties, start: Start, timer: SkippingTimer, how: int
+) -> None:
+    with (
+        parties.serve(patience=30, timer=timer) as server,
+        process(directory / "alice", "connect", server.address) as (child, _),
+    ):
         bob = server.accept(10)
         child.send_signal(how)
-        started = time.monotonic()
-        with pytest.raises(PeerLostError, match=r"^lost alice: it has not called for 1\.5 s$"):
-            bob.receive()
-        assert 1.0 < time.monotonic() - started < 8.0
+        heard = start(bob.receive)
+        timer.skip(20)
+        timer.settle()
+        assert not heard.done()
+        timer.skip_until(heard.done, 5)
+        with pytest.raises(PeerLostError, match=r"^lost alice: it has not called for 30 s$"):
+            heard.result()
+        assert timer.skipped >= 30
 
 
 def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, parties: Parties) -> None:
@@ -95,23 +89,26 @@ def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, 
         alice.stop(Reason.CANCELLED)
 
 
-def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(directory: Path, parties: Parties) -> None:
+def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(
+    directory: Path, parties: Parties, start: Start, timer: SkippingTimer
+) -> None:
     with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
-        alice = parties.connect(address, patience=60.0)
+        alice = parties.connect(address, patience=6000.0, timer=timer)
         child.kill()
-        started = time.monotonic()
+        heard = start(alice.receive)
+        timer.skip_until(heard.done, 0.5)
         with pytest.raises(PeerLostError, match=r"^bob at .* refuses connections, for 5 s now$"):
-            alice.receive()
-        assert time.monotonic() - started < 20.0
+            heard.result()
+        assert 4 < timer.skipped < 6000
         alice.stop(Reason.CANCELLED)
 
 
-def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties) -> None:
-    with session(parties, patience=1.0) as (alice, bob, _):
+def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties, timer: SkippingTimer) -> None:
+    with session(parties, patience=30, timer=timer) as (alice, bob, _):
         alice.send(Verdict("last words"))
-        time.sleep(0.5)
+        wait_for(lambda: bob._incoming.unread)
         alice._release()
-        time.sleep(1.5)
+        timer.skip_until(lambda: bob._incoming.failure, 5)
         assert bob.receive() == Verdict("last words")
         with pytest.raises(PeerLostError):
             bob.receive()
@@ -119,15 +116,21 @@ def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties) -
             bob.send(Verdict(""))
 
 
-def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_content(parties: Parties) -> None:
-    with session(parties, patience=1.0) as (alice, bob, _):
+def test_a_close_that_delivered_nothing_says_so_and_one_that_delivered_all_is_content(
+    parties: Parties, start: Start, timer: SkippingTimer
+) -> None:
+    with session(parties, patience=30, timer=timer) as (alice, bob, _):
         alice._release()
         bob.send(Verdict(""))
+        closing = start(bob.close)
+        timer.skip_until(closing.done, 5)
         with pytest.raises(PeerLostError):
-            bob.close()
-    with session(parties, patience=1.0) as (alice, bob, _):
+            closing.result()
+    with session(parties, patience=30, timer=timer) as (alice, bob, _):
         alice._release()
-        bob.close()
+        closing = start(bob.close)
+        timer.skip_until(closing.done, 5)
+        closing.result()
 
 
 def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: Path, parties: Parties) -> None:

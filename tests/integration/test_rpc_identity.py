@@ -24,17 +24,12 @@ from party.transport.pages import Reason
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from tests.support.responder import Responder
-from tests.support.rpc import SESSION, Parties, call, make_parties, raw_channel, stub
+from tests.support.rpc import SESSION, Parties, call, raw_channel, stub
 
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version="1", session=SESSION)
 NOW = datetime.now(UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
-
-
-@pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Parties:
-    return make_parties(tmp_path_factory.mktemp("parties"))
 
 
 @pytest.fixture
@@ -138,7 +133,7 @@ EXPIRED, EARLY = NOW - timedelta(days=3), NOW + timedelta(days=1)
 @pytest.mark.parametrize("start", [EXPIRED, EARLY], ids=["expired", "early"])
 def test_a_certificate_out_of_its_dates_is_not_let_in(parties: Parties, handled: list[str], start: datetime) -> None:
     alice = identity("alice", start=start)
-    with NodeServer(parties.bob, [alice], "127.0.0.1:0") as server:
+    with NodeServer.listen(parties.bob, [alice], "127.0.0.1:0") as server:
         assert refusal(alice, parties.pinned_bob, server.address).code() is Code.UNAVAILABLE
     assert not handled
 
@@ -148,7 +143,7 @@ def test_a_certificate_that_tls_accepts_and_nobody_pinned_is_refused_before_its_
 ) -> None:
     alice = identity("alice", ca=True, signs=True)
     mallory = identity("mallory", issuer=alice)
-    with NodeServer(parties.bob, [alice], "127.0.0.1:0") as server:
+    with NodeServer.listen(parties.bob, [alice], "127.0.0.1:0") as server:
         assert refusal(mallory, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
         with raw_channel(mallory, parties.pinned_bob, server.address) as channel, pytest.raises(grpc.RpcError) as error:
             call(channel, "Open", b"\xff" * 100)
@@ -160,7 +155,7 @@ def test_a_certificate_that_tls_accepts_and_nobody_pinned_is_refused_before_its_
 
 def test_a_certificate_that_expires_while_the_node_runs_is_refused(parties: Parties, handled: list[str]) -> None:
     now = [NOW]
-    with NodeServer(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
+    with NodeServer.listen(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
         now[0] = NOW + 2 * LIFETIME
         assert refusal(parties.alice, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
     assert not handled
@@ -169,7 +164,7 @@ def test_a_certificate_that_expires_while_the_node_runs_is_refused(parties: Part
 def test_the_session_of_one_peer_is_closed_to_another(parties: Parties) -> None:
     carol = identity("carol")
     with (
-        NodeServer(parties.bob, [parties.pinned_alice, carol], "127.0.0.1:0") as server,
+        NodeServer.listen(parties.bob, [parties.pinned_alice, carol], "127.0.0.1:0") as server,
         stub(parties.alice, parties.pinned_bob, server.address) as hers,
         stub(carol, parties.pinned_bob, server.address) as other,
     ):
@@ -200,7 +195,7 @@ def test_another_key_is_not_believed_even_under_the_same_name(
     parties: Parties, handled: list[str], tmp_path: Path, name: str
 ) -> None:
     mallory = create_identity(tmp_path, name)
-    with NodeServer(mallory, [parties.pinned_alice], "127.0.0.1:0") as server:
+    with NodeServer.listen(mallory, [parties.pinned_alice], "127.0.0.1:0") as server:
         no_session(parties, server.address)
     assert not handled
 
@@ -226,7 +221,7 @@ def test_of_all_certificates_that_the_pinned_one_has_signed_none_is_believed(
     bob = identity("bob", ca=ca, signs=signs)
     other = certified("bob", bob.key if same_key else ec.generate_private_key(ec.SECP256R1()), bob)
     with (
-        NodeServer(other, [parties.pinned_alice], "localhost:0") as server,
+        NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server,
         pytest.raises((IdentityError, PeerLostError)),
     ):
         connect(parties.alice, bob, server.address, patience=1.0)
@@ -235,7 +230,7 @@ def test_of_all_certificates_that_the_pinned_one_has_signed_none_is_believed(
 
 def test_what_we_make_is_believed_and_what_its_key_has_signed_is_not(parties: Parties, handled: list[str]) -> None:
     other = certified("bob", ec.generate_private_key(ec.SECP256R1()), parties.bob)
-    with NodeServer(other, [parties.pinned_alice], "localhost:0") as server:
+    with NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server:
         no_session(parties, server.address)
     assert not handled
     with parties.serve() as server:
@@ -251,7 +246,7 @@ def test_only_a_certificate_that_can_sign_no_other_is_called(
     ca, signs = AUTHORITIES[authority]
     bob = identity("bob", ca=ca, signs=signs)
     other = certified("bob", ec.generate_private_key(ec.SECP256R1()), bob)
-    with NodeServer(other, [parties.pinned_alice], "localhost:0") as server:
+    with NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server:
         with stub(parties.alice, bob, server.address) as node:
             assert node.Open(OPEN, timeout=5).version == "1"  # so TLS alone would
         assert handled.pop() == "Open"
@@ -264,7 +259,7 @@ def test_only_a_certificate_that_can_sign_no_other_is_called(
 @pytest.mark.parametrize("start", [EXPIRED, EARLY], ids=["expired", "early"])
 def test_a_certificate_out_of_its_dates_is_not_believed(parties: Parties, start: datetime) -> None:
     bob = identity("bob", start=start)
-    with NodeServer(bob, [parties.pinned_alice], "localhost:0") as server, pytest.raises(PeerLostError):
+    with NodeServer.listen(bob, [parties.pinned_alice], "localhost:0") as server, pytest.raises(PeerLostError):
         connect(parties.alice, bob, server.address, patience=1.0)
 
 
@@ -272,7 +267,7 @@ def test_a_certificate_for_another_host_is_not_believed_and_the_reason_is_told(
     parties: Parties, handled: list[str]
 ) -> None:
     bob = identity("bob")  # for localhost
-    with NodeServer(bob, [parties.pinned_alice], "127.0.0.1:0") as server:
+    with NodeServer.listen(bob, [parties.pinned_alice], "127.0.0.1:0") as server:
         with pytest.raises(ConfigError, match=r"^the certificate of bob is for localhost, not for 127\.0\.0\.1$"):
             connect(parties.alice, bob, server.address)
         assert refusal(parties.alice, bob, server.address).code() is Code.UNAVAILABLE
@@ -337,14 +332,14 @@ def test_identities_out_of_their_dates_are_refused_at_the_start_by_name(parties:
         (parties.bob, old_alice, "the certificate of alice expired"),
     ):
         with pytest.raises(IdentityError, match=text):
-            NodeServer(own, [peer], "127.0.0.1:0")
+            NodeServer.listen(own, [peer], "127.0.0.1:0")
         with pytest.raises(IdentityError, match=text):
             connect(own, peer, "localhost:1")
 
 
 def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
     with pytest.raises(ConfigError, match="no peer is trusted"):
-        NodeServer(parties.bob, [], "127.0.0.1:0")
+        NodeServer.listen(parties.bob, [], "127.0.0.1:0")
 
 
 def test_pure_python_protobuf_is_refused_at_both_ends(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:

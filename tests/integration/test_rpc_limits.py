@@ -23,16 +23,12 @@ from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, DeviationError, InputError, PeerError
 from protocols.messages import Verdict
 from tests.support.responder import BAD_PAGES
-from tests.support.rpc import SESSION, Parties, call, make_parties, opened, raw_channel, stub
+from tests.support.rpc import SESSION, Parties, call, opened, raw_channel, stub
+from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version="1", session=SESSION)
 FRAME = encode(Verdict("theta"))
-
-
-@pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Parties:
-    return make_parties(tmp_path_factory.mktemp("parties"))
 
 
 @pytest.fixture
@@ -163,27 +159,29 @@ def test_a_repeated_open_is_the_same_session_and_another_is_refused(
         server.accept(0.1)  # the session was accepted once
 
 
-def test_signs_of_life_keep_a_session(parties: Parties) -> None:
+def test_signs_of_life_keep_a_session(parties: Parties, timer: SkippingTimer) -> None:
     with (
-        parties.serve(patience=1.5) as server,
+        parties.serve(patience=30, timer=timer) as server,
         stub(parties.alice, parties.pinned_bob, server.address) as calls,
     ):
         bob = server.accept(5) if opened(calls) else None
         for _ in range(10):
-            time.sleep(0.25)
+            timer.skip(20)
+            timer.settle()
             calls.Push(wire.PushRequest(session=SESSION), timeout=5)
         assert push(calls, 0) is Code.OK
         assert bob is not None
         assert bob.receive() == Verdict("theta")
 
 
-def test_calls_of_a_lost_session_are_told_so(parties: Parties) -> None:
+def test_calls_of_a_lost_session_are_told_so(parties: Parties, timer: SkippingTimer) -> None:
     with (
-        parties.serve(patience=1.0) as server,
+        parties.serve(patience=30, timer=timer) as server,
         stub(parties.alice, parties.pinned_bob, server.address) as calls,
     ):
         opened(calls)
-        time.sleep(1.5)
+        lost = server.accept(5)
+        timer.skip_until(lambda: lost._incoming.failure, 5)
         assert push(calls, 0) is Code.NOT_FOUND
         assert code_of(lambda: pull(calls, 0)) is Code.NOT_FOUND
 

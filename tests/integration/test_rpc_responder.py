@@ -21,16 +21,11 @@ from protocols.errors import CotallyError, PeerError
 from protocols.messages import Verdict
 from protocols.role import receive
 from tests.support.responder import BAD_PAGES, Responder
-from tests.support.rpc import SESSION, Parties, make_parties
+from tests.support.rpc import SESSION, Parties
 
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version="1", session=SESSION)
 FRAME = encode(Verdict("theta"))
-
-
-@pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Parties:
-    return make_parties(tmp_path_factory.mktemp("parties"))
 
 
 @pytest.fixture

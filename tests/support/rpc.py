@@ -14,10 +14,13 @@ from party.identity import Identity, Peer, create_identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import CLIENT_OPTIONS, connect
 from party.transport.grpc.server import NodeServer
+from party.transport.timer import REAL_TIME, Timer
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage
 from protocols.role import Role, Send, receive
+from tests.support.processes import wait_for
+from tests.support.timer import SkippingTimer
 
 SESSION = bytes(16)
 
@@ -31,13 +34,13 @@ class Parties:
     pinned_alice: Peer
     pinned_bob: Peer
 
-    def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0) -> NodeServer:
+    def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0, timer: Timer = REAL_TIME) -> NodeServer:
         """Let Bob listen."""
-        return NodeServer(self.bob, [self.pinned_alice], address, patience=patience)
+        return NodeServer.listen(self.bob, [self.pinned_alice], address, patience=patience, timer=timer)
 
-    def connect(self, address: str, *, patience: float = 2.0) -> PagedChannel:
+    def connect(self, address: str, *, patience: float = 2.0, timer: Timer = REAL_TIME) -> PagedChannel:
         """Let Alice open a session."""
-        return connect(self.alice, self.pinned_bob, address, patience=patience)
+        return connect(self.alice, self.pinned_bob, address, patience=patience, timer=timer)
 
 
 def make_parties(directory: Path) -> Parties:
@@ -50,14 +53,23 @@ def make_parties(directory: Path) -> Parties:
 
 
 @contextlib.contextmanager
-def session(parties: Parties, *, patience: float = 2.0) -> Iterator[tuple[PagedChannel, PagedChannel, NodeServer]]:
+def session(
+    parties: Parties, *, patience: float = 2.0, timer: Timer = REAL_TIME
+) -> Iterator[tuple[PagedChannel, PagedChannel, NodeServer]]:
     """Open a session; whatever is still open at the end is cancelled."""
-    with parties.serve(patience=patience) as server:
-        alice = parties.connect(server.address, patience=patience)
+    with parties.serve(patience=patience, timer=timer) as server:
+        alice = parties.connect(server.address, patience=patience, timer=timer)
         try:
             yield alice, server.accept(5), server
         finally:
             alice._release()
+
+
+def live_on(responder: PagedChannel, timer: SkippingTimer, steps: int, seconds: float) -> None:
+    """Let time pass in steps, each no longer than the responder's patience, while its peer goes on calling."""
+    for _ in range(steps):
+        timer.skip(seconds)
+        wait_for(lambda: responder._last_call >= timer.now() - seconds)  # type: ignore[attr-defined]
 
 
 @contextlib.contextmanager

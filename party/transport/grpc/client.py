@@ -9,7 +9,6 @@ import itertools
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Any, Final
@@ -31,6 +30,7 @@ from party.transport.grpc.common import (
 )
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError
 from party.transport.pages import Page, Pages, Reason
+from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import exact, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -57,7 +57,13 @@ CLIENT_OPTIONS: Final = (
 
 
 def connect(
-    identity: Identity, peer: Peer, address: str, *, patience: float = PATIENCE, clock: Clock = utc_now
+    identity: Identity,
+    peer: Peer,
+    address: str,
+    *,
+    patience: float = PATIENCE,
+    clock: Clock = utc_now,
+    timer: Timer = REAL_TIME,
 ) -> PagedChannel:
     """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as patience lasts.
 
@@ -73,13 +79,15 @@ def connect(
         party.check_dates(clock())
     peer.check_signs_no_other()
     _check_host(peer, split_address(address)[0])
-    line = _Line(identity, peer, address, patience)
+    line = _Line(identity, peer, address, patience, timer)
     try:
         line.open()
     except BaseException:
         line.close()
         raise
-    return _Session(peer.name, line)
+    session = _Session(peer.name, line)
+    session.start()
+    return session
 
 
 def _check_host(peer: Peer, host: str) -> None:
@@ -94,10 +102,10 @@ def _check_host(peer: Peer, host: str) -> None:
 class _Line:
     """Calls to one peer, with deadlines and our own repetition."""
 
-    def __init__(self, identity: Identity, peer: Peer, address: str, patience: float) -> None:
+    def __init__(self, identity: Identity, peer: Peer, address: str, patience: float, timer: Timer) -> None:
         self._peer = peer.name
         self._address = address
-        self._patience = patience
+        self._patience, self.timer = patience, timer
         self._gone = threading.Event()
         self.session = secrets.token_bytes(SESSION_BYTES)
         self._channel = grpc.secure_channel(
@@ -134,9 +142,9 @@ class _Line:
             PeerLostError: It failed for `patience` seconds, or a port that nobody listens on for fewer.
             CotallyError: The peer refused it.
         """
-        started = time.monotonic()
+        started = self.timer.now()
         for attempt in itertools.count():
-            left = started + self._patience - time.monotonic()
+            left = started + self._patience - self.timer.now()
             try:
                 return self._known(method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False))
             except ValueError:  # the channel has been closed
@@ -149,7 +157,7 @@ class _Line:
                 raise ERRORS[code](self._peer)
             refused = "onnection refused" in details
             limit = min(self._patience, refused_seconds) if refused else self._patience
-            if time.monotonic() - started >= limit or self._pause(attempt):
+            if self.timer.now() - started >= limit or self._pause(attempt):
                 raise self._given_up(code, limit, refused=refused)
         raise AssertionError
 
@@ -158,9 +166,13 @@ class _Line:
             raise PeerError(f"{self._peer} sent a reply with unknown fields")
         return reply
 
+    def rest(self) -> None:
+        """Wait for the shortest pause."""
+        self._pause(0)
+
     def _pause(self, attempt: int) -> bool:
         """Wait before the next attempt; tell whether there shall be none."""
-        return self._gone.wait(min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
+        return self.timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
 
     def _given_up(self, code: grpc.StatusCode, limit: float, *, refused: bool) -> CotallyError:
         if code not in _LOST:
@@ -178,13 +190,16 @@ class _Session(PagedChannel):
     """The initiator's end of one session."""
 
     def __init__(self, peer: str, line: _Line) -> None:
-        super().__init__(peer, Pages(), Pages())
+        super().__init__(peer, Pages(timer=line.timer), Pages(timer=line.timer))
         self._line = line
         self._leaving = threading.Event()
         self._threads = [
             threading.Thread(target=self._run, args=(move,), name=move.__name__, daemon=True)
             for move in (self._push_all, self._pull_all)
         ]
+
+    def start(self) -> None:
+        """Begin to move pages."""
         for thread in self._threads:
             thread.start()
 
@@ -214,7 +229,7 @@ class _Session(PagedChannel):
             try:
                 self._line.call(self._line.stub.Push, request, repeat=_LOST)
             except NotNowError:
-                time.sleep(_FIRST_PAUSE)
+                self._line.rest()
                 continue  # with what is the head by then: a stop overtakes
             self._outgoing.remove(page)
             sequence += 1

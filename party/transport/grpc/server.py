@@ -8,7 +8,6 @@ import contextlib
 import errno
 import socket
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
@@ -39,6 +38,7 @@ from party.transport.grpc.status import (
     caller,
 )
 from party.transport.pages import Page, Pages, Reason
+from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -51,51 +51,85 @@ _LEAVE_SECONDS: Final = 1.0
 
 
 class NodeServer(node_pb2_grpc.NodeServicer):
-    """A port on which pinned peers open sessions.
+    """A port on which pinned peers open sessions; made by `listen`, which opens it.
 
     Args:
-        identity: Ours.
         peers: Who may call.
-        address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
         patience: Seconds without a call before a session's peer counts as lost.
-
-    Raises:
-        ConfigError: The address cannot be listened on, or a setting is out of range.
-        IdentityError: A certificate is outside its dates.
+        timer: Measures patience.
     """
 
-    def __init__(
-        self,
+    def __init__(self, peers: Iterable[Peer], patience: float, timer: Timer) -> None:
+        self._peers = {peer.fingerprint: peer for peer in peers}
+        self._patience, self._timer = patience, timer
+        self._changed = threading.Condition()
+        self._session: _Session | None = None
+        self._pending: _Session | None = None  # until it is accepted
+        self._closed = False
+        self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
+        self._server: grpc.Server | None = None
+        self.address = ""
+
+    @classmethod
+    def listen(
+        cls,
         identity: Identity,
         peers: Iterable[Peer],
         address: str,
         *,
         patience: float = PATIENCE,
         clock: Clock = utc_now,
-    ) -> None:
+        timer: Timer = REAL_TIME,
+    ) -> Self:
+        """Open the port.
+
+        Args:
+            identity: Ours.
+            peers: Who may call.
+            address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
+            patience: Seconds without a call before a session's peer counts as lost.
+            clock: Tells the date, for certificates.
+            timer: Measures patience.
+
+        Raises:
+            ConfigError: The address cannot be listened on, or a setting is out of range.
+            IdentityError: A certificate is outside its dates.
+        """
         require_fast_protobuf()
         check_patience(patience)
-        self._peers = {peer.fingerprint: peer for peer in peers}
-        if not self._peers:
+        node = cls(peers, patience, timer)
+        if not node._peers:
             raise ConfigError("no peer is trusted: nobody could open a session")
-        for party in (identity, *self._peers.values()):
+        for party in (identity, *node._peers.values()):
             party.check_dates(clock())
-        self._patience = patience
-        self._changed = threading.Condition()
-        self._session: _Session | None = None
-        self._pending: _Session | None = None  # until it is accepted
-        self._closed = False
-        self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
-        self._server = grpc.server(
+        node._open(identity, address, clock)
+        return node
+
+    def _open(self, identity: Identity, address: str, clock: Clock) -> None:
+        host, port = split_address(address)
+        _check_free(host, port)
+        server = grpc.server(
             self._pool,
             interceptors=[Guard(self._peers.values(), clock)],
             options=_server_options(),
             maximum_concurrent_rpcs=_CONCURRENCY,
             compression=grpc.Compression.NoCompression,
         )
-        node_pb2_grpc.add_NodeServicer_to_server(self, self._server)
-        self.address = self._listen(identity, address)
-        self._server.start()
+        node_pb2_grpc.add_NodeServicer_to_server(self, server)
+        credentials = grpc.ssl_server_credentials(
+            [(identity.key_pem, identity.pem)],
+            root_certificates=b"".join(peer.pem for peer in self._peers.values()),
+            require_client_auth=True,
+        )
+        try:
+            bound = server.add_secure_port(address, credentials)
+        except RuntimeError:
+            bound = 0
+        if not bound:
+            raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use")
+        self.address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
+        self._server = server
+        server.start()
 
     def __enter__(self) -> Self:
         return self
@@ -105,22 +139,6 @@ class NodeServer(node_pb2_grpc.NodeServicer):
     ) -> None:
         self.close()
 
-    def _listen(self, identity: Identity, address: str) -> str:
-        host, port = split_address(address)
-        _check_free(host, port)
-        credentials = grpc.ssl_server_credentials(
-            [(identity.key_pem, identity.pem)],
-            root_certificates=b"".join(peer.pem for peer in self._peers.values()),
-            require_client_auth=True,
-        )
-        try:
-            bound = self._server.add_secure_port(address, credentials)
-        except RuntimeError:
-            bound = 0
-        if not bound:
-            raise ConfigError(f"cannot listen on {address}: it is not this machine's, or the port is in use")
-        return f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
-
     def accept(self, timeout: float | None = None) -> PagedChannel:
         """Wait for the next session.
 
@@ -129,7 +147,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
             InputError: The server was closed.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._waiting(), timeout)
+            self._timer.wait_for(self._changed, lambda: self._closed or self._waiting(), timeout)
             if self._closed:
                 raise InputError("the node has been closed")
             session = self._waiting()
@@ -148,7 +166,8 @@ class NodeServer(node_pb2_grpc.NodeServicer):
             self._changed.notify_all()
         if session is not None:
             session.stop(Reason.CANCELLED)
-        self._server.stop(grace=2 * LONG_POLL).wait()
+        if self._server is not None:
+            self._server.stop(grace=2 * LONG_POLL).wait()
         self._pool.shutdown(wait=False)
 
     def Open(  # noqa: N802 - the wire's name
@@ -169,7 +188,8 @@ class NodeServer(node_pb2_grpc.NodeServicer):
                 return
             if not self._session.over:
                 raise NotNowError("another session runs")
-        self._session = self._pending = _Session(peer, number, self._patience)
+        self._session = self._pending = _Session(peer, number, self._patience, self._timer)
+        self._session.start()
         self._changed.notify_all()
 
     def Push(  # noqa: N802 - the wire's name
@@ -200,19 +220,22 @@ class NodeServer(node_pb2_grpc.NodeServicer):
 class _Session(PagedChannel):
     """The responder's end of one session; gRPC's threads move its pages."""
 
-    def __init__(self, peer: Peer, number: bytes, patience: float) -> None:
-        super().__init__(peer.name, Pages(), Pages())
+    def __init__(self, peer: Peer, number: bytes, patience: float, timer: Timer) -> None:
+        super().__init__(peer.name, Pages(timer=timer), Pages(timer=timer))
         self._owner = (number, peer.fingerprint)
-        self._patience = patience
+        self._patience, self._timer = patience, timer
         self._pushing = threading.Lock()
         self._next_push = 0
         self._last_push: Page | None = None
         self._pulling = threading.Lock()
         self._next_pull = 0
         self._given: Page | None = None
-        self._last_call = time.monotonic()
+        self._last_call = self._timer.now()
         self._told = threading.Event()
         self._released = threading.Event()
+
+    def start(self) -> None:
+        """Begin to watch whether the peer still calls."""
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
 
     @property
@@ -227,14 +250,14 @@ class _Session(PagedChannel):
     @contextlib.contextmanager
     def call(self) -> Iterator[Self]:
         """Note that the peer lives, and that it is told of our stop."""
-        self._last_call = time.monotonic()
+        self._last_call = self._timer.now()
         try:
             yield self
         except StoppedHereError:
             self._told.set()
             raise
         finally:
-            self._last_call = time.monotonic()
+            self._last_call = self._timer.now()
 
     def push(self, sequence: int, page: Page) -> None:
         """Take the next page, or the last one again.
@@ -276,16 +299,16 @@ class _Session(PagedChannel):
         self._outgoing.fail(error)
 
     def _watch(self) -> None:
-        while not self._released.wait(self._patience / 10):
+        while not self._timer.wait(self._released, self._patience / 10):
             gone = self._incoming.ended and self._outgoing.idle
-            if not gone and time.monotonic() - self._last_call > self._patience:
+            if not gone and self._timer.now() - self._last_call > self._patience:
                 self._fail(PeerLostError(f"lost {self.peer}: it has not called for {self._patience:g} s"))
                 return
 
     def _tell(self, reason: Reason) -> None:
         if self._incoming.failure is None:
             self._fail(StoppedHereError(reason))
-            self._told.wait(0 if self._incoming.ended else STOP_SECONDS)
+            self._timer.wait(self._told, 0 if self._incoming.ended else STOP_SECONDS)
 
     def _leave(self) -> None:
         self._outgoing.wait_delivered(end=False)
