@@ -222,7 +222,6 @@ def run_session(
         InputError: Ours.
     """
     clock = _PhaseClock(on_progress)
-    channel.silence = config.node.silence
     policy, nonce = make_policy(local, config), secrets.token_bytes(32)
     if terms is None:
         agreed = play(answer(local, policy, channel.peer, nonce), channel)

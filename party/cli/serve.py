@@ -13,6 +13,7 @@ from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.identity import load_identity
 from party.session import load_local, run_session, with_workers
 from party.transport.grpc.server import NodeServer
+from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
 from protocols.two_party.local import Local
 
@@ -36,11 +37,12 @@ def run(arguments: argparse.Namespace) -> int:
     settle_outputs(arguments, config)
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
+    waits = Waits(config.node.patience, config.node.silence)
     local = load_local(config, KEY_FLOOR)
     signal.signal(signal.SIGTERM, _stop)
     with (
         with_workers(local, settings) as ready,
-        NodeServer.listen(identity, [peer], address, patience=config.node.patience) as server,
+        NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         print(f"{config.name} listens on {server.address} for {peer.name}", file=sys.stderr, flush=True)
         while True:

@@ -17,6 +17,7 @@ from party.planning.calibration import calibrate
 from party.report import TrainReport, write_train_report
 from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
 from party.transport.grpc.client import connect
+from party.transport.timer import Waits
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
 
@@ -49,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_job(local, config, terms)
     with with_workers(local, settings) as ready:
         on_agreed, progress = announcer(arguments, ready, settings), make_progress(arguments.progress)
-        with connect(identity, peer, address, patience=config.node.patience) as channel:
+        waits = Waits(config.node.patience, config.node.silence)
+        with connect(identity, peer, address, waits=waits) as channel:
             report = run_session(ready, config, channel, terms, progress.show, on_agreed)
     progress.finish()
     write_results(arguments, report)

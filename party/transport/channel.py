@@ -21,12 +21,11 @@ from typing import Any, Final, Protocol, Self, TypeVar
 
 from party.errors import PeerLostError, PeerStoppedError
 from party.transport.pages import Page, Pages, Reason, cut
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.timer import USUAL_WAITS, Waits
 from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Message, Progress, Receive, Role, Send
 
-SILENCE: Final = 3600.0  # seconds without a frame from a peer that lives: computing takes time, but not for ever
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
 
@@ -91,7 +90,6 @@ class Channel(Protocol):
     peer: str
     traffic: Traffic
     recording: Recording | None
-    silence: float
 
     def send(self, message: Message) -> None:
         """Deliver a message; return when it is on its way."""
@@ -113,13 +111,11 @@ class Channel(Protocol):
 class PagedChannel(ABC):
     """A channel over two queues of pages, whose pages somebody else moves."""
 
-    def __init__(self, peer: str, outgoing: Pages, incoming: Pages) -> None:
+    def __init__(self, peer: str, outgoing: Pages, incoming: Pages, silence: float) -> None:
         self.peer = peer
         self.traffic = Traffic()
         self.recording: Recording | None = None
-        self.silence = SILENCE
-        self._outgoing = outgoing
-        self._incoming = incoming
+        self._outgoing, self._incoming, self._silence = outgoing, incoming, silence
         self._sent_since_wait = False
         self._over = False
 
@@ -175,9 +171,9 @@ class PagedChannel(ABC):
         bodies: list[bytes] = []
         size = 0
         while True:
-            page = self._incoming.head(self.silence)
+            page = self._incoming.head(self._silence)
             if page is None:
-                raise PeerLostError(f"{self.peer} is there but has sent nothing for {self.silence:g} s: the run ends")
+                raise PeerLostError(f"{self.peer} is there but has sent nothing for {self._silence:g} s: the run ends")
             if page.end is not None:
                 raise stopped_by(self.peer, Reason.FINISHED)
             self._incoming.remove(page)
@@ -230,8 +226,8 @@ class PagedChannel(ABC):
 class _MemoryChannel(PagedChannel):
     """One end of a pair of queues that both parties share."""
 
-    def __init__(self, own: str, peer: str, outgoing: Pages, incoming: Pages) -> None:
-        super().__init__(peer, outgoing, incoming)
+    def __init__(self, own: str, peer: str, outgoing: Pages, incoming: Pages, silence: float) -> None:
+        super().__init__(peer, outgoing, incoming, silence)
         self._own = own
 
     def _tell(self, reason: Reason) -> None:
@@ -243,10 +239,11 @@ class _MemoryChannel(PagedChannel):
         """Return: what is in the peer's queue is delivered."""
 
 
-def memory_channels(a: str = "alice", b: str = "bob", timer: Timer = REAL_TIME) -> tuple[PagedChannel, PagedChannel]:
+def memory_channels(a: str = "alice", b: str = "bob", waits: Waits = USUAL_WAITS) -> tuple[PagedChannel, PagedChannel]:
     """Return the channels of two parties, named `a` and `b`, in one process; each is for one thread."""
-    from_a, from_b = Pages(timer=timer), Pages(timer=timer)
-    return _MemoryChannel(a, b, from_a, from_b), _MemoryChannel(b, a, from_b, from_a)
+    from_a, from_b = Pages(timer=waits.timer), Pages(timer=waits.timer)
+    ours = _MemoryChannel(a, b, from_a, from_b, waits.silence)
+    return ours, _MemoryChannel(b, a, from_b, from_a, waits.silence)
 
 
 def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None = None) -> T:

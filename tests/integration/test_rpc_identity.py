@@ -21,6 +21,7 @@ from party.identity import LIFETIME, Identity, Peer, create_identity, fingerprin
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.pages import Reason
+from party.transport.timer import Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from tests.support.responder import Responder
@@ -224,7 +225,7 @@ def test_of_all_certificates_that_the_pinned_one_has_signed_none_is_believed(
         NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server,
         pytest.raises((IdentityError, PeerLostError)),
     ):
-        connect(parties.alice, bob, server.address, patience=1.0)
+        connect(parties.alice, bob, server.address, waits=Waits(1.0))
     assert not handled
 
 
@@ -260,7 +261,7 @@ def test_only_a_certificate_that_can_sign_no_other_is_called(
 def test_a_certificate_out_of_its_dates_is_not_believed(parties: Parties, start: datetime) -> None:
     bob = identity("bob", start=start)
     with NodeServer.listen(bob, [parties.pinned_alice], "localhost:0") as server, pytest.raises(PeerLostError):
-        connect(parties.alice, bob, server.address, patience=1.0)
+        connect(parties.alice, bob, server.address, waits=Waits(1.0))
 
 
 def test_a_certificate_for_another_host_is_not_believed_and_the_reason_is_told(
@@ -278,7 +279,7 @@ def test_a_host_is_known_in_any_spelling(parties: Parties, tmp_path: Path) -> No
     bob = create_identity(tmp_path, "bob", ["LocalHost", "::1"])
     for host in ("localhost", "LOCALHOST", "[0:0:0:0:0:0:0:1]"):
         with pytest.raises(PeerLostError):  # and no ConfigError
-            connect(parties.alice, bob, f"{host}:1", patience=1.0)
+            connect(parties.alice, bob, f"{host}:1", waits=Waits(1.0))
 
 
 # No TLS

@@ -21,6 +21,7 @@ from party.releases import FILE
 from party.session import load_local
 from party.transport.channel import play
 from party.transport.grpc.client import connect
+from party.transport.timer import Waits
 from protocols.errors import DisagreementError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest
 from protocols.role import Effect, Role, Send, receive
@@ -65,7 +66,7 @@ class Bob:
         terms = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
         local = load_local(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
-        with connect(identity, peer, self.address, patience=20) as channel:
+        with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             agreed = play(propose(local, terms, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             outcome = play(role(local, agreed), channel)
             channel.close()

@@ -14,7 +14,7 @@ from party.identity import Identity, Peer, create_identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import CLIENT_OPTIONS, connect
 from party.transport.grpc.server import NodeServer
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.timer import REAL_TIME, Timer, Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.messages import DisguisedPage
@@ -36,11 +36,11 @@ class Parties:
 
     def serve(self, address: str = "127.0.0.1:0", *, patience: float = 2.0, timer: Timer = REAL_TIME) -> NodeServer:
         """Let Bob listen."""
-        return NodeServer.listen(self.bob, [self.pinned_alice], address, patience=patience, timer=timer)
+        return NodeServer.listen(self.bob, [self.pinned_alice], address, waits=Waits(patience, timer=timer))
 
     def connect(self, address: str, *, patience: float = 2.0, timer: Timer = REAL_TIME) -> PagedChannel:
         """Let Alice open a session."""
-        return connect(self.alice, self.pinned_bob, address, patience=patience, timer=timer)
+        return connect(self.alice, self.pinned_bob, address, waits=Waits(patience, timer=timer))
 
 
 def make_parties(directory: Path) -> Parties:

@@ -20,17 +20,15 @@ from party.identity import Clock, Identity, Peer, utc_now
 from party.transport.channel import STOP_SECONDS, PagedChannel
 from party.transport.grpc.common import (
     OPTIONS,
-    PATIENCE,
     SESSION_BYTES,
     WIRE_VERSION,
-    check_patience,
     page_from_wire,
     page_to_wire,
     split_address,
 )
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError
 from party.transport.pages import Page, Pages, Reason
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.timer import USUAL_WAITS, Waits
 from party.wire.codec import exact, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -61,11 +59,10 @@ def connect(
     peer: Peer,
     address: str,
     *,
-    patience: float = PATIENCE,
+    waits: Waits = USUAL_WAITS,
     clock: Clock = utc_now,
-    timer: Timer = REAL_TIME,
 ) -> PagedChannel:
-    """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as patience lasts.
+    """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as our patience lasts.
 
     Raises:
         ConfigError: A setting is out of range, or the peer's certificate is not for this host.
@@ -74,12 +71,11 @@ def connect(
         PeerError: It is busy with another session, or speaks another version.
     """
     require_fast_protobuf()
-    check_patience(patience)
     for party in (identity, peer):
         party.check_dates(clock())
     peer.check_signs_no_other()
     _check_host(peer, split_address(address)[0])
-    line = _Line(identity, peer, address, patience, timer)
+    line = _Line(identity, peer, address, waits)
     try:
         line.open()
     except BaseException:
@@ -102,10 +98,11 @@ def _check_host(peer: Peer, host: str) -> None:
 class _Line:
     """Calls to one peer, with deadlines and our own repetition."""
 
-    def __init__(self, identity: Identity, peer: Peer, address: str, patience: float, timer: Timer) -> None:
+    def __init__(self, identity: Identity, peer: Peer, address: str, waits: Waits) -> None:
         self._peer = peer.name
         self._address = address
-        self._patience, self.timer = patience, timer
+        self.waits = waits
+        self._patience, self._timer = waits.patience, waits.timer
         self._gone = threading.Event()
         self.session = secrets.token_bytes(SESSION_BYTES)
         self._channel = grpc.secure_channel(
@@ -142,9 +139,9 @@ class _Line:
             PeerLostError: It failed for `patience` seconds, or a port that nobody listens on for fewer.
             CotallyError: The peer refused it.
         """
-        started = self.timer.now()
+        started = self._timer.now()
         for attempt in itertools.count():
-            left = started + self._patience - self.timer.now()
+            left = started + self._patience - self._timer.now()
             try:
                 return self._known(method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False))
             except ValueError:  # the channel has been closed
@@ -157,7 +154,7 @@ class _Line:
                 raise ERRORS[code](self._peer)
             refused = "onnection refused" in details
             limit = min(self._patience, refused_seconds) if refused else self._patience
-            if self.timer.now() - started >= limit or self._pause(attempt):
+            if self._timer.now() - started >= limit or self._pause(attempt):
                 raise self._given_up(code, limit, refused=refused)
         raise AssertionError
 
@@ -172,7 +169,7 @@ class _Line:
 
     def _pause(self, attempt: int) -> bool:
         """Wait before the next attempt; tell whether there shall be none."""
-        return self.timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
+        return self._timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
 
     def _given_up(self, code: grpc.StatusCode, limit: float, *, refused: bool) -> CotallyError:
         if code not in _LOST:
@@ -190,7 +187,8 @@ class _Session(PagedChannel):
     """The initiator's end of one session."""
 
     def __init__(self, peer: str, line: _Line) -> None:
-        super().__init__(peer, Pages(timer=line.timer), Pages(timer=line.timer))
+        timer, silence = line.waits.timer, line.waits.silence
+        super().__init__(peer, Pages(timer=timer), Pages(timer=timer), silence)
         self._line = line
         self._leaving = threading.Event()
         self._threads = [

@@ -10,9 +10,7 @@ from protocols.errors import PeerError
 
 WIRE_VERSION: Final = "1"
 SESSION_BYTES: Final = 16
-PATIENCE: Final = 30.0  # seconds without a sign of life before the peer counts as lost
 LONG_POLL: Final = 0.5  # seconds that a call may wait at the responder
-_MIN_PATIENCE, _MAX_PATIENCE = 1.0, 86_400.0
 
 OPTIONS: Final[Sequence[tuple[str, int]]] = (
     ("grpc.max_receive_message_length", PAGE_BYTES + 4096),
@@ -33,16 +31,6 @@ _ENDS: Final = {
     Reason.INTERNAL: wire.END_INTERNAL,
 }
 _REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
-
-
-def check_patience(patience: float) -> None:
-    """Refuse a patience that no connection can keep.
-
-    Raises:
-        ConfigError: It is out of range.
-    """
-    if not _MIN_PATIENCE <= patience <= _MAX_PATIENCE:
-        raise ConfigError(f"patience must be {_MIN_PATIENCE:g} to {_MAX_PATIENCE:g} seconds")
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -21,10 +21,8 @@ from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.transport.grpc.common import (
     LONG_POLL,
     OPTIONS,
-    PATIENCE,
     SESSION_BYTES,
     WIRE_VERSION,
-    check_patience,
     page_from_wire,
     page_to_wire,
     split_address,
@@ -38,7 +36,7 @@ from party.transport.grpc.status import (
     caller,
 )
 from party.transport.pages import Page, Pages, Reason
-from party.transport.timer import REAL_TIME, Timer
+from party.transport.timer import USUAL_WAITS, Waits
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -55,13 +53,12 @@ class NodeServer(node_pb2_grpc.NodeServicer):
 
     Args:
         peers: Who may call.
-        patience: Seconds without a call before a session's peer counts as lost.
-        timer: Measures patience.
+        waits: How long a session's peer may keep us waiting.
     """
 
-    def __init__(self, peers: Iterable[Peer], patience: float, timer: Timer) -> None:
+    def __init__(self, peers: Iterable[Peer], waits: Waits) -> None:
         self._peers = {peer.fingerprint: peer for peer in peers}
-        self._patience, self._timer = patience, timer
+        self._waits = waits
         self._changed = threading.Condition()
         self._session: _Session | None = None
         self._pending: _Session | None = None  # until it is accepted
@@ -77,9 +74,8 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         peers: Iterable[Peer],
         address: str,
         *,
-        patience: float = PATIENCE,
+        waits: Waits = USUAL_WAITS,
         clock: Clock = utc_now,
-        timer: Timer = REAL_TIME,
     ) -> Self:
         """Open the port.
 
@@ -87,17 +83,15 @@ class NodeServer(node_pb2_grpc.NodeServicer):
             identity: Ours.
             peers: Who may call.
             address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
-            patience: Seconds without a call before a session's peer counts as lost.
+            waits: How long a session's peer may keep us waiting.
             clock: Tells the date, for certificates.
-            timer: Measures patience.
 
         Raises:
             ConfigError: The address cannot be listened on, or a setting is out of range.
             IdentityError: A certificate is outside its dates.
         """
         require_fast_protobuf()
-        check_patience(patience)
-        node = cls(peers, patience, timer)
+        node = cls(peers, waits)
         if not node._peers:
             raise ConfigError("no peer is trusted: nobody could open a session")
         for party in (identity, *node._peers.values()):
@@ -147,7 +141,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
             InputError: The server was closed.
         """
         with self._changed:
-            self._timer.wait_for(self._changed, lambda: self._closed or self._waiting(), timeout)
+            self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting(), timeout)
             if self._closed:
                 raise InputError("the node has been closed")
             session = self._waiting()
@@ -188,7 +182,7 @@ class NodeServer(node_pb2_grpc.NodeServicer):
                 return
             if not self._session.over:
                 raise NotNowError("another session runs")
-        self._session = self._pending = _Session(peer, number, self._patience, self._timer)
+        self._session = self._pending = _Session(peer, number, self._waits)
         self._session.start()
         self._changed.notify_all()
 
@@ -220,10 +214,10 @@ class NodeServer(node_pb2_grpc.NodeServicer):
 class _Session(PagedChannel):
     """The responder's end of one session; gRPC's threads move its pages."""
 
-    def __init__(self, peer: Peer, number: bytes, patience: float, timer: Timer) -> None:
-        super().__init__(peer.name, Pages(timer=timer), Pages(timer=timer))
+    def __init__(self, peer: Peer, number: bytes, waits: Waits) -> None:
+        super().__init__(peer.name, Pages(timer=waits.timer), Pages(timer=waits.timer), waits.silence)
         self._owner = (number, peer.fingerprint)
-        self._patience, self._timer = patience, timer
+        self._patience, self._timer = waits.patience, waits.timer
         self._pushing = threading.Lock()
         self._next_push = 0
         self._last_push: Page | None = None

@@ -12,10 +12,12 @@ from party.transport import channel as channel_module
 from party.transport import pages as pages_module
 from party.transport.channel import Recording, memory_channels, play, reason_for
 from party.transport.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
+from party.transport.timer import Waits
 from party.wire.codec import decode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest, Verdict
 from protocols.role import Message, Progress, Role, Send, exchange, receive
+from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")
 Start = Callable[..., "Future[object]"]
@@ -281,7 +283,11 @@ def test_a_channel_left_by_an_error_stops_and_one_left_in_order_closes() -> None
 
 
 def test_a_peer_that_lives_but_sends_nothing_is_given_up() -> None:
-    ours, _ = memory_channels()
-    ours.silence = 0.05
-    with pytest.raises(PeerLostError, match=r"bob is there but has sent nothing for 0\.05 s"):
-        ours.receive()
+    timer = SkippingTimer()
+    ours, _ = memory_channels(waits=Waits(silence=600, timer=timer))
+    with ThreadPoolExecutor(1) as pool:
+        heard = pool.submit(ours.receive)
+        timer.skip_until(heard.done, 100)
+        with pytest.raises(PeerLostError, match="bob is there but has sent nothing for 600 s"):
+            heard.result()
+    assert timer.skipped >= 600
