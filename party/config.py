@@ -14,7 +14,9 @@ from typing import TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
 from party.data.bins import number
-from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment
+from party.data.columns import EVERY_OTHER, ColumnTreatment
+from party.data.form import Form
+from party.data.texts import MISSING_MARKERS
 from party.errors import ConfigError, IdentityError
 from party.identity import check_party_name
 from party.toml import Section, read_toml
@@ -60,7 +62,7 @@ class DataSettings:
     id_column: str
     dataset: str
     class_column: str | None
-    missing: tuple[str, ...]
+    form: Form
     ignore: tuple[str, ...]
 
 
@@ -188,7 +190,7 @@ def _party_name(section: Section, key: str, name: str) -> str:
 
 
 def _data(top: Section) -> DataSettings:
-    data = top.section("data", ("file", "id", "dataset", "class", "missing", "ignore"))
+    data = top.section("data", ("file", "id", "dataset", "class", "separator", "encoding", "missing", "ignore"))
     name = data.text("file")
     if "\0" in name:
         raise data.error("file", "holds a NUL character")
@@ -198,7 +200,7 @@ def _data(top: Section) -> DataSettings:
         id_column=data.text("id"),
         dataset=data.text("dataset", file.stem),
         class_column=data.text("class", None),
-        missing=data.texts("missing", MISSING_TOKENS),
+        form=_form(data),
         ignore=data.texts("ignore", ()),
     )
     for key, column in (("id", settings.id_column), ("class", settings.class_column)):
@@ -207,6 +209,15 @@ def _data(top: Section) -> DataSettings:
     if settings.id_column == settings.class_column:
         raise data.error("class", "is the id column")
     return settings
+
+
+def _form(data: Section) -> Form:
+    separator, encoding = data.text("separator", None), data.text("encoding", None)
+    try:
+        return Form(separator, encoding, data.texts("missing", MISSING_MARKERS))
+    except InputError as error:
+        key = str(error).partition(" ")[0]
+        raise data.error(key, str(error).removeprefix(f"{key} ")) from None
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
@@ -219,7 +230,7 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
 
 
 def _treatment(columns: Section, name: str) -> ColumnTreatment:
-    section = columns.section(name, ("bins", "max_values", "missing"))
+    section = columns.section(name, ("bins", "max_values", "missing", "not_missing"))
     bins = section.raw("bins", None)
     if isinstance(bins, list):
         bins = tuple(_edge(section, edge) for edge in bins)
@@ -230,7 +241,7 @@ def _treatment(columns: Section, name: str) -> ColumnTreatment:
         raise section.error("max_values", "must be an integer")
     missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in")
     try:
-        return ColumnTreatment(bins, max_values, missing)
+        return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()))
     except ConfigError as error:
         raise columns.error(name, str(error)) from None
 

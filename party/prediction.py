@@ -8,13 +8,13 @@ are is told, column by column: a table that is written in another way than the t
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import MISSING_TOKENS, Column, Frame, label_of
+from party.data import MISSING, OTHER, Column, Frame, label_of, taken_notices
 from party.data.bins import number
 from party.errors import DataError
 from party.printable import printable
@@ -49,19 +49,22 @@ class Unknown:
 class Predictions:
     """The class of each row, and, where the file has the class column, how many of how many rows are right.
 
-    `unknown` names the columns, of those that the model reads and of the class, that have cells of no known value.
+    `unknown` names the columns, of those that the model reads and of the class, that have cells of no known
+    value; `notices` tell how cells were read.
     """
 
     labels: list[str]
     correct: int | None
     known: int | None
     unknown: tuple[Unknown, ...]
+    notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self.labels)} rows>"
 
     def notes(self) -> Iterator[str]:
         """Yield what the reader of these classes should know: cells without a known value, and the accuracy."""
+        yield from self.notices
         for column in self.unknown:
             yield column.line()
         if not self.known:
@@ -72,35 +75,34 @@ class Predictions:
         yield f"accuracy {share:.4f}: {self.correct} of {self.known} rows"
 
 
-def predict_frame(
-    model: Tree | NaiveBayes, frame: Frame, missing_tokens: Collection[str] = MISSING_TOKENS
-) -> Predictions:
+def predict_frame(model: Tree | NaiveBayes, frame: Frame) -> Predictions:
     """Classify every row of a file.
 
     Args:
         model: The model.
         frame: The file; of a tree only columns that it splits on are needed.
-        missing_tokens: Texts that mean a missing cell; an empty cell always does.
 
     Raises:
         DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
     """
     attributes, target = model.schema.attributes, model.schema.class_attribute
     rows = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
-    unknown = []
+    read, unknown = [], []
     for index in sorted(model.columns):
-        column = frame.column(column_of(frame, attributes, index))
-        rows[:, index] = _coded(column, attributes[index], missing_tokens)
+        column = _column(frame, column_of(frame, attributes, index), attributes[index])
+        rows[:, index] = _coded(column, attributes[index])
+        read.append(column)
         unknown.append(_unknown(column, column.cells, rows[:, index], attributes[index]))
     predicted = model.predict(rows)
     labels = [target.values[code] for code in predicted]
     if target.name not in frame.columns:
-        return Predictions(labels, None, None, tuple(filter(None, unknown)))
-    column = frame.column(target.name)
-    true = _coded(column, target, missing_tokens)
-    given = [row for row, text in enumerate(column.cells) if _is_given(text, target, missing_tokens)]
+        return Predictions(labels, None, None, tuple(filter(None, unknown)), taken_notices(read))
+    column = _column(frame, target.name, target)
+    true = _coded(column, target)
+    given = [row for row, text in enumerate(column.cells) if text is not None]
     unknown.append(_unknown(column, [column.cells[row] for row in given], true[given], target))
-    return Predictions(labels, int((true == predicted)[given].sum()), len(given), tuple(filter(None, unknown)))
+    correct = int((true == predicted)[given].sum())
+    return Predictions(labels, correct, len(given), tuple(filter(None, unknown)), taken_notices([*read, column]))
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:
@@ -117,20 +119,21 @@ def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> st
         return full
     if sum(other.name == attribute.name for other in attributes) > 1:
         raise DataError(f"both parties have a column {attribute.name!r}: name it {full!r}", path=frame.path)
-    frame.column(attribute.name)
+    frame.need(attribute.name)
     return attribute.name
 
 
-def _coded(column: Column, attribute: Attribute, missing_tokens: Collection[str]) -> NDArray[np.int16]:
+def _column(frame: Frame, name: str, attribute: Attribute) -> Column:
+    """Return the column; a value of the model is one, whatever marks a missing cell elsewhere."""
+    return frame.column(name, set(attribute.values) - {OTHER, MISSING})
+
+
+def _coded(column: Column, attribute: Attribute) -> NDArray[np.int16]:
     """Return the code of every cell, or `UNKNOWN`."""
     code = {value: position for position, value in enumerate(attribute.values)}
-    labels = {text: label_of(attribute.values, text, missing_tokens) for text in set(column.cells)}
+    labels = {text: label_of(attribute.values, text) for text in set(column.cells)}
     codes = {text: UNKNOWN if label is None else code[label] for text, label in labels.items()}
     return np.fromiter(map(codes.__getitem__, column.cells), np.int16, len(column.cells))
-
-
-def _is_given(text: str | None, target: Attribute, missing_tokens: Collection[str]) -> bool:
-    return text is not None and (text not in missing_tokens or text in target.values)
 
 
 def _unknown(

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,6 +15,7 @@ from party.errors import ConfigError
 from party.factors import with_stored_factors
 from party.keystore import load_private_key, load_secret
 from party.releases import changed_field, check_release, record_release, release_of
+from party.toml import suggestion
 from party.transport.channel import Channel, Traffic, play
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
@@ -26,6 +27,7 @@ from protocols.two_party.local import Local, Secrets
 from protocols.two_party.run import Outcome, run
 
 OnProgress = Callable[[Progress], None]
+Tell = Callable[[Sequence[str]], None]
 OnAgreed = Callable[[Agreed], None]
 _NOISE_SHARE = Fraction(1, 2)
 
@@ -59,12 +61,13 @@ class _PhaseClock:
             self._on_progress(progress)
 
 
-def load_local(config: PartyConfig, key_floor: int) -> Local:
+def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> Local:
     """Read a party's data and secrets.
 
     Args:
         config: The party's settings.
         key_floor: The smallest Paillier key that it may use, in bits.
+        tell: Gets what the owner should know of the data, a sentence each.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
@@ -78,8 +81,9 @@ def load_local(config: PartyConfig, key_floor: int) -> Local:
         config.data.class_column,
         {**config.columns.named, EVERY_OTHER: config.columns.others},
         config.data.ignore,
-        config.data.missing,
+        config.data.form,
     )
+    tell(share.notices)
     local = Local(
         party=config.name,
         table=share.table,
@@ -133,7 +137,11 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
         named += [name for group in settings.groups for name in group]
     unknown = next((name for name in named if name not in columns), None)
     if unknown is not None:
-        raise ConfigError(f"{config.path}: disguise names the column {unknown!r}, which {config.data.file.name} lacks")
+        meant = suggestion(unknown, columns)
+        raise ConfigError(
+            f"{config.path}: disguise names the column {unknown!r}, which is no attribute of "
+            f"{config.data.file.name}{meant}"
+        )
     if isinstance(settings.groups, int):
         sizes = [attribute.size for attribute in share.table.attributes]
         return default_groups(sizes, settings.groups, [columns[name] for name in settings.plain])

@@ -5,17 +5,20 @@ _TEXT = """\
 name = "{name}"
 
 [data]
-file = "data.csv"          # CSV or Parquet, relative to this file
+file = "data.csv"          # CSV (.csv, .tsv, .txt, or .gz after it) or .parquet, relative to this file
 id = "id"                  # column that says which record is whose: both parties list the same ids, in any order
 # class = "outcome"        # column to predict, if this party holds it
 # dataset = "visits-2026"  # coins are made once for each data set of this name (default: the file's name)
-# missing = ["", "?"]      # texts that mean a missing cell
+# separator = ";"          # between columns (default: found out, as the encoding is)
+# encoding = "cp1252"
+# missing = ["?", "NA"]    # texts that mean a missing cell, besides an empty one (default: ?, -, NA, null and more)
 # ignore = []              # columns to leave out
 
 # How columns become attributes with few values: the fewer, the faster and the better hidden.
 #   bins        "median-of-range", "quantiles:4", or edges such as [18, 65]
 #   max_values  keep the commonest values, the others become "other"
 #   missing     "value" (a value of its own), "majority", "refuse", or a text to fill in
+#   not_missing texts that are values here, though they mean a missing cell elsewhere: ["NA"] for Namibia
 [columns]
 # "*" = {{ max_values = 8 }}                # every column that is not named
 # age = {{ bins = "median-of-range" }}

@@ -178,5 +178,16 @@ def exact_number(text: str) -> Fraction | None:
 
 def suggestion(word: str, options: Collection[str]) -> str:
     """Return the end of an error about an unknown word: the option that it was meant to be, or all of them."""
-    close = get_close_matches(word, options, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(options)}" if options else ""
+    close = nearest(word, options)
+    return f"; did you mean {close!r}?" if close else f"; known: {', '.join(options)}" if options else ""
+
+
+def nearest(word: str, options: Collection[str]) -> str | None:
+    """Return the option that a word was probably meant to be, but for case and the blanks around it.
+
+    >>> nearest("AGE", ["id", "age"]), nearest("income", ["id", "age"])
+    ('age', None)
+    """
+    bare = {option.strip().casefold(): option for option in options}
+    close = get_close_matches(word.strip().casefold(), bare, n=1)
+    return bare[close[0]] if close else None

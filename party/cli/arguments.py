@@ -4,18 +4,47 @@ import argparse
 from fractions import Fraction
 from pathlib import Path
 
+from party.data import MISSING_MARKERS, Form
 from party.toml import exact_number
 from protocols.errors import InputError
 
 
 def add_disguised(parser: argparse.ArgumentParser) -> None:
     """Declare the disguised table."""
-    parser.add_argument("disguised", type=Path, metavar="disguised.csv", help="disguised answers, CSV or Parquet")
+    parser.add_argument(
+        "disguised",
+        type=Path,
+        metavar="disguised.csv",
+        help="disguised answers, CSV or Parquet; - for the standard input",
+    )
+    add_form(parser)
 
 
 def add_design(parser: argparse.ArgumentParser) -> None:
     """Declare the design."""
     parser.add_argument("design", type=Path, metavar="design.toml", help="what was asked and how it was disguised")
+
+
+def add_form(parser: argparse.ArgumentParser) -> None:
+    """Declare what can be said of how a table's file is written."""
+    parser.add_argument("--separator", metavar="C", help="character between columns (default: found out)")
+    parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: found out)")
+    parser.add_argument(
+        "--missing",
+        action="append",
+        metavar="TEXT",
+        help="means a missing cell, besides an empty one; may be repeated (default: ?, -, NA, NaN, null and more)",
+    )
+
+
+def form(arguments: argparse.Namespace) -> Form:
+    """Return what was said of how a table's file is written.
+
+    Raises:
+        InputError: It cannot be so.
+    """
+    separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
+    return Form(separator, arguments.encoding, tuple(arguments.missing or MISSING_MARKERS))
 
 
 def fraction(option: str, text: str) -> Fraction:

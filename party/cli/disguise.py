@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from party.cli.arguments import add_design
+from party.cli.arguments import add_design, add_form, form
 from party.cli.drawing import shown_drawing
+from party.cli.notices import tell
+from party.data import read_frame
 from party.errors import ConfigError
 from party.files import is_there, resolved
 from party.printable import printable
@@ -42,8 +44,9 @@ class _Example(argparse.Action):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet")
+    parser.add_argument("data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet; - for stdin")
     add_design(parser)
+    add_form(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="disguised.csv", help="or .parquet")
     parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
     parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
@@ -67,8 +70,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
             "first; name the secret that the first was made with, or another output"
         )
+    frame = read_frame(arguments.data, form(arguments))
+    tell(frame.notices)
+    personal = None if arguments.personal is None else read_frame(arguments.personal, form(arguments))
     with shown_drawing(design) as watch:
-        table = disguise_table(arguments.data, design, arguments.secret, arguments.dataset, arguments.personal, watch)
+        table = disguise_table(frame, design, arguments.secret, arguments.dataset, personal, watch)
     write_disguised(arguments.output, table)
     print(f"Disguised {len(table)} records by {design.path}: {arguments.output}")
     if table.left_out:

@@ -7,7 +7,9 @@ respondents being who they are; the error and the interval of a share are those 
 import argparse
 import json
 
-from party.cli.arguments import add_design, add_disguised
+from party.cli.arguments import add_design, add_disguised, form
+from party.cli.notices import tell
+from party.data import read_frame
 from party.survey import read_design, read_disguised
 from party.survey.estimation import UNBIASED, Asked, find
 from party.survey.expressions import parse_expression
@@ -38,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
     asked = Asked(arguments.confidence, arguments.likelihood)
     design = read_design(arguments.design)
     expressions = [parse_expression(text, design) for text in arguments.expressions]
-    codes = read_disguised(arguments.disguised, design)
+    frame = read_frame(arguments.disguised, form(arguments))
+    tell(frame.notices)
+    codes = read_disguised(frame, design)
     findings = [find(codes, expression, design, asked) for expression in expressions]
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from party.bayes_model import write_bayes
 from party.bayes_text import bayes_lines
-from party.cli.arguments import add_design, add_disguised, fraction
+from party.cli.arguments import add_design, add_disguised, form, fraction
+from party.cli.notices import tell
+from party.data import read_frame
 from party.files import check_writable
 from party.model import write_model
 from party.survey import load_survey, read_design
@@ -46,7 +48,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Learn, print and write."""
     _check(arguments)
     design = read_design(arguments.design)
-    survey = load_survey(arguments.disguised, design)
+    frame = read_frame(arguments.disguised, form(arguments))
+    tell(frame.notices)
+    survey = load_survey(frame, design)
     parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
     if arguments.learner == "tree":
         mined = mine_tree(parts)

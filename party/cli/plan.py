@@ -4,6 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from party.cli.notices import tell
 from party.compute import available_cpus, make_compute
 from party.config import KEY_FLOOR, read_job, read_party_config
 from party.planning.calibration import calibrate
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     config, terms = read_party_config(arguments.config), read_job(arguments.job)
-    local = load_local(config, KEY_FLOOR)
+    local = load_local(config, KEY_FLOOR, tell)
     check_job(local, config, terms)
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2

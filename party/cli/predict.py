@@ -12,7 +12,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from party.data import MISSING_TOKENS, csv_text, name_flaw, read_frame
+from party.cli.arguments import add_form, form
+from party.cli.notices import tell
+from party.data import csv_text, name_flaw, read_frame
 from party.errors import DataError
 from party.files import write_atomically
 from party.model_file import read_any
@@ -25,15 +27,10 @@ SUMMARY = "classify the rows of a file"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("model", type=Path, metavar="model.json")
-    parser.add_argument("rows", type=Path, metavar="rows.csv")
+    parser.add_argument("rows", type=Path, metavar="rows.csv", help="CSV or Parquet; - for the standard input")
     parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
     parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
-    parser.add_argument(
-        "--missing",
-        action="append",
-        metavar="TOKEN",
-        help='text that means a missing cell, besides an empty one; may be repeated (default: "?")',
-    )
+    add_form(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,15 +39,15 @@ def run(arguments: argparse.Namespace) -> int:
     if flaw is not None:
         raise InputError(f"--column: the name {flaw}")
     model = read_any(arguments.model)
-    frame = read_frame(arguments.rows)
+    frame = read_frame(arguments.rows, form(arguments))
+    tell(frame.notices)
     if arguments.column in frame.columns:
         raise DataError(
             "the file has a column of this name already: choose another with --column",
             path=arguments.rows,
             column=arguments.column,
         )
-    tokens = MISSING_TOKENS if arguments.missing is None else tuple(arguments.missing)
-    predictions = predict_frame(model, frame, tokens)
+    predictions = predict_frame(model, frame)
     text = csv_text([*frame.columns, arguments.column], zip(*frame.cells, predictions.labels, strict=True))
     if arguments.output is None:
         sys.stdout.write(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import FrameType
 
 from party.cli.incident import incident
+from party.cli.notices import tell
 from party.cli.progress import make_progress
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     waits = Waits(config.node.patience, config.node.silence)
-    local = load_local(config, KEY_FLOOR)
+    local = load_local(config, KEY_FLOOR, tell)
     signal.signal(signal.SIGTERM, _stop)
     with (
         with_workers(local, settings) as ready,

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from party.cli.notices import tell
 from party.cli.progress import PROGRESS_STYLES, make_progress
 from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     settle_outputs(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    local = load_local(config, KEY_FLOOR)
+    local = load_local(config, KEY_FLOOR, tell)
     check_job(local, config, terms)
     with with_workers(local, settings) as ready:
         on_agreed, progress = announcer(arguments, ready, settings), make_progress(arguments.progress)

@@ -1,30 +1,27 @@
 """A party's own data: its file is read, and its columns are treated, before anything leaves the house."""
 
-from party.data.columns import (
-    EVERY_OTHER,
-    MISSING,
-    MISSING_TOKENS,
-    OTHER,
-    ColumnTreatment,
-    TreatedColumn,
-    label_of,
-    treat,
-)
-from party.data.reader import Column, Frame, frame_of, name_flaw, read_frame, text_flaw
+from party.data.columns import EVERY_OTHER, MISSING, OTHER, ColumnTreatment, TreatedColumn, label_of, treat
+from party.data.form import USUAL, Form
+from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, taken_notices, text_flaw
+from party.data.reader import read_frame
 from party.data.share import DataShare, distinct_ids, read_share
+from party.data.texts import MISSING_MARKERS, value_of
 from party.data.writer import BOM, csv_text
 
 __all__ = [
     "BOM",
     "EVERY_OTHER",
     "MISSING",
-    "MISSING_TOKENS",
+    "MISSING_MARKERS",
     "OTHER",
+    "USUAL",
     "Column",
     "ColumnTreatment",
     "DataShare",
+    "Form",
     "Frame",
     "TreatedColumn",
+    "alike_notices",
     "csv_text",
     "distinct_ids",
     "frame_of",
@@ -32,6 +29,8 @@ __all__ = [
     "name_flaw",
     "read_frame",
     "read_share",
+    "taken_notices",
     "text_flaw",
     "treat",
+    "value_of",
 ]

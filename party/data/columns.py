@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.bins import MEDIAN, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
-from party.data.reader import Column
+from party.data.frame import Column
+from party.data.texts import value_of
 from party.errors import ConfigError
 from protocols.tables.schema import MAX_DOMAIN
 
-MISSING_TOKENS = ("", "?")
 MISSING = "missing"
 OTHER = "other"
 EVERY_OTHER = "*"
@@ -35,6 +35,7 @@ class ColumnTreatment:
         max_values: At most so many values remain; the rarest become "other". None for any number.
         missing: "value" (a value of its own, labelled "missing"), "majority" (the commonest value), "refuse",
             or a text to fill in.
+        not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
 
     Raises:
         ConfigError: One of them is out of its range.
@@ -43,6 +44,7 @@ class ColumnTreatment:
     bins: str | tuple[Decimal, ...] | None = None
     max_values: int | None = None
     missing: str = "value"
+    not_missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.bins, str):
@@ -82,9 +84,7 @@ class TreatedColumn:
         return f"<TreatedColumn {len(self.codes)} x {len(self.values)}>"
 
 
-def treat(
-    column: Column, treatment: ColumnTreatment, missing_tokens: Collection[str] = MISSING_TOKENS
-) -> TreatedColumn:
+def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     """Apply the treatment.
 
     The domain is in rising order: all bins, the empty ones too; else as numbers, if all texts are numbers;
@@ -93,7 +93,6 @@ def treat(
     Args:
         column: As read.
         treatment: See there.
-        missing_tokens: Texts that mean a missing cell; an empty cell always does.
 
     Raises:
         DataError: A cell is missing where that is refused, or not a number where it is binned; a value has
@@ -102,8 +101,8 @@ def treat(
     index = {text: position for position, text in enumerate(dict.fromkeys(column.cells))}
     positions = np.fromiter(map(index.__getitem__, column.cells), np.intp, len(column.cells))
     tally = dict(zip(index, np.bincount(positions).tolist(), strict=True))
-    present = {text: n for text, n in tally.items() if text is not None and text not in missing_tokens}
-    absent = [text for text in tally if text is None or text in missing_tokens]
+    present = {text: n for text, n in tally.items() if text is not None}
+    absent = [text for text in tally if text is None]
 
     labels, frequency = _labelled(column, treatment, present)
     filler = _filler(column, treatment, absent, frequency)
@@ -124,32 +123,24 @@ def treat(
     return TreatedColumn(tuple(values), codes, OTHER if filler in merged else filler)
 
 
-def label_of(
-    values: tuple[str, ...],
-    text: str | None,
-    missing_tokens: Collection[str] = MISSING_TOKENS,
-    missing_label: str | None = None,
-) -> str | None:
+def label_of(values: tuple[str, ...], text: str | None, missing_label: str | None = None) -> str | None:
     """Return the value of an attribute to which a raw cell belongs, or None: it was never seen.
 
     Args:
         values: The attribute's values.
         text: The cell; None for a missing one.
-        missing_tokens: Texts that mean a missing cell; an empty cell always does.
         missing_label: What missing cells became, as `TreatedColumn` says; needed where they were filled in.
 
     >>> label_of(("<= 5", "> 5", "missing"), "7.5"), label_of(("x", "other"), "z"), label_of(("x", "y"), "z")
     ('> 5', 'other', None)
     """
-    if text in values and text not in {OTHER, MISSING}:  # a value of the data, whatever tokens the reader uses
-        return text
-    if not text or text in missing_tokens:
-        return next((label for label in (missing_label, MISSING, text, OTHER) if label in values), None)
+    if text is None:
+        return next((label for label in (missing_label, MISSING, OTHER) if label in values), None)
     if text in values:
         return text
     value = number(text)
     label = None if value is None else bin_label_of(values, value)
-    return label or (OTHER if OTHER in values else None)
+    return label or (OTHER if OTHER in values else value_of(values, text))
 
 
 def _labelled(
@@ -206,7 +197,7 @@ def _filler(
         return None
     filler = treatment.missing
     if treatment.bins is not None:
-        filler = label_of(tuple(frequency), filler, ()) or filler
+        filler = label_of(tuple(frequency), filler) or filler
         if is_bin_label(filler) and filler not in frequency:
             raise column.error("the text to fill in reads as a bin that is not one of the column's")
     return filler if absent or filler in frequency else None

@@ -4,14 +4,16 @@ Records are sorted by id as soon as they are read, so that two files that list t
 the same table to both parties.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from party.data.columns import EVERY_OTHER, MISSING_TOKENS, ColumnTreatment, treat
-from party.data.reader import Column, Frame, read_frame
+from party.data.columns import EVERY_OTHER, ColumnTreatment, treat
+from party.data.form import USUAL, Form
+from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.reader import read_frame
 from party.errors import ConfigError, DataError
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -27,6 +29,7 @@ class DataShare:
         table: Codes of the attributes and, last, of the class if it is held.
         class_attribute: None if the class is not held.
         missing_labels: The value that missing cells have, by column name; for `label_of`.
+        notices: What the owner should know before anything leaves, a sentence each, without content of cells.
     """
 
     ids: list[str]
@@ -34,6 +37,7 @@ class DataShare:
     table: Table
     class_attribute: Attribute | None
     missing_labels: dict[str, str]
+    notices: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -50,28 +54,29 @@ def read_share(
     class_name: str | None = None,
     treatments: Mapping[str, ColumnTreatment] | None = None,
     ignore: Sequence[str] = (),
-    missing_tokens: Collection[str] = MISSING_TOKENS,
+    form: Form = USUAL,
 ) -> DataShare:
     """Read a party's file, treat its columns and sort its records by id.
 
     Args:
-        path: A `.csv` or `.parquet` file.
+        path: A file as `read_frame` reads it.
         party: Its owner's name.
         id_column: The column that says which record is whose; no attribute.
         class_name: The class column; None if the file has none.
         treatments: By column name; "*" stands for every other attribute, which else keeps its texts. A class
             that is not named must have no missing cell.
         ignore: Columns to leave out.
-        missing_tokens: Texts that mean a missing cell; an empty cell always does. Ids are taken as they are.
+        form: What is declared about the file. Ids are taken as they are, whatever marks a missing cell elsewhere.
 
     Raises:
         ConfigError: One column is given two parts.
         DataError: The file, a column name or a cell cannot be used.
     """
-    frame = read_frame(path)
+    frame = read_frame(path, form)
     plans = _plans(frame, id_column, class_name, treatments or {}, ignore)
-    ids = distinct_ids(frame.column(id_column))
-    treated = {name: treat(frame.column(name), plan, missing_tokens) for name, plan in plans.items()}
+    ids = distinct_ids(frame.ids(id_column))
+    read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
+    treated = {name: treat(read[name], plan) for name, plan in plans.items()}
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     class_attribute = None if class_name is None else columns[-1]
     order = sorted(range(len(ids)), key=ids.__getitem__)
@@ -81,6 +86,7 @@ def read_share(
         Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
         class_attribute,
         {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
+        (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()])),
     )
 
 
@@ -94,7 +100,7 @@ def _plans(
     """Return the treatment of every attribute in file order and, last, of the class."""
     special = [id_column, *ignore, *([] if class_name is None else [class_name])]
     for name in (*special, *(treatments.keys() - {EVERY_OTHER})):
-        frame.column(name)
+        frame.need(name)
     if len(set(special)) != len(special):
         raise ConfigError("one column is named twice among the id, the class and the columns to ignore")
     others = treatments.get(EVERY_OTHER, ColumnTreatment())

@@ -3,6 +3,8 @@
 import csv
 from collections.abc import Iterable, Sequence
 
+from party.data.form import SEPARATORS
+
 BOM = "\ufeff"
 
 
@@ -15,10 +17,16 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[str | None]]) -> st
     lines = _Lines()
     # NB: csv.writer quotes what its end of line holds, and no other control character
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow(columns)
+    header = csv.writer(lines, lineterminator="\r\n", quoting=csv.QUOTE_ALL) if _is_mistakable(columns) else writer
+    header.writerow(columns)
     writer.writerows(rows)
     text = "".join(lines.ended)
     return BOM + text if text.startswith(BOM) else text  # a reader takes the first one for the mark of the file
+
+
+def _is_mistakable(columns: Sequence[str]) -> bool:
+    """Tell whether a header could be taken for one with another separator, or for none."""
+    return any(mark in name for name in columns for mark in SEPARATORS) or columns[0].startswith("sep=")
 
 
 class _Lines:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data import Column, ColumnTreatment, treat
+from party.data import ColumnTreatment, frame_of, treat
 from party.datasets import load
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -26,11 +26,10 @@ def load_table(name: str, records: int | None = None, treatments: Mapping[str, C
     rows = dataset.rows[:records]
     chosen = dataset.treatments if treatments is None else treatments
     order = [*(c for c in dataset.columns if c != dataset.class_name), dataset.class_name]
+    frame = frame_of(Path(name), dataset.columns, list(zip(*rows, strict=True)))
     attributes, codes = [], []
     for column in order:
-        position = dataset.columns.index(column)
-        cells = Column(column, [row[position] for row in rows], Path(name), range(1, len(rows) + 1))
-        treated = treat(cells, chosen.get(column, ColumnTreatment()))
+        treated = treat(frame.column(column), chosen.get(column, ColumnTreatment()))
         attributes.append(Attribute(name, column, treated.values))
         codes.append(treated.codes)
     return Table(tuple(attributes), np.column_stack(codes))

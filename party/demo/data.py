@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from party.data import MISSING_TOKENS, ColumnTreatment, Frame, read_frame
+from party.data import ColumnTreatment, Frame, read_frame
 from party.data.bins import MEDIAN, number
 from party.datasets import load
 from party.demo.options import OwnFiles
@@ -133,7 +133,7 @@ def _numbered(records: int) -> list[str]:
 def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[str], dict[str, Sequence[int]]]:
     positions: dict[str, dict[str, int]] = {}
     for party, frame in frames.items():
-        column = frame.column(id_column)
+        column = frame.ids(id_column)
         seen: dict[str, int] = {}
         for row, text in enumerate(column.cells):
             if text is None or text in seen:
@@ -149,14 +149,18 @@ def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[
 
 def _own_half(frame: Frame, class_name: str, id_column: str | None, rows: Sequence[int]) -> Half:
     names = [name for name in frame.columns if name != id_column]
-    columns = {name: [frame.column(name).cells[row] for row in rows] for name in names}
+    columns = {name: [cells[row] for row in rows] for name, cells in _texts(frame, names).items()}
     treatments = {name: _usual_treatment(cells) for name, cells in columns.items() if name != class_name}
     return Half(columns, treatments, class_name in columns)
 
 
+def _texts(frame: Frame, names: Sequence[str]) -> dict[str, Cells]:
+    return {name: frame.column(name).cells for name in names}
+
+
 def _usual_treatment(cells: Cells) -> ColumnTreatment:
     """Halve numbers at the median of their range, and keep one text apart from the others: always small enough."""
-    present = {text for text in cells if text is not None and text not in MISSING_TOKENS}
+    present = {text for text in cells if text is not None}
     if len(present) > _MANY and all(number(text) is not None for text in present):
         return ColumnTreatment(bins=MEDIAN)
     return ColumnTreatment(max_values=2)

@@ -98,7 +98,7 @@ def _new_name(dataset: str) -> str:
 def _ids(frame: Frame, design: SurveyDesign) -> list[str]:
     if design.id_column is None:
         raise ConfigError(f"{design.path}: id: is missing: name the column that says which record is whose")
-    return distinct_ids(frame.column(design.id_column))
+    return distinct_ids(frame.ids(design.id_column))
 
 
 def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
@@ -113,7 +113,7 @@ def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
     codes = np.zeros((len(ids), len(design.names)), dtype=np.uint8)
     for column, (name, domain) in enumerate(zip(design.names, design.domains, strict=True)):
         if design.design.group_of(column) is not None:
-            codes[:, column] = domain.codes(frame.column(name))
+            codes[:, column] = domain.codes(frame.column(name, domain.values))
     return codes[[row_of[record] for record in ids]]
 
 

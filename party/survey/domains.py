@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import MISSING_TOKENS, Column
+from party.data import Column, value_of
 from party.data.bins import bin_of, number
 
 
@@ -41,12 +41,13 @@ class Domain:
         return np.fromiter(map(code.__getitem__, column.cells), np.uint8, len(column.cells))
 
     def _code(self, column: Column, text: str | None, row: int) -> int:
-        if text in self.values:
-            return self.values.index(text)
-        if text is None or text in MISSING_TOKENS:
+        if text is None:
             if self.missing is None:
                 raise column.error("the cell is missing, and the design declares no value for that", row)
             return self.values.index(self.missing)
+        known = value_of(self.values, text)
+        if known is not None:
+            return self.values.index(known)
         value = number(text) if self.edges else None
         if value is None:
             what = "no plain number, nor one of the declared bins" if self.edges else "none of the declared values"

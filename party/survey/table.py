@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from party.data import MISSING_TOKENS, Frame, frame_of, read_frame
+from party.data import Frame, frame_of, read_frame
 from party.errors import ConfigError, DataError
 from party.survey.design_file import SurveyDesign
 from party.survey.signal import check_origin
@@ -26,6 +26,8 @@ class DataFrameLike(Protocol):
         """Return a column."""
         ...
 
+
+_SINGLE = ("float32", "Float32", "float[pyarrow]")
 
 Source = Path | str | Frame | DataFrameLike
 
@@ -56,8 +58,15 @@ def _from_dataframe(source: DataFrameLike) -> Frame:
 
 def _texts(series: Any) -> Sequence[str | None]:
     missing = cast("list[bool]", series.isna().tolist())
-    texts = (None if absent else str(value) for value, absent in zip(series.tolist(), missing, strict=True))
+    values = series.astype(object) if str(series.dtype) == "category" else series
+    write = str if str(values.dtype) not in _SINGLE else _single
+    texts = (None if absent else write(value) for value, absent in zip(values.tolist(), missing, strict=True))
     return [text or None for text in texts]
+
+
+def _single(value: float) -> str:
+    """Write a number of single precision as short as it is."""
+    return str(np.float32(value))
 
 
 def read_codes(source: Source, design: SurveyDesign) -> Codes:
@@ -78,8 +87,8 @@ def read_disguised(source: Source, design: SurveyDesign) -> Codes:
     frame = as_frame(source)
     codes = read_codes(frame, design)
     for name, domain in zip(design.names, design.domains, strict=True):
-        column = frame.column(name)
-        if domain.edges and not set(column.cells) <= {*domain.values, None, *MISSING_TOKENS}:
+        column = frame.column(name, domain.values)
+        if domain.edges and not set(column.cells) <= {*domain.values, None}:
             raise column.error("it holds plain numbers, and disguised answers are bins: is this the true table?")
     check_origin(codes, design)
     return codes
@@ -98,8 +107,8 @@ def read_attributes(source: Source, design: SurveyDesign) -> Codes:
 
 def _coded(source: Source, design: SurveyDesign, names: Sequence[str]) -> Codes:
     frame = as_frame(source)
-    columns = [frame.column(name) for name in names]
     domains = design.domains[: len(names)]
+    columns = [frame.column(name, domain.values) for name, domain in zip(names, domains, strict=True)]
     return np.column_stack([domain.codes(column) for column, domain in zip(columns, domains, strict=True)])
 
 

@@ -15,7 +15,7 @@ from party.config import (
     read_job,
     read_party_config,
 )
-from party.data import ColumnTreatment
+from party.data import ColumnTreatment, Form
 from party.errors import ConfigError
 from party.toml import exact_number
 from protocols.messages import Terms
@@ -96,7 +96,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     config = party(tmp_path, LEAST)
     assert config.data.dataset == "visits"
     assert config.data.class_column is None
-    assert (config.data.missing, config.data.ignore) == (("", "?"), ())
+    assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
     assert config.agree == Agreement(("hybrid", "smc", "randomized"), (Fraction(9, 20), Fraction(11, 20)), ALL, 3072)

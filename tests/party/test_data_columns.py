@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from party.data import MISSING_TOKENS, Column, ColumnTreatment, TreatedColumn, label_of, treat
+from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
 from party.errors import ConfigError, DataError
 
@@ -17,11 +17,12 @@ CANARY = "canary-7731"
 
 
 def column(cells: Sequence[str | None]) -> Column:
-    return Column("size", cells, Path("table.csv"), range(2, len(cells) + 2))
+    texts = [None if text == "?" else text for text in cells]
+    return Column("size", texts, Path("table.csv"), range(2, len(cells) + 2))
 
 
-def treated(cells: Sequence[str | None], *tokens: str, **treatment: Any) -> TreatedColumn:
-    return treat(column(cells), ColumnTreatment(**treatment), tokens or MISSING_TOKENS)
+def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
+    return treat(column(cells), ColumnTreatment(**treatment))
 
 
 def labels(result: TreatedColumn) -> list[str]:
@@ -158,11 +159,6 @@ def test_a_missing_cell_is_a_value_of_its_own_and_the_last() -> None:
     assert labels(result) == ["z", "missing", "missing", "a"]
     assert result.values == ("a", "z", "missing")
     assert result.missing_label == "missing"
-
-
-def test_missing_tokens_are_the_owners_and_an_empty_cell_is_always_missing() -> None:
-    result = treated(["?", "-1", None, "5"], "-1", bins=None)
-    assert labels(result) == ["?", "missing", "missing", "5"]
 
 
 def test_a_missing_cell_takes_the_commonest_value_the_first_in_text_of_equally_common_ones() -> None:
@@ -318,12 +314,13 @@ def test_a_treatment_at_its_limits_is_accepted() -> None:
         (("<= 5", "other"), "6", "other"),
         (("<= 5", "> 5"), "nan", None),
         (("5", "<= 6"), "5", "5"),
-        (("a", "missing"), "?", "missing"),
-        (("a", "missing"), "", "missing"),
         (("a", "missing"), None, "missing"),
-        (("a", "other"), "?", "other"),
-        (("a", "other", "missing"), "?", "missing"),
-        (("a",), "?", None),
+        (("a", "other"), None, "other"),
+        (("a", "other", "missing"), None, "missing"),
+        (("a",), None, None),
+        (("2", "3"), "2.0", "2"),
+        (("true", "false"), "True", "true"),
+        (("2", "2.0"), "2.00", None),
         (("?", "n", "y"), "?", "?"),
     ],
 )
@@ -332,27 +329,10 @@ def test_a_raw_cell_is_found_among_the_values(values: tuple[str, ...], text: str
 
 
 def test_a_missing_cell_is_what_missing_cells_became() -> None:
-    assert label_of(("a", "b", "missing"), "?", missing_label="b") == "b"
-    assert label_of(("<= 5", "> 5"), "-1", ("-1",), missing_label="> 5") == "> 5"
-    assert label_of(("<= 5", "> 5", "missing"), "-1", ("-1",)) == "missing"
-    assert label_of(("a",), "?", missing_label="gone") is None
-
-
-@pytest.mark.parametrize(
-    ("values", "text", "missing_label", "label"),
-    [
-        (("?", "n", "missing"), "?", "missing", "?"),
-        (("?", "n", "missing"), "", "missing", "missing"),
-        (("?", "n", "other"), "?", None, "?"),
-        (("missing", "n"), "missing", "n", "n"),
-        (("other", "n"), "other", "n", "n"),
-        (("other", "n"), "other", None, "other"),
-    ],
-)
-def test_a_token_that_is_a_value_of_the_data_is_that_value_but_no_label_made_here(
-    values: tuple[str, ...], text: str, missing_label: str | None, label: str
-) -> None:
-    assert label_of(values, text, ("", "?", "missing", "other"), missing_label) == label
+    assert label_of(("a", "b", "missing"), None, missing_label="b") == "b"
+    assert label_of(("<= 5", "> 5"), None, missing_label="> 5") == "> 5"
+    assert label_of(("<= 5", "> 5", "missing"), None) == "missing"
+    assert label_of(("a",), None, missing_label="gone") is None
 
 
 TEXTS = st.one_of(
@@ -378,20 +358,18 @@ CASES = st.one_of(
 
 
 @settings(max_examples=600, deadline=None)
-@given(CASES, st.sampled_from([MISSING_TOKENS, ("-1", "7"), ("other",), ()]))
-def test_every_cell_of_a_treated_column_is_found_again(
-    case: tuple[list[str | None], ColumnTreatment], tokens: tuple[str, ...]
-) -> None:
-    cells, treatment = case
+@given(CASES)
+def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | None], ColumnTreatment]) -> None:
+    cells, treatment = column(case[0]).cells, case[1]
     try:
-        result = treat(column(cells), treatment, tokens)
+        result = treat(column(cells), treatment)
     except DataError:
         return
-    assert [label_of(result.values, text, tokens, result.missing_label) for text in cells] == labels(result)
-    if treatment.missing == "value" and tokens == MISSING_TOKENS:
+    assert [label_of(result.values, text, result.missing_label) for text in cells] == labels(result)
+    if treatment.missing == "value":
         assert [label_of(result.values, text) for text in cells] == labels(result)
     assert treatment.max_values is None or len(result.values) <= treatment.max_values
     if treatment.bins is None:
         assert set(labels(result)) == set(result.values)
     if treatment == ColumnTreatment():
-        assert labels(result) == [text if text and text not in tokens else "missing" for text in cells]
+        assert labels(result) == [text or "missing" for text in cells]

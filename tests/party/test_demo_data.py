@@ -194,7 +194,7 @@ def test_a_number_that_is_not_exact_is_refused() -> None:
         parse_fraction("--theta", "1e-1")
 
 
-ODD = ['a "b"\\', "#", "é\t", "=\n", "\x7f", "x.y", "[z]"]
+ODD = ['a "b"\\', "#", "é\t", "=\n=", "\x7f", "x.y", "[z]"]
 
 
 def odd_halves() -> Halves:

@@ -1,0 +1,143 @@
+"""Read CSV into columns of text; refuse whatever could be read in two ways.
+
+A header line, quotes as RFC 4180 has them, lines that end in LF or CRLF; a first line `sep=;`, as spreadsheets write
+it, is heeded, and blank lines after the last record are none.
+"""
+
+import csv
+import io
+from array import array
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from party.data.form import SAMPLE, Form, Layout, encoding_of, layout_of
+from party.data.frame import Frame, Written, finished
+from party.errors import DataError
+
+MAX_LINE = 1 << 20
+CHUNK = 10_000
+
+_NO_STAND_INS = ("utf-16", "utf-32", "utf-7")  # their codecs keep no byte that is not theirs
+
+Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True)
+class _Source:
+    path: Path
+    text: TextIO
+    layout: Layout
+
+
+def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
+    """Read a CSV file.
+
+    Raises:
+        DataError: It is no table, or cannot be read as text.
+        OSError: It cannot be read.
+    """
+    encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)
+    try:
+        with _text(file, encoding) as text:
+            layout = layout_of(text.read(SAMPLE), form.separator)
+        file.seek(0)
+        with _text(file, encoding) as text:
+            written = _read(_Source(path, text, layout))
+    except UnicodeError:
+        raise DataError(f"the file is not text in {_called(encoding)}", path=path) from None
+    notices = () if notice is None else (notice,)
+    return finished(replace(written, notices=notices, encoding=_called(encoding)), form.missing)
+
+
+@contextmanager
+def _text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
+    stands_in = not encoding.lower().replace("_", "-").startswith(_NO_STAND_INS)
+    text = io.TextIOWrapper(file, encoding, errors="surrogateescape" if stands_in else "strict", newline="\n")
+    try:
+        yield text
+    finally:
+        text.detach()  # it would close the file
+
+
+def _called(encoding: str) -> str:
+    return encoding.upper().removesuffix("-SIG") if encoding.lower().startswith("utf") else encoding
+
+
+def _read(source: _Source) -> Written:
+    rows = _numbered_rows(source)
+    first, header = next(rows, (1, None))
+    if header is None:
+        raise DataError("the file is empty", path=source.path)
+    if not header:
+        raise DataError("the header is blank", path=source.path, line=first)
+    names = tuple(header)
+    columns: list[list[str | None]] = [[] for _ in names]
+    lines = array("q")
+    # Equal cells of a column are kept once: a million records then take megabytes, not gigabytes.
+    pools: list[dict[str, str | None]] = [{"": None} for _ in names]
+    for chunk in _chunks(source.path, names, rows):
+        lines.extend(line for line, _ in chunk)
+        for column, pool, cells in zip(columns, pools, zip(*(row for _, row in chunk), strict=True), strict=True):
+            column.extend(map(pool.setdefault, cells, cells))
+    texts = [list(pool)[1:] for pool in pools]
+    return Written(source.path, names, columns, texts, lines, header=first)
+
+
+def _numbered_rows(source: _Source) -> Iterator[Row]:
+    """Yield each row with the number of the line on which it begins."""
+    layout = source.layout
+    lines = _bounded_lines(source.path, source.text)
+    for _ in range(layout.skipped):
+        next(lines, None)
+    reader = csv.reader(lines, delimiter=layout.separator, skipinitialspace=layout.blanks_before_quotes, strict=True)
+    while True:
+        line = layout.skipped + reader.line_num + 1
+        try:
+            yield line, next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            raise DataError(
+                "a quote is not closed or not doubled, a carriage return stands alone, or a cell is overlong",
+                path=source.path,
+                line=line,
+            ) from None
+
+
+def _bounded_lines(path: Path, file: TextIO) -> Iterator[str]:
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise DataError(f"the line has more than {MAX_LINE} characters", path=path, line=number)
+        yield line
+
+
+def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """Gather rows as wide as the header; leave out blank lines after the last one."""
+    chunk: list[Row] = []
+    blank: Row | None = None
+    for line, row in rows:
+        if len(row) == len(names) and blank is None:
+            chunk.append((line, row))
+            if len(chunk) == CHUNK:
+                yield chunk
+                chunk = []
+        elif _is_blank(row):
+            blank = blank or (line, row)
+        else:
+            raise _width_error(path, names, *(blank or (line, row)))
+    if chunk:
+        yield chunk
+
+
+def _is_blank(row: list[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _width_error(path: Path, names: tuple[str, ...], line: int, row: list[str]) -> DataError:
+    missing = names[len(row)] if len(row) < len(names) else None
+    return DataError(f"the row has {len(row)} fields, the header {len(names)}", path=path, line=line, column=missing)

@@ -1,0 +1,201 @@
+"""How a table's file is written: its kind, its encoding, and the character between its columns.
+
+All of it can be declared, and is found out otherwise: a byte order mark decides; then UTF-8, if the whole file is; then
+Windows-1252 (Latin-1 with signs where that has control characters), if nothing in the file looks like UTF-8. Columns
+are separated by what gives the header and the records below it one width.
+"""
+
+import codecs
+import csv
+import gzip
+import io
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from party.data.texts import MISSING_MARKERS
+from party.errors import DataError
+from protocols.errors import InputError
+
+STANDARD_INPUT = Path("-")
+SAMPLE = 1 << 16
+SEPARATORS = (",", ";", "\t", "|")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+PARQUET_SUFFIX = ".parquet"
+
+_ENCODED = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_DECLARED = re.compile(r'"?sep=([^\r\n])"?\r?\n')
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_FOREIGN = (
+    (b"PK\x03\x04", "is an Excel workbook or a zip archive: save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "is an Excel workbook of the old kind: save the sheet as CSV"),
+    (b"<!DOCTYPE", "is a web page, not a table"),
+    (b"<html", "is a web page, not a table"),
+)
+_BLOCK, _SAMPLE_RECORDS = 1 << 20, 20
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is declared about a table's file; what is None is found out.
+
+    Args:
+        separator: Between columns.
+        encoding: By a name that Python knows.
+        missing: Markers of a missing cell; an empty cell always is one.
+
+    Raises:
+        InputError: There is no such encoding, or the separator is no single character that could be one.
+    """
+
+    separator: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = MISSING_MARKERS
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n\0'):
+            raise InputError('separator must be one character, such as ",", ";", "|" or "\\t" for a tab')
+        if self.encoding is not None:
+            try:
+                "".encode(self.encoding)
+            except (LookupError, ValueError):
+                raise InputError('encoding must be one that Python knows, such as "utf-8" or "cp1252"') from None
+
+
+USUAL = Form()
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a table's file, or the standard input for `-`; what gzip has packed is unpacked.
+
+    Raises:
+        DataError: Its name or its first bytes are those of something else.
+        OSError: It cannot be read.
+    """
+    if path == STANDARD_INPUT:
+        file: BinaryIO = io.BytesIO(sys.stdin.buffer.read())
+    else:
+        bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        if bare.suffix.lower() not in (*TEXT_SUFFIXES, PARQUET_SUFFIX):
+            names = ", ".join(TEXT_SUFFIXES)
+            raise DataError(f"a table's file name ends in {names} or {PARQUET_SUFFIX}, or in .gz after it", path=path)
+        file = path.open("rb")
+    if not file.seekable():
+        with file:
+            file = io.BytesIO(file.read())
+    if _first_bytes(file, 2) == b"\x1f\x8b":
+        file = cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    first = _first_bytes(file, 16)
+    for mark, problem in _FOREIGN:
+        if first[: len(mark)].lower() == mark.lower():
+            file.close()
+            raise DataError(f"the file {problem}", path=path)
+    return file
+
+
+def is_parquet(path: Path, file: BinaryIO) -> bool:
+    """Tell whether a file is Parquet, whatever it is called, or is called so."""
+    return _first_bytes(file, 4) == b"PAR1" or path.suffix.lower() == PARQUET_SUFFIX
+
+
+def _first_bytes(file: BinaryIO, count: int) -> bytes:
+    first = file.read(count)
+    file.seek(0)
+    return first
+
+
+def encoding_of(path: Path, file: BinaryIO) -> tuple[str, str | None]:
+    """Return a file's encoding, and a notice where it is a guess.
+
+    Raises:
+        DataError: It cannot be known.
+    """
+    first = _first_bytes(file, SAMPLE)
+    marked = next((name for mark, name in _MARKS if first.startswith(mark)), None)
+    if marked is not None:
+        return marked, None
+    if first[1::2].count(0) * 2 > len(first[1::2]) or first[::2].count(0) * 2 > len(first[::2]):
+        raise DataError(
+            "the file seems to be UTF-16 without a byte order mark: declare its encoding, utf-16-le or utf-16-be",
+            path=path,
+        )
+    if _is_utf_8(file):
+        return "utf-8", None
+    file.seek(0)
+    content = file.read()
+    file.seek(0)
+    if _ENCODED.search(content) or not _decodes(content, "cp1252"):
+        return "utf-8", None  # damaged: the reader says where
+    return "cp1252", f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+
+
+def _is_utf_8(file: BinaryIO) -> bool:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        while block := file.read(_BLOCK):
+            decoder.decode(block)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    finally:
+        file.seek(0)
+    return True
+
+
+def _decodes(content: bytes, encoding: str) -> bool:
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a CSV file are to be parted: by which character, after how many lines that hold no record."""
+
+    separator: str
+    skipped: int = 0
+    blanks_before_quotes: bool = False
+
+
+def layout_of(sample: str, separator: str | None) -> Layout:
+    """Return the layout of a file that begins like this.
+
+    Args:
+        sample: Its first lines; the last one may be cut off.
+        separator: As declared; None where it is to be found out.
+    """
+    first = _DECLARED.match(sample)
+    skipped = 1 if first else 0
+    if first:
+        sample = sample[first.end() :]
+    lines = list(io.StringIO(sample, newline="\n"))
+    whole = lines[:-1] if len(lines) > 1 and not sample.endswith("\n") else lines
+    chosen = separator or (first and first[1]) or max(SEPARATORS, key=lambda mark: _fit(whole, mark))
+    spaced = re.search(rf'(?:^|{re.escape(chosen)}) +"', "".join(whole), re.MULTILINE) is not None
+    return Layout(chosen, skipped, spaced)
+
+
+def _fit(lines: Sequence[str], separator: str) -> tuple[int, int]:
+    """Return how many records below the header are as wide as it is, and how wide; nothing for a width of 1."""
+    widths = []
+    try:
+        for row in csv.reader(lines, delimiter=separator, skipinitialspace=True):
+            widths.append(len(row))
+            if len(widths) > _SAMPLE_RECORDS:
+                break
+    except csv.Error:
+        pass
+    if not widths or widths[0] < 2:
+        return 0, 0
+    return widths[1:].count(widths[0]), widths[0]

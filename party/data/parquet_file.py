@@ -1,0 +1,57 @@
+"""Read Parquet as the text that CSV would hold. pyarrow is an extra: only who reads Parquet needs it."""
+
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from party.data.form import Form
+from party.data.frame import Cells, Frame, Written, distinct, finished
+from party.errors import DataError
+
+
+def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
+    """Read a Parquet file; every index that its pandas metadata name is no column.
+
+    Raises:
+        DataError: It is not Parquet, or holds what is no text; pyarrow is not installed.
+        OSError: It cannot be read.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError:
+        raise DataError("reading Parquet needs pyarrow: pip install 'cotally[parquet]'", path=path) from None
+    try:
+        table = pq.ParquetFile(file).read()
+    except pa.ArrowException:
+        raise DataError("the file is not Parquet, or is damaged", path=path) from None
+    cells = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(column.type):
+            raise DataError("the column holds lists or structures", path=path, column=name)
+        try:
+            cells.append(_texts(pa, column))
+        except (pa.ArrowException, UnicodeDecodeError):
+            raise DataError("the column cannot be read as text", path=path, column=name) from None
+    lines, texts = range(1, table.num_rows + 1), list(map(distinct, cells))
+    return finished(Written(path, table.column_names, cells, texts, lines, _indexes(path, table.schema)), form.missing)
+
+
+def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
+    try:
+        named = (schema.pandas_metadata or {}).get("index_columns", [])
+        return tuple(name for name in named if isinstance(name, str))
+    except (ValueError, TypeError, AttributeError):
+        raise DataError("the file's pandas metadata are damaged", path=path) from None
+
+
+def _texts(pa: Any, column: Any) -> Cells:
+    """Return the cells as text, equal ones kept once; floats as Python writes them."""
+    column = column.combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    values = column.dictionary
+    if pa.types.is_floating(values.type):
+        texts: list[str | None] = [*map(str, values.to_numpy(zero_copy_only=False))]
+    else:
+        texts = [text or None for text in values.cast(pa.string()).to_pylist()]
+    return [None if index is None else texts[index] for index in column.indices.to_pylist()]

@@ -1,0 +1,140 @@
+"""One text for one value: the same table gives the same texts from CSV, from Parquet and from a data frame.
+
+Each program writes a whole number, a truth value or a time in its own way (`2` or `2.0`, `true` or `True`, `T` or a
+blank before the hour). A cell's text here is without the blanks around it; where all cells of a column are numbers
+they have no idle zeros, where all are truth values they are `True` and `False`, where all are dates or times they are
+ISO 8601, without a time at midnight. A column with numbers that begin in `0` or `+` holds codes: they stay as they are.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from party.data.bins import number
+
+MISSING_MARKERS = (
+    "?", "-", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "None",
+)  # fmt: skip
+
+_NUMBERS = re.compile(r"(?>-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?\n)*+", re.ASCII)
+_UNUSUAL_NUMBER = re.compile(r"^(?:[^\n]*[eE][^\n]*|[^\n]*\.\d*0|[^\n]*\.|-?\.\d+|-0)$", re.MULTILINE)
+_TRUTHS = re.compile(r"(?>(?:true|false)\n)*+", re.IGNORECASE)
+_TIME = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-]\d\d):?(\d\d))?)?", re.ASCII
+)
+_TIMES = re.compile(rf"(?>{re.sub('[(](?![?])', '(?:', _TIME.pattern)}\n)*+", re.ASCII)
+_WHOLE = re.compile(r"(?>-?\d+(?:\.0+)?\n)*+", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the distinct texts of a column stand for.
+
+    Args:
+        text_of: None for a missing cell; only texts that do not stand for themselves.
+        taken: The markers of a missing cell that occur.
+        alike: How many values differ from another one by case, blanks or Unicode form alone.
+    """
+
+    text_of: dict[str, str | None]
+    taken: tuple[str, ...] = ()
+    alike: int = 0
+
+
+def read_texts(texts: Collection[str], markers: Collection[str], keep: Collection[str] = ()) -> Reading:
+    """Tell what the distinct texts of a column stand for.
+
+    Args:
+        texts: Each once.
+        markers: Texts that mean a missing cell, but for those in `keep`.
+        keep: Texts that are values of this column.
+    """
+    text_of: dict[str, str | None] = {text: text.strip() for text in texts if text != text.strip()}
+    missing = {*markers, ""} - set(keep)
+    taken = []
+    for marker in sorted(missing & {*texts, *text_of.values()} - {None}):
+        text_of |= dict.fromkeys((*(t for t, plain in text_of.items() if plain == marker), marker))
+        taken += [marker] if marker else []
+    present = dict.fromkeys(stands for text in texts if (stands := text_of.get(text, text)) is not None)
+    changed = _changed(present)
+    if changed is None:
+        return Reading(text_of, tuple(taken), _alike(present))
+    text_of |= {text: changed[stands] for text, stands in text_of.items() if stands in changed}
+    return Reading({**changed, **text_of}, tuple(taken))
+
+
+def read_ids(texts: Collection[str]) -> Reading:
+    """Tell what the distinct ids stand for: themselves, but that whole numbers are written as such."""
+    joined = "\n".join((*texts, ""))
+    if ".0" not in joined or joined.count("\n") != len(texts) or not _WHOLE.fullmatch(joined):
+        return Reading({})
+    return Reading({text: text.partition(".")[0] for text in texts if "." in text})
+
+
+def _changed(texts: Collection[str]) -> dict[str, str] | None:
+    """Return the texts that are written otherwise, where all of a column are of one kind; None where they are not."""
+    joined = "\n".join((*texts, ""))
+    if joined.count("\n") != len(texts):
+        return None
+    if _NUMBERS.fullmatch(joined):
+        return {text: _plain_number(text) for text in _UNUSUAL_NUMBER.findall(joined)}
+    for kind, plain in ((_TRUTHS, str.capitalize), (_TIMES, _plain_time)):
+        if kind.fullmatch(joined):
+            return _differing(texts, plain)
+    return None
+
+
+def _differing(texts: Iterable[str], plain: Callable[[str], str]) -> dict[str, str]:
+    return {text: other for text in texts if (other := plain(text)) != text}
+
+
+def _plain_number(text: str) -> str:
+    value = number(text)
+    if value is None:
+        return text
+    plain = format(value, "f")
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    return "0" if value == 0 else plain
+
+
+def _plain_time(text: str) -> str:
+    match = _TIME.fullmatch(text)
+    if match is None or match[2] is None:
+        return text
+    day, minutes, seconds, fraction, hours_off, minutes_off = match.groups()
+    fraction = (fraction or "").rstrip("0")
+    clock = f"{minutes}:{seconds or '00'}" + (f".{fraction}" if fraction else "")
+    zone = f"{hours_off}:{minutes_off}" if hours_off else "Z" if text.endswith("Z") else ""
+    if zone in {"+00:00", "-00:00"}:
+        zone = "Z"
+    return day if clock == "00:00:00" and not zone else f"{day}T{clock}{zone}"
+
+
+def plain_text(text: str) -> str:
+    """Return the text of a value on its own, whatever else its column holds.
+
+    >>> plain_text(" 2.0"), plain_text("TRUE"), plain_text("2024-05-31 00:00:00"), plain_text("007")
+    ('2', 'True', '2024-05-31', '007')
+    """
+    text = text.strip()
+    return (_changed([text]) or {}).get(text, text)
+
+
+def value_of(values: tuple[str, ...], text: str) -> str | None:
+    """Return the value that a text is, or that alone is written otherwise and means the same; None if there is none."""
+    return text if text in values else _by_plain_text(values).get(plain_text(text))
+
+
+@lru_cache(maxsize=1024)
+def _by_plain_text(values: tuple[str, ...]) -> dict[str, str]:
+    plain = [plain_text(value) for value in values]
+    once = Counter(plain)
+    return {text: value for text, value in zip(plain, values, strict=True) if once[text] == 1}
+
+
+def _alike(texts: Iterable[str]) -> int:
+    kinds = Counter("".join(unicodedata.normalize("NFC", text).casefold().split()) for text in texts)
+    return sum(times for times in kinds.values() if times > 1)
