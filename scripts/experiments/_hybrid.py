@@ -12,7 +12,7 @@ import numpy as np
 from _data import QUICK_RECORDS, RECORDS, TEST, THETAS, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.two_party.simulation import compare_methods, random_split
+from protocols.simulation.two_party import compare_methods, random_split
 
 SEED = 2007
 REPETITIONS = 20

@@ -12,7 +12,7 @@ import numpy as np
 from _data import TEST, binary_table
 from _figure import Labels, Measured, generator_of
 
-from protocols.survey.simulation import (
+from protocols.simulation.survey import (
     HeldOut,
     hold_out,
     naive_bayes_accuracy,

@@ -12,7 +12,7 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.survey.simulation import (
+from protocols.simulation.survey import (
     hold_out,
     naive_bayes_accuracy,
     no_disguise,

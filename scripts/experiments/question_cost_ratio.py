@@ -15,10 +15,9 @@ from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
-from protocols.learning.relabelling import end_early
 from protocols.randomized_response.multi_group import default_groups
-from protocols.tables.table import Table
-from protocols.two_party.simulation import (
+from protocols.simulation.relabelling import end_early
+from protocols.simulation.two_party import (
     Grown,
     Split,
     accuracy,
@@ -27,6 +26,7 @@ from protocols.two_party.simulation import (
     grow_plain,
     random_split,
 )
+from protocols.tables.table import Table
 
 THETA, GROUPS_A_PARTY = "0.45", 2
 WINDOWS = (2, 3, 4)

@@ -10,8 +10,8 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
+from protocols.simulation.survey import accuracy, disguised, hold_out, related_question
 from protocols.survey.mining import grow_tree
-from protocols.survey.simulation import accuracy, disguised, hold_out, related_question
 
 BINS = 2  # of numbers where other columns keep all their values
 TWO_VALUED = ("adult", "mushroom", "breast-cancer", "votes", "tic-tac-toe")

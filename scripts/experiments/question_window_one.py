@@ -12,7 +12,7 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.two_party.simulation import (
+from protocols.simulation.two_party import (
     accuracy,
     at_random,
     disguised_views,

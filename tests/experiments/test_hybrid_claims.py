@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from party.datasets.tables import load_table
-from protocols.two_party.simulation import Row, compare_methods, random_split
+from protocols.simulation.two_party import Row, compare_methods, random_split
 
 WINDOWS = (1, 2, 3, 4)
 REPETITIONS = 8

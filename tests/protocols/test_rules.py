@@ -67,7 +67,7 @@ def test_the_roles_are_found() -> None:
         "counting.replies.Telling",
         "learning.hybrid_id3.HybridId3",
         "learning.naive_bayes.fit_naive_bayes",
-        "learning.relabelling.label_leaves",
+        "simulation.relabelling.label_leaves",
         "two_party.agreement.answer",
         "two_party.agreement.propose",
         "two_party.run.run",

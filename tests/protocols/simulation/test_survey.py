@@ -14,8 +14,7 @@ from protocols.learning.hybrid_id3 import ALL, HybridId3
 from protocols.randomized_response.bulk import random_groups
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
-from protocols.survey.mining import grow_tree
-from protocols.survey.simulation import (
+from protocols.simulation.survey import (
     HeldOut,
     accuracy,
     disguised,
@@ -26,6 +25,7 @@ from protocols.survey.simulation import (
     tree_accuracy,
     unrelated_question,
 )
+from protocols.survey.mining import grow_tree
 
 Learn = Callable[[HeldOut, Design, np.random.Generator], float]
 

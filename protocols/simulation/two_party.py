@@ -16,11 +16,11 @@ from protocols.counting.projected import MeanEstimates
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
 from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
-from protocols.learning.relabelling import label_leaves
 from protocols.learning.tree import Tree
 from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.role import Role, run_alone, run_pair
+from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes, Table
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from party.datasets.tables import load_table
-from protocols.learning.relabelling import end_early
 from protocols.learning.tree import Leaf, majority
 from protocols.learning.tree import Split as Inner
-from protocols.two_party.simulation import (
+from protocols.simulation.relabelling import end_early
+from protocols.simulation.two_party import (
     Split,
     at_random,
     disguised_views,
