@@ -187,7 +187,7 @@ def layout_of(sample: str, separator: str | None) -> Layout:
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[int, int]:
-    """Return how many records below the header are as wide as it is, and how wide; nothing for a width of 1."""
+    """Return how many records below the header are as wide as it is, and how wide; nothing where all differ from it."""
     widths = []
     try:
         for row in csv.reader(lines, delimiter=separator, skipinitialspace=True):
@@ -196,6 +196,7 @@ def _fit(lines: Sequence[str], separator: str) -> tuple[int, int]:
                 break
     except csv.Error:
         pass
-    if not widths or widths[0] < 2:
+    fitting = widths[1:].count(widths[0]) if widths else 0
+    if not widths or widths[0] < 2 or (len(widths) > 1 and not fitting):
         return 0, 0
-    return widths[1:].count(widths[0]), widths[0]
+    return fitting, widths[0]

@@ -1,0 +1,156 @@
+"""Files as people have them: separators, encodings, packing, indexes, and what is said where one is refused."""
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from party.data import Form, Frame, read_frame
+from party.errors import DataError
+from protocols.errors import InputError
+
+ROWS = [["1", "Zürich", "2,5"], ["2", "Genève", None]]
+
+
+def written(folder: Path, content: bytes | str, name: str = "table.csv") -> Path:
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder / name
+
+
+def rows(frame: Frame) -> list[list[str | None]]:
+    return list(map(list, zip(*(frame.column(name).cells for name in frame.columns), strict=True)))
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+@pytest.mark.parametrize("first", ["", "sep={}\n", '"sep={}"\r\n'])
+def test_the_separator_is_found_out_or_taken_from_the_first_line(mark: str, first: str, tmp_path: Path) -> None:
+    text = first.format(mark) + "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".replace(";", mark)
+    frame = read_frame(written(tmp_path, text))
+    assert frame.columns == ("id", "city", "rate")
+    assert rows(frame) == ROWS
+    assert list(frame.lines) == ([3, 4] if first else [2, 3])
+    assert frame.notices == ()
+
+
+def test_a_comma_goes_before_marks_that_stand_in_names_and_cells(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, 'id,a|b;c,"x;y;z;w"\n1,p|q,r;s\n2,|,;\n'))
+    assert frame.columns == ("id", "a|b;c", "x;y;z;w")
+    assert read_frame(written(tmp_path, "a;b\nx\ny\n")).columns == ("a;b",)
+    assert read_frame(written(tmp_path, "a;b\nx;y\n"), Form(separator=",")).columns == ("a;b",)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_the_encoding_is_found_out_and_told_where_it_is_a_guess(encoding: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "id;city;rate\r\n1;Zürich;2,5\r\n2;Genève;\r\n".encode(encoding))
+    frame = read_frame(path)
+    assert rows(frame) == ROWS
+    guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+    assert frame.notices == ((guessed,) if encoding == "cp1252" else ())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "mac-roman", "latin-1"])
+def test_an_encoding_can_be_declared(encoding: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode(encoding))
+    frame = read_frame(path, Form(encoding=encoding))
+    assert (rows(frame), frame.notices) == (ROWS, ())
+
+
+def test_a_declared_encoding_that_the_file_does_not_have_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,city\n1,Zürich\n".encode("cp1252"))
+    with pytest.raises(DataError, match="line 2, column 'city': the cell holds bytes that are not UTF-8"):
+        read_frame(path, Form(encoding="utf-8"))
+    with pytest.raises(DataError, match="the file is not text in UTF-16"):
+        read_frame(path, Form(encoding="utf-16"))
+
+
+@pytest.mark.parametrize(
+    ("declared", "problem"),
+    [
+        ({"separator": ";;"}, "separator must be one character"),
+        ({"separator": '"'}, "separator must be one character"),
+        ({"encoding": "utf-9"}, "encoding must be one that Python knows"),
+        ({"encoding": "hex"}, "encoding must be one that Python knows"),
+    ],
+)
+def test_what_cannot_be_declared_is_refused(declared: dict[str, str], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        Form(**declared)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["table.tsv", "table.TXT", "table.csv.gz", "packed.csv"])
+def test_other_suffixes_and_packed_files_are_read(name: str, tmp_path: Path) -> None:
+    content = "id\tcity\trate\n1\tZürich\t2,5\n2\tGenève\t\n".encode()
+    frame = read_frame(written(tmp_path, gzip.compress(content) if "gz" in name or "packed" in name else content, name))
+    assert rows(frame) == ROWS
+
+
+def test_a_packed_file_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+    content = gzip.compress(b"id,city\n" + b"".join(b"%d,Bern\n" % i for i in range(5000)))
+    with pytest.raises(DataError, match="cannot be read: the file is damaged"):
+        read_frame(written(tmp_path, content[:-100], "table.csv.gz"))
+
+
+def test_the_standard_input_is_read_for_a_dash(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("id;city;rate\n1;Zürich;2,5\n2;Genève;\n".encode())))
+    frame = read_frame("-")
+    assert rows(frame) == ROWS
+    with pytest.raises(DataError, match="standard input, column 'town': the file has no such column"):
+        frame.need("town")
+
+
+def test_blanks_after_the_comma_and_around_names_are_trimmed(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, 'id, job , "pay, gross"\n1, clerk , "x, y"\n2, ?, "z"\n'))
+    assert frame.columns == ("id", "job", "pay, gross")
+    assert rows(frame) == [["1", "clerk", "x, y"], ["2", None, "z"]]
+
+
+@pytest.mark.parametrize("end", ["\n", "\n\r\n", "   \n", "\n  \n\n"])
+def test_blank_lines_after_the_last_record_are_none(end: str, tmp_path: Path) -> None:
+    assert rows(read_frame(written(tmp_path, "id,city\n1,Bern\n" + end))) == [["1", "Bern"]]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"])
+def test_an_index_without_a_name_is_no_column_and_is_told(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"{name},id,city\n0,a,Bern\n1,b,Basel\n")
+    frame = read_frame(path)
+    assert frame.columns == ("id", "city")
+    called = f"column {name!r}" if name else "column 1, which has no name,"
+    assert frame.notices == (
+        f"{path}: {called} is taken for an index of the program that wrote the file, and left out",
+    )
+
+
+def test_a_separator_at_the_end_of_each_line_makes_no_column(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, "id,city,\n1,Bern,\n"))
+    assert (frame.columns, frame.notices) == (("id", "city"), ())
+    with pytest.raises(DataError, match="line 1: the name of column 3 is empty"):
+        read_frame(written(tmp_path, "id,city,\n1,Bern,x\n"))
+
+
+def test_every_index_that_pandas_names_in_parquet_is_no_column(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": ["a", "b"], "city": ["Bern", "Basel"], "ward": [1, 2]})
+    table.to_parquet(tmp_path / "plain.parquet")
+    table[table.ward > 0].set_index(["ward", "id"]).to_parquet(tmp_path / "named.parquet")
+    table.set_axis(["ann", "ben"]).to_parquet(tmp_path / "hidden.parquet")
+    assert read_frame(tmp_path / "plain.parquet").columns == ("id", "city", "ward")
+    hidden = read_frame(tmp_path / "hidden.parquet")
+    assert hidden.columns == ("id", "city", "ward")
+    assert "'__index_level_0__' is taken for an index" in hidden.notices[0]
+    named = read_frame(tmp_path / "named.parquet")
+    assert (named.columns, len(named.notices)) == (("city",), 2)
+    with pytest.raises(DataError, match=r"column 'id': it is an index .* \(pandas: reset_index\)"):
+        named.column("id")
+
+
+def test_a_column_name_that_is_not_there_is_suggested_and_no_other_name_is_shown(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, "id,Member,canary\n1,x,y\n"))
+    with pytest.raises(DataError, match=r"column 'member': the file has no such column; did you mean 'Member'\?"):
+        frame.need("member")
+    with pytest.raises(DataError) as caught:
+        frame.need("town")
+    assert "canary" not in str(caught.value)
+    with pytest.raises(DataError, match="only one: are columns separated by another character"):
+        read_frame(written(tmp_path, "id/town\n1/x\n")).need("ward")
