@@ -3,7 +3,7 @@
 import errno
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -108,17 +108,37 @@ def check_writable(path: Path) -> None:
     """Make sure, before long work, that `write_atomically` will be able to write there.
 
     Raises:
-        InputError: The path is a folder or cannot be, or its folder does not exist or cannot be written to.
+        InputError: The path is a folder, a device or cannot be, or its folder does not exist or cannot be written to.
     """
     try:
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} cannot be written: it is no plain file")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             problem = "cannot be written to" if path.parent.exists() else "does not exist"
             raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")
         path.exists()  # it is an error for a name that is too long
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+
+
+def check_target(path: Path, reads: Iterable[Path], is_own: Callable[[Path], bool] = lambda _: False) -> None:
+    """Make sure, before long work, that an output destroys nothing: what every command asks that has one.
+
+    Args:
+        path: Where the output goes.
+        reads: The files that the command reads.
+        is_own: Whether a file that is there already is such as this command writes, and may be written again.
+
+    Raises:
+        InputError: It is one of the files that are read, another file that is there already, or cannot be written.
+    """
+    check_writable(path)
+    if resolved(path) in map(resolved, reads):
+        raise InputError(f"{path} is read by this command: write to another file")
+    if path.exists() and not is_own(path):
+        raise InputError(f"{path} is there already and would be lost: name another file, or take it away first")
 
 
 def is_there(path: Path) -> bool:

@@ -61,9 +61,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Disguise, write, and say what is what."""
-    _check_distinct(arguments)
+    given = (arguments.data, arguments.design, arguments.personal)
+    read = [path for path in given if path is not None]
+    if resolved(arguments.secret) in map(resolved, read):
+        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
     design = read_design(arguments.design)
-    check_output(arguments.output)
+    check_output(arguments.output, design, (*read, arguments.secret))
     made = not is_there(arguments.secret)
     if made and is_there(arguments.output):
         raise ConfigError(
@@ -84,13 +87,3 @@ def run(arguments: argparse.Namespace) -> int:
         print("A second copy of these data under another secret would weaken this one: use this secret again.")
     print(f"What the copy discloses: cotally privacy {arguments.design}")
     return 0
-
-
-def _check_distinct(arguments: argparse.Namespace) -> None:
-    """Refuse to write over what is read."""
-    given = (arguments.data, arguments.design, arguments.personal)
-    read = [resolved(path) for path in given if path is not None]
-    if resolved(arguments.output) in [*read, resolved(arguments.secret)]:
-        raise ConfigError(f"{arguments.output} is read by this command: write to another file with -o")
-    if resolved(arguments.secret) in read:
-        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")

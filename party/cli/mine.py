@@ -13,7 +13,7 @@ from party.bayes_text import bayes_lines
 from party.cli.arguments import add_design, add_disguised, form, fraction
 from party.cli.notices import tell
 from party.data import read_frame
-from party.files import check_writable
+from party.files import check_target
 from party.model import write_model
 from party.survey import load_survey, read_design
 from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("learner", choices=("tree", "bayes"), help="a decision tree (ID3) or naive Bayes")
     add_disguised(parser)
     add_design(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="model.json", help="for `cotally show` and `predict`")
+    parser.add_argument("-o", "--output", type=Path, metavar="model.json", help="a new file, for `show` and `predict`")
     parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the public split (default: %(default)s)")
     parser.add_argument(
@@ -80,7 +80,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if not 0 <= arguments.seed <= _MOST_SEED:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     if arguments.output is not None:
-        check_writable(arguments.output)
+        check_target(arguments.output, (arguments.disguised, arguments.design))
 
 
 def _write(path: Path, mined: Mined) -> None:

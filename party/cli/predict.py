@@ -14,9 +14,9 @@ from pathlib import Path
 
 from party.cli.arguments import add_form, form
 from party.cli.notices import tell
-from party.data import csv_text, name_flaw, read_frame
+from party.data import csv_text, has_columns, name_flaw, read_frame
 from party.errors import DataError
-from party.files import write_atomically
+from party.files import check_target, write_atomically
 from party.model_file import read_any
 from party.prediction import predict_frame
 from protocols.errors import InputError
@@ -47,8 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
             path=arguments.rows,
             column=arguments.column,
         )
+    columns = (*frame.columns, arguments.column)
+    if arguments.output is not None:
+        check_target(arguments.output, (arguments.model, arguments.rows), lambda path: has_columns(path, columns))
     predictions = predict_frame(model, frame)
-    text = csv_text([*frame.columns, arguments.column], zip(*frame.cells, predictions.labels, strict=True))
+    text = csv_text(columns, zip(*frame.cells, predictions.labels, strict=True))
     if arguments.output is None:
         sys.stdout.write(text)
         sys.stdout.flush()  # what cannot be written has nothing to be said about

@@ -3,7 +3,7 @@
 from party.data.columns import EVERY_OTHER, MISSING, OTHER, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, taken_notices, text_flaw
-from party.data.reader import read_frame
+from party.data.reader import has_columns, read_frame
 from party.data.share import DataShare, distinct_ids, read_share
 from party.data.texts import MISSING_MARKERS, value_of
 from party.data.writer import BOM, csv_text
@@ -25,6 +25,7 @@ __all__ = [
     "csv_text",
     "distinct_ids",
     "frame_of",
+    "has_columns",
     "label_of",
     "name_flaw",
     "read_frame",

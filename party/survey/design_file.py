@@ -60,6 +60,11 @@ class SurveyDesign:
         return tuple(domain.values for domain in self.domains)
 
     @property
+    def sent(self) -> tuple[str, ...]:
+        """The columns of the disguised table: those that are asked, after the id where that is kept."""
+        return self.names if self.id_column is None or not self.keep_id else (self.id_column, *self.names)
+
+    @property
     def draws(self) -> int:
         """How many draws a disguise makes for every record: coins, and personal answers."""
         return 1 + len(self.group_names) + (len(self.names) if self.kind == UNRELATED else 0)

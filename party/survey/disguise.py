@@ -147,8 +147,6 @@ def _responses(design: SurveyDesign, codes: Codes, answers: Codes | None, draw: 
 
 def _as_text(design: SurveyDesign, responses: Codes, ids: Sequence[str], frame: Frame) -> Disguised:
     texts = [np.array(values, dtype=object)[column] for values, column in zip(design.values, responses.T, strict=True)]
-    columns, cells = design.names, tuple(column.tolist() for column in texts)
+    cells = tuple(column.tolist() for column in texts)
     left_out = tuple(name for name in frame.columns if name not in (*design.names, design.id_column))
-    if design.keep_id and design.id_column is not None:
-        columns, cells = (design.id_column, *columns), (ids, *cells)
-    return Disguised(columns, cells, left_out)
+    return Disguised(design.sent, (ids, *cells) if len(design.sent) > len(cells) else cells, left_out)

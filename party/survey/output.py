@@ -1,28 +1,30 @@
 """Write a disguised table, CSV or Parquet by the file's suffix: the same table gives the same bytes."""
 
 import io
+from collections.abc import Iterable
 from pathlib import Path
 
-from party.data import csv_text
+from party.data import csv_text, has_columns
 from party.errors import DataError
-from party.files import check_writable, write_atomically
+from party.files import check_target, write_atomically
+from party.survey.design_file import SurveyDesign
 from party.survey.disguise import Disguised
 
 SUFFIXES = (".csv", ".parquet")
 
 
-def check_output(path: Path) -> None:
-    """Make sure, before anything is disguised, that the table can be written.
+def check_output(path: Path, design: SurveyDesign, reads: Iterable[Path]) -> None:
+    """Make sure, before anything is disguised, that the table can be written, and destroys nothing but its like.
 
     Raises:
         DataError: The suffix is another, or Parquet cannot be written here.
-        InputError: The path is a folder, or its folder cannot be written to.
+        InputError: The path is read by the command, holds something else, or cannot be written to.
     """
+    check_target(path, reads, lambda there: has_columns(there, design.sent))
     if path.suffix.lower() not in SUFFIXES:
         raise DataError("a table's file name ends in .csv or .parquet", path=path)
     if path.suffix.lower() == ".parquet":
         _pyarrow(path)
-    check_writable(path)
 
 
 def write_disguised(path: Path, table: Disguised) -> None:

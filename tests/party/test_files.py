@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from party.files import check_writable, is_there, read_bytes, resolved, write_atomically, write_new
+from party.files import check_target, check_writable, is_there, read_bytes, resolved, write_atomically, write_new
 from protocols.errors import InputError
 
 
@@ -54,6 +54,25 @@ def test_a_place_is_checked_before_the_work(tmp_path: Path) -> None:
         check_writable(tmp_path / "absent" / "file")
     with pytest.raises(InputError, match="cannot be written: File name too long"):
         check_writable(tmp_path / ("x" * 300))
+
+
+def test_an_output_destroys_nothing(tmp_path: Path) -> None:
+    read, own, other = tmp_path / "read", tmp_path / "own", tmp_path / "other"
+    for path in (read, own, other):
+        path.write_text(path.name)
+    (tmp_path / "link").symlink_to(read)
+    check_target(tmp_path / "new", (read,))
+    check_target(own, (read,), lambda path: path.read_text() == "own")
+    for path in (read, tmp_path / "link", tmp_path / "." / "read"):
+        with pytest.raises(InputError, match="is read by this command: write to another file"):
+            check_target(path, (other, read), lambda _: True)
+    for is_own in (lambda _: False, lambda path: path.read_text() == "own"):
+        with pytest.raises(InputError, match="other is there already and would be lost"):
+            check_target(other, (read,), is_own)
+    with pytest.raises(InputError, match="other is there already"):
+        check_target(other, (read,))
+    with pytest.raises(InputError, match="/dev/null cannot be written: it is no plain file"):
+        check_target(Path("/dev/null"), ())
 
 
 def full(_handle: int) -> None:

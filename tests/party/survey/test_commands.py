@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from party.cli import main as cli
 from party.data import read_frame
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
@@ -114,6 +115,7 @@ def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
         ("coins", "coins", "coins is read by this command"),
         ("out.csv", "data.csv", "data.csv is another file of this command"),
         ("out.csv", "design.toml", "design.toml is another file of this command"),
+        ("notes.csv", "coins", "notes.csv is there already and would be lost"),
         ("out.txt", "coins", "ends in .csv or .parquet"),
         ("absent/out.csv", "coins", "absent does not exist"),
         ("out.csv", "absent/coins", "absent/coins cannot be written"),
@@ -122,8 +124,35 @@ def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
 def test_disguise_never_writes_over_what_it_reads(
     folder: Path, capsys: pytest.CaptureFixture[str], output: str, secret: str, problem: str
 ) -> None:
+    (folder / "notes.csv").write_text("name,note\nx,y\n")
     before = snapshot(folder)
     assert problem in refused(capsys, "disguise", "data.csv", "design.toml", "-o", output, "--secret", secret)
+    assert snapshot(folder) == before
+
+
+MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", "data.csv")
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "problem"),
+    [
+        (MINE, "d.csv", "is read by this command"),
+        (MINE, "./design.toml", "is read by this command"),
+        (MINE, "m.json", "is there already and would be lost"),
+        (PREDICT, "m.json", "is read by this command"),
+        (PREDICT, "data.csv", "is read by this command"),
+        (PREDICT, "d.csv", "is there already and would be lost"),
+        (PREDICT, "coins", "is there already and would be lost"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads_or_what_is_not_its_own(
+    folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], output: str, problem: str
+) -> None:
+    told(capsys, *MINE, "-o", "m.json")
+    assert cli.main([*PREDICT, "-o", "p.csv"]) == cli.main([*PREDICT, "-o", "p.csv"]) == 0  # its own table may be
+    capsys.readouterr()
+    before = snapshot(folder)
+    assert problem in refused(capsys, *command, "-o", output)
     assert snapshot(folder) == before
 
 

@@ -324,11 +324,12 @@ def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) ->
 
 
 def test_a_table_is_written_as_csv_or_parquet_and_nothing_else(tmp_path: Path) -> None:
+    design = read_design(write_design(tmp_path))
     with pytest.raises(DataError, match=r"ends in \.csv or \.parquet"):
-        check_output(tmp_path / "out.txt")
+        check_output(tmp_path / "out.txt", design, ())
     with pytest.raises(InputError, match="does not exist"):
-        check_output(tmp_path / "absent" / "out.csv")
-    check_output(tmp_path / "out.parquet")
+        check_output(tmp_path / "absent" / "out.csv", design, ())
+    check_output(tmp_path / "out.parquet", design, ())
 
 
 def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
