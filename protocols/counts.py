@@ -7,7 +7,7 @@ whether the counts are exact, differs. Learners know this module and no engine.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,7 @@ class Classifier(Protocol):
         ...
 
 
+@runtime_checkable
 class Predictor(Classifier, Protocol):
     """A finished tree, as far as an engine needs it."""
 

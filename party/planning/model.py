@@ -144,7 +144,7 @@ class _Model:
     def memory(self, secure: bool) -> float:
         """Of the evaluator, or of the key holder with its tables, whichever is more."""
         columns = len(self.sizes.domains) + 1
-        patterns = max(self.sizes.patterns) if self.terms.method != "smc" else 1
+        patterns = max(self.sizes.patterns) if self.by_coins() else 1
         expanded = self.sizes.records * patterns * (columns + 40)
         tables = self.sizes.key_bits * _TABLE_FACTOR if secure else 0
         length = 2 * self.sizes.key_bits // 8 + _BYTES_AN_INTEGER

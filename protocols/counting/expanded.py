@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counts import Answer, CountTable, Query
-from protocols.randomized_response.multi_group import MultiGroupDesign, undo
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -42,12 +42,12 @@ def expand(codes: Codes, design: MultiGroupDesign, columns: Sequence[int]) -> Ex
         design: The peer's disguise.
         columns: Joint column of each column of the design.
     """
-    selected = list(columns)
-    guesses = design.pattern_coins()
+    guesses = design.pattern_coins().astype(np.int64)
     rows = np.repeat(codes[:, None, :], len(guesses), axis=1)
-    for pattern, coins in enumerate(guesses):
-        repeated = np.broadcast_to(coins, (len(codes), len(coins)))
-        rows[:, pattern, selected] = undo(codes[:, selected], repeated, design)
+    for k, group in enumerate(design.groups):
+        for column in group:
+            sent = codes[:, columns[column], None].astype(np.int64)
+            rows[:, :, columns[column]] = (sent - guesses[:, k]) % design.sizes[column]
     record = np.repeat(np.arange(len(codes), dtype=np.intp), len(guesses))
     pattern_index = np.tile(np.arange(len(guesses), dtype=np.intp), len(codes))
     return ExpandedTable(rows.reshape(-1, codes.shape[1]), record, pattern_index)

@@ -1,35 +1,28 @@
 """Estimated counts under the unrelated question (DESIGN 4.4, 5.2), for all counts of a node at once.
 
-Multiplied out over its groups, the factor of a record is a sum over the sets `K` of groups that are taken at their
-word: each group in `K` adds `1/theta` times what its response says, each other group `-(1 - theta)/theta` times what
-its personal question would say on average. So a set `K` is a table of its own: the columns of the groups in `K` and the
-plain ones as they were sent, all others spread over the personal distribution. Records alike on `K` are merged.
+A guess of a group is whether its response is taken at its word, with the weight `1/theta`, or stands for a personal
+record, with the weight `-(1 - theta)/theta`; of the latter a column has each value with its personal chance. Both
+together are the factor of a record.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.counting.expanded import Index, RowSets, merge_equal, tally
-from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Query
+from protocols.counting.expanded import Index
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows
+from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.randomized_response.design import cells
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
-Floats = NDArray[np.float64]
-MAX_GROUPS = 10
-MAX_CELLS = 1 << 24
-MAX_BYTES = 1 << 30
-_BLOCK = 1 << 18
+_BLOCK = 1 << 20
 
 
-class UnrelatedEstimator:
+class UnrelatedEstimator(GuessingEstimator):
     """Unbiased estimates of `N(E)` from responses to unrelated questions; equal records are merged first.
 
     Args:
@@ -37,157 +30,152 @@ class UnrelatedEstimator:
         codes: The responses.
         design: Over the same columns.
 
-    Raises:
-        InputError: The groups are too many to multiply out, at all or for so many records.
-
     Discloses: nothing; nothing is sent.
     """
 
     def __init__(self, schema: Schema, codes: Codes, design: UnrelatedQuestionDesign) -> None:
-        groups = len(design.groups)
-        if groups > MAX_GROUPS:
-            raise InputError(f"the unrelated question is mined with at most {MAX_GROUPS} groups, not {groups}")
-        self._schema = schema
-        distinct, _, self._repeats = merge_equal(codes)
-        if distinct.size << groups > MAX_BYTES:
-            raise InputError(f"{len(distinct)} different records are too many for {groups} groups: use fewer groups")
-        kept = product((False, True), repeat=groups)
-        self._parts = [_Part(schema, distinct, self._repeats, design, which) for which in kept]
+        super().__init__(schema, codes, design.groups)
+        self._chances = [np.array([float(chance) for chance in chances]) for chances in design.personal]
+        self._theta = float(design.theta)
+        self._weights = np.array([float(1 / design.theta), float((design.theta - 1) / design.theta)])
 
-    @property
-    def repeats(self) -> NDArray[np.int64]:
-        """How many records each distinct record stands for."""
-        return self._repeats
+    def _is_personal(self, rows: Rows, column: int) -> Index | None:
+        """Return of each row whether it stands for a personal record; None where the column's group is not guessed."""
+        return rows.guess.get(self._group.get(column, -1))
 
-    def advance(self, expressions: Sequence[Expression]) -> None:
-        """Move on to the nodes of the next level."""
-        for part in self._parts:
-            part.advance(expressions)
+    def _children(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+        if column not in self._group:
+            sent = self._sent(rows, column)
+            return {value: rows.where(sent == value) for value in range(self._sizes[column])}
+        if len(self._columns[self._group[column]]) == 1:
+            return self._weighed_children(rows, column)
+        rows = self._guessed(rows, column, self._weights)
+        children = self._guessed_children(rows, column)
+        if self._is_over(node, column):
+            return {value: _merged(child, self._group[column]) for value, child in children.items()}
+        return children
 
-    def answers(self, queries: Sequence[Query]) -> list[Answer]:
-        """Estimate every candidate of every query."""
-        shares = [part.answers(queries) for part in self._parts]
-        return [
-            Answer(tuple(sum(tables[1:], tables[0]) for tables in zip(*(a.tables for a in same), strict=True)))
-            for same in zip(*shares, strict=True)
-        ]
+    def _weighed_children(self, rows: Rows, column: int) -> dict[int, Rows]:
+        """Return the branches of a column that has a coin of its own: all rows, by the factor of each value."""
+        sent = self._sent(rows, column)
+        told, personal = self._weights
+        return {
+            value: rows.weighed(told * (sent == value) + personal * self._chances[column][value])
+            for value in range(self._sizes[column])
+        }
 
-    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
-        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
-        parts = (part.contributions(expression, weights) for part in self._parts)
-        return Contributions(sum(parts, np.zeros(len(self._repeats))), self._repeats)
+    def _guessed_children(self, rows: Rows, column: int) -> dict[int, Rows]:
+        sent, personal = self._sent(rows, column), rows.guess[self._group[column]] == 1
+        children = {}
+        for value, chance in enumerate(self._chances[column].tolist()):
+            own = personal | (sent == value)
+            children[value] = rows.where(own).weighed(np.where(personal[own], chance, 1.0))
+        return children
 
-    def correct_factors(self, model: Classifier) -> Floats:
-        """Return what each distinct record adds to the number of records that the model classifies rightly.
+    def _count(self, candidate: int, rows: Rows, node: Index, nodes: int) -> Floats:
+        """Tally rows apart by what they guess of candidate and class, and undo what was sent of other groups."""
+        label = self._schema.class_index
+        flags = [self._is_personal(rows, column) for column in (candidate, label)]
+        kinds = sum(
+            place * (flag if flag is not None else np.zeros(len(rows), dtype=np.intp))
+            for place, flag in zip((1, 2), flags, strict=True)
+        )
+        shape = (nodes, self._sizes[candidate], self._sizes[label])
+        keys = (node * shape[1] + self._sent(rows, candidate)) * shape[2] + self._sent(rows, label)
+        weights = rows.weight * self._repeats[rows.record]
+        counts = np.zeros(shape)
+        for kind in np.unique(kinds).tolist():
+            own = kinds == kind
+            table = np.bincount(keys[own], weights[own], prod(shape)).astype(np.float64).reshape(shape)
+            axes = [axis for axis, place in ((1, 1), (2, 2)) if kind & place]
+            counts += self._spread(table, candidate, axes)
+        return self._undone(counts, candidate, flags)
 
-        Surveys 3.4 for one group: `([correct] - (1 - theta) P(Y correct)) / theta`.
+    def _undone(self, counts: Floats, candidate: int, flags: Sequence[Index | None]) -> Floats:
+        """Apply the guesses of groups that are not guessed to the finished tables."""
+        hidden: dict[int, list[int]] = {}
+        for axis, (column, flag) in enumerate(zip((candidate, self._schema.class_index), flags, strict=True), 1):
+            if column in self._group and flag is None:
+                hidden.setdefault(self._group[column], []).append(axis)
+        told, personal = self._weights
+        for axes in hidden.values():
+            counts = told * counts + personal * self._spread(counts, candidate, axes)
+        return counts
 
-        Raises:
-            InputError: The personal cells that the model tells apart are too many to go through.
-        """
-        return sum((part.correct_factors(model) for part in self._parts), np.zeros(len(self._repeats)))
-
-
-class _Part:
-    """The responses with the groups in `K` taken at their word and all others spread.
-
-    `hidden` are the columns of the others; in `codes` they are 0.
-    """
-
-    def __init__(
-        self,
-        schema: Schema,
-        distinct: Codes,
-        repeats: NDArray[np.int64],
-        design: UnrelatedQuestionDesign,
-        kept: Sequence[bool],
-    ) -> None:
-        groups = zip(design.groups, kept, strict=True)
-        self.hidden = frozenset(column for group, keep in groups if not keep for column in group)
-        self._schema, self._sizes = schema, design.sizes
-        theta = design.theta
-        weight = prod((1 / theta if keep else (theta - 1) / theta for keep in kept), start=theta / theta)
-        self._weight = float(weight)
-        self._chances = {column: np.array([float(p) for p in design.personal[column]]) for column in self.hidden}
-        masked = distinct.copy()
-        masked[:, sorted(self.hidden)] = 0
-        self.codes, self._row_of, _ = merge_equal(masked)
-        self._counts = np.bincount(self._row_of, weights=repeats).astype(np.float64)
-        self._sets = RowSets(self.codes)
-
-    def _seen(self, expression: Expression) -> Expression:
-        """The terms on columns that are not hidden, in the order of the path."""
-        return Expression(tuple(term for term in expression.terms if term.column not in self.hidden))
-
-    def _weight_at(self, expression: Expression) -> float:
-        """Weight of a record at this node: the hidden terms hold with their personal chances."""
-        hidden = (term for term in expression.terms if term.column in self.hidden)
-        return self._weight * prod(float(self._chances[term.column][term.value]) for term in hidden)
-
-    def _spread(self, tables: Floats, candidate: int) -> Floats:
-        """Spread `... x values x classes` over the personal distribution where value or class is hidden."""
-        if candidate in self.hidden:
-            tables = self._chances[candidate][:, None] * tables.sum(axis=-2, keepdims=True)
-        if self._schema.class_index in self.hidden:
-            tables = tables.sum(axis=-1, keepdims=True) * self._chances[self._schema.class_index]
+    def _spread(self, tables: Floats, candidate: int, axes: Sequence[int]) -> Floats:
+        """Spread `nodes x values x classes` over the personal distribution along these axes."""
+        for axis in axes:
+            chances = self._chances[candidate if axis == 1 else self._schema.class_index]
+            tables = tables.sum(axis=axis, keepdims=True) * (chances[:, None] if axis == 1 else chances)
         return tables
 
-    def advance(self, expressions: Sequence[Expression]) -> None:
-        self._sets.advance(dict.fromkeys(map(self._seen, expressions)))
-
-    def answers(self, queries: Sequence[Query]) -> list[Answer]:
-        nodes = [self._sets.rows(self._seen(query.expression)) for query in queries]
-        counted = tally(self.codes, nodes, queries, self._schema, self._counts)
-        return [
-            Answer(tuple(self._table(query, c, t) for c, t in zip(query.candidates, answer.tables, strict=True)))
-            for query, answer in zip(queries, counted, strict=True)
-        ]
-
-    def _table(self, query: Query, candidate: int, table: CountTable) -> Floats:
-        return self._weight_at(query.expression) * self._spread(np.asarray(table, dtype=np.float64), candidate)
-
-    def contributions(self, expression: Expression, weights: CellWeights) -> Floats:
-        rows = self._sets.rows(self._seen(expression))
+    def _cells(self, rows: Rows, candidate: int) -> tuple[Rows, Index]:
         label = self._schema.class_index
-        sums = np.zeros(len(self.codes))
-        for candidate, weight in weights.items():
-            sums[rows] += self._unspread(weight, candidate)[self.codes[rows, candidate], self.codes[rows, label]]
-        adds: Floats = self._weight_at(expression) * sums[self._row_of]
-        return adds
+        for column in (candidate, label):
+            if column in self._group:
+                rows = self._guessed(rows, column, self._weights)
+        rows, values, index = self._settled(rows, candidate)
+        rows, classes, index = self._settled(rows, label)
+        return rows, values[index] * self._schema.classes + classes
 
-    def _unspread(self, weights: Floats, candidate: int) -> Floats:
-        """Return the mean weight of a cell over the personal distribution where value or class is hidden."""
-        if candidate in self.hidden:
-            weights = np.broadcast_to((self._chances[candidate][:, None] * weights).sum(axis=0), weights.shape)
-        if self._schema.class_index in self.hidden:
-            chances = self._chances[self._schema.class_index]
-            weights = np.broadcast_to((weights * chances).sum(axis=1, keepdims=True), weights.shape)
+    def _settled(self, rows: Rows, column: int) -> tuple[Rows, Index, Index]:
+        """Give every row one value of a column, a personal row each of its values; return what each came from too."""
+        every, sent = np.arange(len(rows), dtype=np.intp), self._sent(rows, column)
+        flag = self._is_personal(rows, column)
+        if flag is None:
+            return rows, sent, every
+        repeats = np.where(flag == 1, self._sizes[column], 1)
+        index = np.repeat(every, repeats)
+        turn = np.arange(len(index), dtype=np.intp) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+        personal = flag[index] == 1
+        chances = self._chances[column][np.where(personal, turn, 0)]
+        values = np.where(personal, turn, sent[index])
+        return rows.where(index).weighed(np.where(personal, chances, 1.0)), values, index
+
+    def _listed_factors(self, model: Classifier) -> Floats:
+        """Go through every record that the model tells apart, with its weight for each response (Surveys 3.4)."""
+        label = self._schema.class_index
+        groups = [sorted(group & (model.columns | {label})) for group in self._columns]
+        own = [column for group in groups for column in group]
+        number = prod(self._sizes[column] for column in own)
+        if number > MAX_PATTERNS or number * len(self._codes) > MAX_LISTED:
+            raise InputError(
+                f"to test on disguised records a model that reads {len(own)} disguised columns at once, {number} "
+                f"records would be gone through for each of {len(self._codes)}, more than {MAX_LISTED} in all: "
+                "test it on answers in the clear, or on fewer"
+            )
+        values = np.indices([self._sizes[column] for column in own], dtype=np.uint8).reshape(len(own), number).T
+        step = max(1, _BLOCK // number)
+        factors = [np.zeros(0)]
+        for start in range(0, len(self._codes), step):
+            block = self._codes[start : start + step]
+            codes = np.repeat(block, number, axis=0)
+            codes[:, own] = np.tile(values, (len(block), 1))
+            right = model.predict(codes) == codes[:, label]
+            factors.append((right.reshape(len(block), number) * self._weights_of(block, values, groups)).sum(axis=1))
+        return np.concatenate(factors)
+
+    def _weights_of(self, block: Codes, values: Codes, groups: Sequence[Sequence[int]]) -> Floats:
+        """Return the weight of each true record for each response (`responses x records`), the product over groups."""
+        told, personal = self._weights
+        weights = np.ones((len(block), len(values)))
+        place = 0
+        for group in filter(None, groups):
+            cells = values[:, place : place + len(group)]
+            place += len(group)
+            chances = [self._chances[column][cells[:, position]] for position, column in enumerate(group)]
+            alike = [block[:, column, None] == cells[:, position] for position, column in enumerate(group)]
+            weights *= told * np.logical_and.reduce(alike) + personal * np.prod(chances, axis=0)
         return weights
 
-    def correct_factors(self, model: Classifier) -> Floats:
-        hits = np.zeros(len(self.codes))
-        for rows, codes, chances in self._filled(model.columns | {self._schema.class_index}):
-            right = model.predict(codes) == codes[:, self._schema.class_index]
-            hits += np.bincount(rows, weights=right * chances, minlength=len(hits))
-        factors: Floats = (self._weight * hits)[self._row_of]
-        return factors
 
-    def _filled(self, columns: frozenset[int]) -> Iterator[tuple[Index, Codes, Floats]]:
-        """Yield the rows with every filling of the hidden ones of these columns: row, codes and chance."""
-        own = sorted(self.hidden & columns)
-        fillings = prod(self._sizes[column] for column in own)
-        if fillings * len(self.codes) > MAX_CELLS:
-            raise InputError(
-                f"{fillings} personal records are too many to test with: use a smaller model or more plain columns"
-            )
-        values = np.array(cells([self._sizes[column] for column in own]), dtype=np.uint8).reshape(fillings, -1)
-        chances = np.ones(fillings)
-        for position, column in enumerate(own):
-            chances = chances * self._chances[column][values[:, position]]
-        step = max(1, _BLOCK // len(self.codes))
-        for start in range(0, fillings, step):
-            block = values[start : start + step]
-            codes = np.repeat(self.codes, len(block), axis=0)
-            codes[:, own] = np.tile(block, (len(self.codes), 1))
-            rows = np.repeat(np.arange(len(self.codes), dtype=np.intp), len(block))
-            yield rows, codes, np.tile(chances[start : start + step], len(self.codes))
+def _merged(rows: Rows, group: int) -> Rows:
+    """Forget a group's guess, and add up the rows that differed in it alone."""
+    rest = rows.without(group)
+    keys = rest.record
+    for guess in rest.guess.values():
+        keys = 2 * keys + guess
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    weight = np.bincount(inverse, weights=rest.weight, minlength=len(first)).astype(np.float64)
+    merged = rest.where(first)
+    return Rows(merged.record, weight, merged.guess)

@@ -22,7 +22,6 @@ from protocols.errors import InputError
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
-MAX_GROUPS = 32
 MAX_DENOMINATOR = 10**9
 
 Matrix = tuple[tuple[Fraction, ...], ...]
@@ -57,8 +56,7 @@ class Design(ABC):
         theta: Chance of the truth, an exact fraction in `0 .. 1`.
 
     Raises:
-        InputError: Theta is out of range or too fine, a column is unknown or in two groups, a group is empty, or
-            groups are too many.
+        InputError: Theta is out of range or too fine, a column is unknown or in two groups, or a group is empty.
     """
 
     sizes: tuple[int, ...]
@@ -70,8 +68,6 @@ class Design(ABC):
             raise InputError(f"theta must be between 0 and 1, not {self.theta}")
         if self.theta.denominator > MAX_DENOMINATOR:
             raise InputError(f"theta must be a fraction with a denominator of at most {MAX_DENOMINATOR}")
-        if len(self.groups) > MAX_GROUPS:
-            raise InputError(f"there are {len(self.groups)} groups, more than {MAX_GROUPS}: use fewer groups")
         columns = [column for group in self.groups for column in group]
         if len(set(columns)) != len(columns):
             raise InputError("a column stands in two groups: name each once")

@@ -180,19 +180,22 @@ def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, pee
         nothing = MultiGroupDesign((), (), terms.theta)
         return Agreed(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
+    lists_patterns = terms.method == "hybrid" and terms.engine == "encrypted_coins"
     sizes = [len(values) for _, values in share.attributes]
     if share.class_values is not None and not shared:
         sizes.append(len(share.class_values))
     try:
         own_design = local.design(terms.theta, shared)
         peer_design = share_design(tuple(sizes), share.groups, terms.theta)
-        if terms.method == "hybrid" and terms.engine == "encrypted_coins":
+        if lists_patterns:
             ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if "theta" in str(error) else "groups", str(error))
     rows = share.records * max(own_design.patterns, peer_design.patterns)
-    if rows > MAX_EXPANDED_ROWS:
+    if lists_patterns and rows > MAX_EXPANDED_ROWS:
         return Objection(
-            "groups", f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: fewer groups"
+            "groups",
+            f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: "
+            "use fewer groups, merge values (max_values) or choose engine dot_product",
         )
     return Agreed(terms, schema, peer, own_design, peer_design)

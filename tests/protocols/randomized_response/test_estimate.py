@@ -122,6 +122,6 @@ def test_what_theta_hides_altogether_is_refused() -> None:
     design = MultiGroupDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
-    with pytest.raises(InputError, match="use fewer groups"):
+    with pytest.raises(InputError, match="ask about columns of fewer groups"):
         estimate_count(sent, expression, design)
     estimate_count(sent, Expression(expression.terms[:6]), design)

@@ -41,7 +41,6 @@ EVERY = every_design()
         ((2,), ((1,),), "1/2", ["1/2 1/2"], "names an unknown column: there are 0 to 0"),
         ((2,), ((0,), (0,)), "1/2", ["1/2 1/2"], "a column stands in two groups: name each once"),
         ((2,), ((0,), ()), "1/2", ["1/2 1/2"], "a group is empty"),
-        ((1,) * 33, tuple((c,) for c in range(33)), "1/2", ["1"] * 33, "33 groups, more than 32: use fewer groups"),
         ((2,), ((0,),), "0", ["1/2 1/2"], "theta = 0 makes every response a personal one, which carries nothing"),
         ((2, 2), ((0,),), "1/2", ["1/2 1/2"], "the personal record needs an entry for every column; an empty one for"),
         ((2,), ((0,),), "1/2", ["1/2 1/2", ""], "the personal record needs an entry for every column"),

@@ -5,16 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from protocols.counts import Query
+from protocols.counts import Answer, Query
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.survey.survey import Survey
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
-from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_for, unrelated
+from tests.support.surveys import RELATED_THETA, SIZES, designs, every_survey, sampled, schema_for, unrelated
 
 CODES = correlated(SIZES, 40, seed=3, flips=0.5)
 SCHEMA = schema_for(SIZES)
@@ -125,19 +126,92 @@ def test_a_model_that_reads_few_columns_is_tested_however_many_are_hidden() -> N
     survey = Survey(schema, codes, design)
     assert (survey.estimator().correct_factors(few) == 2 - 0.5).all()  # ([right] - 1/2 * P(Y right)) / (1/2)
     every = NaiveBayes(schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 39)
-    with pytest.raises(InputError, match="personal records are too many to test with"):
+    with pytest.raises(InputError, match="records would be gone through for each of 1,"):
         survey.estimator().correct_factors(every)
 
 
-def test_too_many_groups_of_unrelated_questions_are_refused() -> None:
-    sizes = (2,) * 12
-    design = unrelated(sizes, tuple((c,) for c in range(11)))
-    survey = Survey(schema_for(sizes), np.zeros((3, 12), dtype=np.uint8), design)
-    with pytest.raises(InputError, match="at most 10 groups, not 11"):
-        survey.estimator()
+MANY = 17
+OWN_COINS = tuple((column,) for column in range(MANY))
+TWO_A_GROUP = tuple((column, column + 1) for column in range(0, MANY - 1, 2))
+LONG = Expression(tuple(Term(column, column % 2) for column in (3, 0, 8, 5, 11, 2, 9, 14, 1, 6)))
 
 
-def test_too_many_different_records_for_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.unrelated.MAX_BYTES", CODES.size)
-    with pytest.raises(InputError, match="too many for 2 groups: use fewer groups"):
-        sampled(designs()["unrelated, two groups"], CODES).estimator()
+@pytest.mark.parametrize("groups", [OWN_COINS, TWO_A_GROUP], ids=["own coins", "two a group"])
+@pytest.mark.parametrize("kind", ["related", "unrelated"])
+def test_a_long_path_through_many_groups_is_estimated_as_its_expressions_are(
+    kind: str, groups: tuple[tuple[int, ...], ...]
+) -> None:
+    sizes = (2,) * MANY
+    design: Design = (
+        MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups, RELATED_THETA)
+    )
+    survey = sampled(design, correlated(sizes, 30, seed=1, flips=0.4))
+    estimator = survey.estimator()
+    estimator.advance([LONG.parent])
+    estimator.advance([LONG])
+    (answer,) = estimator.answers([Query(LONG, (4, 7), None)])
+    found = estimator.contributions(LONG, {4: np.array([[1.0, 0.0], [0.0, 0.0]])})
+    for candidate, table in zip((4, 7), answer.tables, strict=True):
+        cells = [[LONG & Term(candidate, v) & Term(MANY - 1, c) for c in range(2)] for v in range(2)]
+        expected = [[float(estimate_count(survey.codes, cell, design).count) for cell in row] for row in cells]
+        assert np.allclose(table, expected, rtol=1e-9, atol=1e-9)
+    first = estimate_count(survey.codes, LONG & Term(4, 0) & Term(MANY - 1, 0), design)
+    assert float(found.repeats @ found.values) == pytest.approx(float(first.count))
+    assert float(found.repeats @ found.values**2) == pytest.approx(float(first.squares))
+
+
+@pytest.mark.parametrize("kind", ["related", "unrelated"])
+def test_a_tree_is_tested_path_by_path_however_many_groups_there_are(kind: str) -> None:
+    sizes = (2,) * 40
+    groups = tuple((column,) for column in range(40))
+    design: Design = MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
+    survey = sampled(design, correlated(sizes, 30, seed=2, flips=0.4))
+    below = Split((1, 1), 20, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
+    tree = Tree(survey.schema, Split((1, 1), 7, (Leaf((1, 0), 0), below)))
+    hits = [path & Term(39, label) for path, label in tree.leaves()]
+    expected = sum(estimate_count(survey.codes, hit, design).count for hit in hits)
+    estimator = survey.estimator()
+    assert float(estimator.repeats @ estimator.correct_factors(tree)) == pytest.approx(float(expected))
+
+
+def test_levels_of_many_rows_are_counted_in_blocks_and_made_anew_where_they_are_not_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    survey = sampled(designs()["related, two groups"], CODES)
+    level = [ROOT & Term(1, value) for value in range(4)]
+    queries = [Query(node, (0, 2), None) for node in level]
+    whole = survey.estimator()
+    whole.advance(level)
+    expected = whole.answers(queries)
+    monkeypatch.setattr("protocols.counting.guessing.KEPT_ROWS", 1)
+    estimator = survey.estimator()
+    estimator.advance(level)
+    assert ravel(estimator.answers(queries)) == ravel(expected)
+    estimator.advance([level[2] & Term(0, 1)])
+    below = Query(level[2] & Term(0, 1), (2,), None)
+    assert ravel(estimator.answers([below])) == ravel(whole.answers([below]))
+
+
+def ravel(answers: list[Answer]) -> list[object]:
+    return [table.tolist() for answer in answers for table in answer.tables]
+
+
+@pytest.mark.parametrize("kind", ["related", "unrelated"])
+def test_only_what_must_go_through_all_patterns_is_limited_and_says_so(kind: str) -> None:
+    sizes = (2,) * 28
+    groups = tuple((column,) for column in range(28))
+    design: Design = MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
+    survey = sampled(design, np.zeros((2, 28), dtype=np.uint8))
+    model = NaiveBayes(survey.schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 27)
+    with pytest.raises(
+        InputError,
+        match=r"a model that reads 28 (groups|disguised columns) at once, .* test it on answers in the clear",
+    ):
+        survey.estimator().correct_factors(model)
+
+
+def test_a_path_of_too_many_rows_is_refused_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    estimator = sampled(unrelated(SIZES, ((0, 1), (2, 3))), CODES).estimator()
+    monkeypatch.setattr("protocols.counting.guessing.MAX_ROWS", 2 * len(estimator.repeats))
+    with pytest.raises(InputError, match="reads too many groups of several columns at once: put fewer columns into a"):
+        estimator.advance([ROOT & Term(0, 1) & Term(2, 1)])

@@ -1,0 +1,274 @@
+"""Estimated counts by guesses, expanded no further than a node's own path needs (DESIGN 5.1, 5.2).
+
+A response together with a guess of what its group's coin did is one candidate for the true record, with a weight. The
+weighted guesses of a group that an expression does not touch add up to 1, so a node's rows are guesses of the groups on
+its path alone; and once a path has named all columns of a group, nothing below depends on the guess any more: it is
+forgotten, and the rows that differ in it alone are one. So a path through many groups of one column each keeps one row
+a record, with the product of their factors as its weight, and never lists the patterns of all coins.
+
+A candidate whose group is not guessed is tallied as it was sent; what its guesses would do to the single rows is then
+done to the finished table, where it costs nothing. Equal records are merged first. A record without an answer in a
+column (`NO_ANSWER`) is left out of every count that reads the column.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.expanded import Index, merge_equal
+from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Predictor, Query
+from protocols.errors import InputError
+from protocols.tables.expression import ROOT, Expression
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+Floats = NDArray[np.float64]
+MAX_ROWS = 1 << 26
+"""Of one node, about 24 bytes each."""
+MAX_PATTERNS = 1 << 20
+MAX_LISTED = 1 << 26
+"""Of what has to be listed to test a model without leaves: at once, and of all records together."""
+KEPT_ROWS = 1 << 24
+"""Of all nodes of a level that are kept for the next one; those of further nodes are made anew."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Guesses at a node: the distinct record, the weight, and the guess of each group that still matters."""
+
+    record: Index
+    weight: Floats
+    guess: Mapping[int, Index]
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    def where(self, index: Index | NDArray[np.bool_]) -> "Rows":
+        """Return these rows alone."""
+        return Rows(self.record[index], self.weight[index], {k: guess[index] for k, guess in self.guess.items()})
+
+    def weighed(self, factors: Floats) -> "Rows":
+        """Return the rows with these factors to their weights."""
+        return Rows(self.record, self.weight * factors, self.guess)
+
+    def without(self, group: int) -> "Rows":
+        """Return the rows with a group's guess forgotten; rows that are alike otherwise stay apart."""
+        return Rows(self.record, self.weight, {k: guess for k, guess in self.guess.items() if k != group})
+
+
+NOTHING = Rows(np.zeros(0, dtype=np.intp), np.zeros(0), {})
+
+
+class GuessingEstimator(ABC):
+    """Unbiased estimates of `N(E)`, node by node.
+
+    Args:
+        schema: Of the columns of `codes`.
+        codes: Records as they were sent, by the columns of the schema.
+        groups: The columns of each group.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, schema: Schema, codes: Codes, groups: Sequence[Iterable[int]]) -> None:
+        self._schema = schema
+        distinct, _, self._repeats = merge_equal(codes)
+        self._codes = np.asfortranarray(distinct)
+        self._sizes = [column.size for column in schema.columns]
+        self._columns = [frozenset(group) for group in groups]
+        self._group = {column: k for k, group in enumerate(self._columns) for column in group}
+        self._nodes: dict[Expression, Rows] = {}
+        self._split: tuple[Expression, int, dict[int, Rows]] = (ROOT, -1, {})
+
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        """How many records each distinct record stands for."""
+        return self._repeats
+
+    def advance(self, expressions: Iterable[Expression]) -> None:
+        """Move on to these nodes and forget all others."""
+        kept: dict[Expression, Rows] = {}
+        room = KEPT_ROWS
+        for expression in expressions:
+            rows = self._rows(expression)
+            room -= len(rows)
+            if room >= 0:
+                kept[expression] = rows
+        self._nodes = kept
+        self._split = (ROOT, -1, {})
+
+    def _rows(self, expression: Expression) -> Rows:
+        """Return the rows of a node, from the nearest node above that is known."""
+        below: list[Expression] = []
+        while expression != ROOT and expression not in self._nodes:
+            below.append(expression)
+            expression = expression.parent
+        rows = self._root() if expression == ROOT else self._nodes[expression]
+        for child in reversed(below):
+            rows = self._branches(rows, child.parent, child.terms[-1].column).get(child.terms[-1].value, NOTHING)
+        return rows
+
+    def _root(self) -> Rows:
+        every = np.arange(len(self._codes), dtype=np.intp)
+        return Rows(every, np.ones(len(every)), {})
+
+    def _branches(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+        """Return the rows of each branch; those of the last node are kept, as its branches are asked for in a row."""
+        if self._split[:2] != (node, column):
+            self._split = node, column, self._children(self._answered(rows, column), node, column)
+        return self._split[2]
+
+    def _answered(self, rows: Rows, *columns: int) -> Rows:
+        """Leave out the records that have no answer in one of these columns."""
+        given = np.ones(len(rows), dtype=np.bool_)
+        for column in columns:
+            given &= self._codes[rows.record, column] < self._sizes[column]
+        return rows if given.all() else rows.where(given)
+
+    def _sent(self, rows: Rows, column: int) -> Index:
+        sent: Index = self._codes[rows.record, column].astype(np.intp)
+        return sent
+
+    def _guessed(self, rows: Rows, column: int, weights: Floats) -> Rows:
+        """Expand the rows by the guesses of a column's group, `weights` each, if they are not guessed yet.
+
+        Raises:
+            InputError: The rows are too many.
+        """
+        group = self._group[column]
+        if group in rows.guess:
+            return rows
+        if len(rows) * len(weights) > MAX_ROWS:
+            raise InputError(
+                "a path reads too many groups of several columns at once: put fewer columns into a group, "
+                "or columns of equal domain sizes"
+            )
+        repeated = rows.where(np.repeat(np.arange(len(rows), dtype=np.intp), len(weights)))
+        guess = np.tile(np.arange(len(weights), dtype=np.intp), len(rows))
+        return Rows(repeated.record, repeated.weight * weights[guess], {**repeated.guess, group: guess})
+
+    def _is_over(self, node: Expression, column: int) -> bool:
+        """Tell whether a column is the last of its group that a path names: nothing below depends on the guess."""
+        return self._columns[self._group[column]] <= node.columns | {column}
+
+    @abstractmethod
+    def _children(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+        """Return the rows of every branch of a node; every row has an answer in the column."""
+
+    @abstractmethod
+    def _count(self, candidate: int, rows: Rows, node: Index, nodes: int) -> Floats:
+        """Tally a candidate by class at several nodes (`nodes x values x classes`).
+
+        Args:
+            candidate: The attribute.
+            rows: Of all nodes, that guess the same groups; every row has an answer in the candidate and the class.
+            node: Of each row its node.
+            nodes: Their number.
+        """
+
+    @abstractmethod
+    def _cells(self, rows: Rows, candidate: int) -> tuple[Rows, Index]:
+        """Return the rows with all guesses that a candidate's cells need, and the cell of each."""
+
+    @abstractmethod
+    def _listed_factors(self, model: Classifier) -> Floats:
+        """Return `correct_factors` of a model without leaves, by listing what the records may be."""
+
+    def answers(self, queries: Sequence[Query]) -> list[Answer]:
+        """Estimate every candidate of every query; cells may be negative."""
+        return [answer for block, nodes in self._blocks(queries) for answer in self._answers(block, nodes)]
+
+    def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[list[Query], list[Rows]]]:
+        """Part queries into blocks of not too many rows."""
+        block: list[Query] = []
+        nodes: list[Rows] = []
+        for query in queries:
+            rows = self._rows(query.expression)
+            if block and sum(map(len, nodes)) + len(rows) > KEPT_ROWS:
+                yield block, nodes
+                block, nodes = [], []
+            block.append(query)
+            nodes.append(rows)
+        if block:
+            yield block, nodes
+
+    def _answers(self, queries: Sequence[Query], nodes: Sequence[Rows]) -> list[Answer]:
+        """Estimate queries, one pass a candidate over all nodes alike in what they guess."""
+        asked: dict[tuple[int, frozenset[int]], list[int]] = {}
+        for position, query in enumerate(queries):
+            guessed = frozenset(nodes[position].guess)
+            for candidate in query.candidates:
+                asked.setdefault((candidate, guessed), []).append(position)
+        tables: dict[tuple[int, int], CountTable] = {}
+        joined: tuple[list[int], tuple[Rows, Index]] = ([], (NOTHING, NOTHING.record))
+        for (candidate, _), positions in sorted(asked.items(), key=lambda item: item[1]):
+            if joined[0] != positions:
+                joined = positions, _join([nodes[p] for p in positions])
+            stack = self._count(candidate, *self._given(*joined[1], candidate), len(positions))
+            tables |= {(p, candidate): table for p, table in zip(positions, stack, strict=True)}
+        return [
+            Answer(tuple(tables[position, candidate] for candidate in query.candidates))
+            for position, query in enumerate(queries)
+        ]
+
+    def _given(self, rows: Rows, node: Index, candidate: int) -> tuple[Rows, Index]:
+        """Leave out the rows without an answer in a candidate or the class."""
+        given = np.ones(len(rows), dtype=np.bool_)
+        for column in (candidate, self._schema.class_index):
+            given &= self._codes[rows.record, column] < self._sizes[column]
+        return (rows, node) if given.all() else (rows.where(given), node[given])
+
+    def cells(self, expression: Expression, candidate: int) -> tuple[Rows, Index]:
+        """Return the rows of a node with all guesses that a candidate's cells need, and the cell of each."""
+        return self._cells(self._answered(self._rows(expression), candidate, self._schema.class_index), candidate)
+
+    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
+        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
+        rows, adds = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
+        for candidate, weight in weights.items():
+            guesses, cell = self.cells(expression, candidate)
+            rows.append(guesses.record)
+            adds.append(guesses.weight * weight.ravel()[cell])
+        present, local = np.unique(np.concatenate(rows), return_inverse=True)
+        sums = np.bincount(local, weights=np.concatenate(adds), minlength=len(present)).astype(np.float64)
+        return Contributions(sums, self._repeats[present])
+
+    def correct_factors(self, model: Classifier) -> Floats:
+        """Return what each distinct record adds to the number of records that the model classifies rightly.
+
+        DESIGN 8: every variation of a record is classified, and what is right is added with the guess's weight. Of a
+        tree the variations are those of one path at a time. A record adds 0 where it has no answer.
+
+        Raises:
+            InputError: The variations are too many to list, of a model that has no leaves.
+        """
+        if not isinstance(model, Predictor):
+            return self._listed_factors(model)
+        factors = np.zeros(len(self._codes))
+        for rows in self._right(model):
+            factors += np.bincount(rows.record, weights=rows.weight, minlength=len(factors))
+        return factors
+
+    def _right(self, model: Predictor) -> Iterator[Rows]:
+        """Yield the rows of each leaf that are of its class, going down every branch once."""
+        above: list[tuple[Expression, int, dict[int, Rows]]] = []
+        for leaf, label in model.leaves():
+            rows, node = self._root(), ROOT
+            for depth, term in enumerate(leaf.child(self._schema.class_index, label).terms):
+                if above[depth : depth + 1] and above[depth][:2] == (node, term.column):
+                    branches = above[depth][2]
+                else:
+                    branches = self._children(self._answered(rows, term.column), node, term.column)
+                    above[depth:] = [(node, term.column, branches)]
+                rows, node = branches.get(term.value, NOTHING), node & term
+            yield rows
+
+
+def _join(nodes: Sequence[Rows]) -> tuple[Rows, Index]:
+    """Return the rows of nodes that guess the same groups one after another, and the position of each one's node."""
+    guess = {group: np.concatenate([node.guess[group] for node in nodes]) for group in nodes[0].guess}
+    rows = Rows(np.concatenate([n.record for n in nodes]), np.concatenate([n.weight for n in nodes]), guess)
+    return rows, np.repeat(np.arange(len(nodes), dtype=np.intp), [len(node) for node in nodes])
