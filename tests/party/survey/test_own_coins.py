@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from party.cli import main as cli
 from tests.party.survey.commands import told
 from tests.party.survey.files import write_design, write_rows
 
@@ -33,10 +34,10 @@ def test_seventeen_coins_are_no_obstacle(
     write_rows(tmp_path, answers(900), header=",".join(["id", *COLUMNS]))
     assert "in 17 groups" in told(capsys, "privacy", "design.toml")
     assert "are enough" in told(capsys, "size", "design.toml", "--half-width", "0.1")
-    assert "OK" in told(capsys, "audit", "design.toml", "--shift", "1/5", "--power", "0.9")
+    assert cli.main(["audit", "design.toml", "--shift", "1/5", "--power", "0.9"]) == 0
     told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
     assert "share 0." in told(capsys, "estimate", "d.csv", "design.toml", "q0 = yes and ill = yes and q3 = no")
     tree = told(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5", "--prune")
-    assert tree.startswith("q0 = no")
+    assert "\nq0 [" in tree
     assert "held out" in tree
-    assert "P(class)" in told(capsys, "mine", "bayes", "d.csv", "design.toml")
+    assert "Learned from 900" in told(capsys, "mine", "bayes", "d.csv", "design.toml")
