@@ -11,7 +11,7 @@ from party.demo.options import DemoOptions
 from party.model import to_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
-from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema

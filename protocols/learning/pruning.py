@@ -6,7 +6,7 @@ unbiased estimates on either side. Estimates are sums of floats, so that equal o
 subtree is kept only where it does better by more than that. A split whose leaves all say one class is a leaf too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,6 @@ from protocols.counts import Estimates, Query
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.tables.expression import Expression
 
-ClassCounts = Mapping[Expression, NDArray[np.float64]]
 Columns = frozenset[int]
 Rounding = Callable[[Columns], float]
 """The most by which a sum of estimates over expressions of these columns may have been rounded."""
@@ -42,19 +41,17 @@ def prune(tree: Tree, estimates: Estimates, rounding: Rounding) -> Tree:
     if isinstance(tree.root, Leaf):
         return tree
     counts = _class_counts(tree, estimates)
-    kept: dict[Expression, _Kept] = {}
-    for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
-        as_leaf = Leaf(node.counts, node.label if isinstance(node, Leaf) else majority(node.counts))
-        cut = _Kept(as_leaf, float(counts[expression][as_leaf.label]), expression.columns)
-        if isinstance(node, Split):
-            children = [kept.pop(expression.child(node.attribute, value)) for value in range(len(node.children))]
-            grown = _joined(node, children)
-            tolerance = rounding(grown.columns | {tree.schema.class_index})
-            kept[expression] = grown if grown.right - cut.right > tolerance else cut
-        else:
-            kept[expression] = cut
-    (root,) = kept.values()
-    return Tree(tree.schema, root.node)
+
+    def leaf(expression: Expression, node: Leaf) -> _Kept:
+        return _Kept(node, float(counts[expression][node.label]), expression.columns)
+
+    def split(expression: Expression, node: Split, children: Sequence[_Kept]) -> _Kept:
+        cut = leaf(expression, Leaf(node.counts, majority(node.counts)))
+        grown = _joined(node, children)
+        tolerance = rounding(grown.columns | {tree.schema.class_index})
+        return grown if grown.right - cut.right > tolerance else cut
+
+    return Tree(tree.schema, tree.folded(leaf, split).node)
 
 
 def _joined(split: Split, children: Sequence[_Kept]) -> _Kept:
@@ -70,14 +67,10 @@ def _joined(split: Split, children: Sequence[_Kept]) -> _Kept:
 def _class_counts(tree: Tree, estimates: Estimates) -> dict[Expression, NDArray[np.float64]]:
     """Return the counts of the classes at every node, level by level: a split's own counts are its children's sum."""
     counts: dict[Expression, NDArray[np.float64]] = {}
-    levels: dict[int, list[tuple[Expression, Node]]] = {}
-    for expression, node in tree.walk():
-        levels.setdefault(len(expression.terms), []).append((expression, node))
-    for _, level in sorted(levels.items()):
-        splits = [(expression, node) for expression, node in level if isinstance(node, Split)]
-        estimates.advance([expression for expression, _ in splits])
-        answers = estimates.answers([Query(expression, (node.attribute,), None) for expression, node in splits])
-        for (expression, node), answer in zip(splits, answers, strict=True):
+    for level in tree.levels():
+        estimates.advance([expression for expression, _ in level])
+        answers = estimates.answers([Query(expression, (node.attribute,), None) for expression, node in level])
+        for (expression, node), answer in zip(level, answers, strict=True):
             table = np.asarray(answer.tables[0], dtype=np.float64)
             counts[expression] = table.sum(axis=0)
             counts |= {expression.child(node.attribute, value): row for value, row in enumerate(table)}

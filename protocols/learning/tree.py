@@ -1,8 +1,9 @@
 """Decision trees: the finished model that both parties end with."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Rows
+
+Folded = TypeVar("Folded")
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,22 @@ class Tree:
                     for v, child in reversed(list(enumerate(node.children)))
                 ]
 
+    def levels(self) -> Iterator[list[tuple[Expression, Split]]]:
+        """Yield the splits of each depth, from the root downward, each with its expression."""
+        levels: dict[int, list[tuple[Expression, Split]]] = {}
+        for expression, node in self.walk():
+            if isinstance(node, Split):
+                levels.setdefault(len(expression.terms), []).append((expression, node))
+        yield from (level for _, level in sorted(levels.items()))
+
+    def folded(
+        self,
+        leaf: Callable[[Expression, Leaf], Folded],
+        split: Callable[[Expression, Split, Sequence[Folded]], Folded],
+    ) -> Folded:
+        """Return what the root becomes when every leaf, and every split with what its children became, is replaced."""
+        return _folded(self.walk(), self.schema, leaf, split)
+
     def leaves(self) -> Sequence[tuple[Expression, int]]:
         """Return every leaf's expression and class."""
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
@@ -119,6 +138,37 @@ class Tree:
     def depth(self) -> int:
         """Number of splits on the longest path."""
         return max(len(expression.terms) for expression, _ in self.walk())
+
+
+def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]]) -> Tree:
+    """Put a tree together from all its nodes, in any order; its splits need not have their children yet."""
+
+    def leaf(_: Expression, node: Leaf) -> Node:
+        return node
+
+    def split(_: Expression, node: Split, children: Sequence[Node]) -> Node:
+        return Split(node.counts, node.attribute, tuple(children))
+
+    return Tree(schema, _folded(nodes, schema, leaf, split))
+
+
+def _folded(
+    nodes: Iterable[tuple[Expression, Node]],
+    schema: Schema,
+    leaf: Callable[[Expression, Leaf], Folded],
+    split: Callable[[Expression, Split, Sequence[Folded]], Folded],
+) -> Folded:
+    """Fold from the deepest nodes upward: a tree may be deeper than Python's stack."""
+    results: dict[Expression, Folded] = {}
+    for expression, node in sorted(nodes, key=lambda pair: -len(pair[0].terms)):
+        if isinstance(node, Leaf):
+            results[expression] = leaf(expression, node)
+        else:
+            values = range(schema.attributes[node.attribute].size)
+            children = [results.pop(expression.child(node.attribute, value)) for value in values]
+            results[expression] = split(expression, node, children)
+    (root,) = results.values()
+    return root
 
 
 def majority(counts: Sequence[float]) -> int:

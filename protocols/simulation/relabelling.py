@@ -20,13 +20,9 @@ def label_leaves(tree: Tree, engine: Counts, estimates: Estimates | None = None)
 
     Discloses: whatever `engine` discloses.
     """
-    levels: dict[int, list[tuple[Expression, Split]]] = {}
-    for expression, node in tree.walk():
-        if isinstance(node, Split):
-            levels.setdefault(len(expression.terms), []).append((expression, node))
     tables: dict[Expression, CountTable] = {}
     known: dict[Expression, tuple[float, ...] | None] = {}
-    for _, level in sorted(levels.items()):
+    for level in tree.levels():
         if estimates is not None:
             estimates.advance([expression for expression, _ in level])
         queries = [Query(expression, (node.attribute,), known.get(expression)) for expression, node in level]
@@ -38,20 +34,15 @@ def label_leaves(tree: Tree, engine: Counts, estimates: Estimates | None = None)
 
 
 def _labelled(tree: Tree, tables: dict[Expression, CountTable]) -> Node:
-    """Put the nodes together from the leaves upward."""
-    nodes: dict[Expression, Node] = {}
-    for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
-        if isinstance(node, Split):
-            rows = tables[expression]
-            children = []
-            for value, row in enumerate(rows.tolist()):
-                child = nodes.pop(expression.child(node.attribute, value), None)
-                children.append(_leaf(row, rows) if child is None else child)
-            nodes[expression] = Split(tuple(rows.sum(axis=0).tolist()), node.attribute, tuple(children))
-        elif not expression.terms:
-            nodes[expression] = node
-    (root,) = nodes.values()
-    return root
+    def split(expression: Expression, node: Split, children: Sequence[Node]) -> Node:
+        table = tables[expression]
+        labelled = (
+            _leaf(row, table) if isinstance(child, Leaf) else child
+            for child, row in zip(children, table.tolist(), strict=True)
+        )
+        return Split(tuple(table.sum(axis=0).tolist()), node.attribute, tuple(labelled))
+
+    return tree.folded(lambda _, leaf: leaf, split)
 
 
 def _leaf(row: Sequence[float], rows: CountTable) -> Leaf:
@@ -64,15 +55,10 @@ def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree
 
     Splits are decided from the root downward, so this is the tree that such an early stop would have grown.
     """
-    nodes: dict[Expression, Node] = {}
-    for expression, node in sorted(tree.walk(), key=lambda pair: -len(pair[0].terms)):
-        if not isinstance(node, Split):
-            nodes[expression] = node
-            continue
-        children = tuple(nodes.pop(expression.child(node.attribute, value)) for value in range(len(node.children)))
+
+    def split(expression: Expression, node: Split, children: Sequence[Node]) -> Node:
         if is_split(expression, node):
-            nodes[expression] = Split(node.counts, node.attribute, children)
-        else:
-            nodes[expression] = Leaf(node.counts, majority(node.counts))
-    (root,) = nodes.values()
-    return Tree(tree.schema, root)
+            return Split(node.counts, node.attribute, tuple(children))
+        return Leaf(node.counts, majority(node.counts))
+
+    return Tree(tree.schema, tree.folded(lambda _, leaf: leaf, split))

@@ -15,7 +15,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
-from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.multi_group import MultiGroupDesign

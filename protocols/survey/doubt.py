@@ -45,12 +45,8 @@ def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
         InputError: The survey cannot be mined.
     """
     estimator = survey.estimator()
-    levels: dict[int, list[tuple[Expression, Split]]] = {}
-    for expression, node in tree.walk():
-        if isinstance(node, Split):
-            levels.setdefault(len(expression.terms), []).append((expression, node))
     doubts = {}
-    for _, level in sorted(levels.items()):
+    for level in tree.levels():
         queries = [Query(expression, _candidates(expression, node, survey), None) for expression, node in level]
         estimator.advance([query.expression for query in queries])
         for query, answer in zip(queries, estimator.answers(queries), strict=True):

@@ -8,7 +8,7 @@ from math import sqrt
 
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counts import Classifier
-from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree

@@ -30,7 +30,7 @@ from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import Replying, Telling
 from protocols.counting.view import View, make_view
 from protocols.errors import DeviationError, PeerError
-from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise

@@ -12,7 +12,7 @@ import pytest
 from party.datasets import load
 from party.model import read_model, to_json
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema

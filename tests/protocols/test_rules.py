@@ -65,7 +65,7 @@ def test_the_roles_are_found() -> None:
         "counting.projected.ProjectedEstimates",
         "counting.replies.Replying",
         "counting.replies.Telling",
-        "learning.hybrid_id3.HybridId3",
+        "learning.id3.HybridId3",
         "learning.naive_bayes.fit_naive_bayes",
         "simulation.relabelling.label_leaves",
         "two_party.agreement.answer",

@@ -12,7 +12,7 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.messages import Terms
 from protocols.randomized_response.multi_group import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair

@@ -13,7 +13,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View
 from protocols.counts import Query
 from protocols.errors import DeviationError
-from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.id3 import ALL, HybridId3
 from protocols.role import run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes

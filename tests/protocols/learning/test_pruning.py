@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Query
-from protocols.learning.hybrid_id3 import ALL, HybridId3
+from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from protocols.learning.hybrid_id3 import ALL
+from protocols.learning.id3 import ALL
 from protocols.two_party.run import Outcome
 from tests.support.cases import cases
 from tests.support.parties import Case, make_terms, plain_id3, play

@@ -18,13 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from protocols.counts import Counts, CountTable, Estimates, Query
+from protocols.counts import Answer, Counts, Estimates, Query
 from protocols.errors import InputError, PeerError
 from protocols.learning.impurity import TIE, gains, projected_gains
-from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.messages import EstimatedGains
 from protocols.role import Progress, Role, as_detail, exchange
-from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 
 ALL = 0
@@ -37,12 +37,6 @@ class _Open:
     expression: Expression
     class_counts: tuple[float, ...] | None
     candidates: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class _Decision:
-    counts: tuple[float, ...]
-    attribute: int
 
 
 @dataclass(frozen=True)
@@ -87,58 +81,78 @@ class HybridId3:
         self._schema, self._records, self._window = schema, records, window
         self._engine, self._estimates = engine, estimates
         self._class_counts = (float(records),) if schema.classes == 1 else class_counts
+        self._nodes: dict[Expression, Node] = {}
         self._computations = 0
 
     def build(self) -> Role[Result]:
         """Grow the tree to its end."""
         every = tuple(range(len(self._schema.attributes)))
-        decisions: dict[Expression, _Decision | Leaf] = {}
-        level = self._settle([_Open(ROOT, self._class_counts, every)], decisions)
+        level = self._without_leaves([_Open(ROOT, self._class_counts, every)])
         while level:
             progress = Progress("growing the tree", self._records_settled(level), self._records)
             yield progress
-            level = yield from as_detail(self._grow(level, decisions), progress)
+            level = yield from as_detail(self._grow(level), progress)
         yield Progress("growing the tree", self._records, self._records)
-        return Result(Tree(self._schema, _assemble(decisions, self._schema)), self._computations)
+        return Result(assembled(self._schema, self._nodes.items()), self._computations)
+
+    def _grow(self, level: Sequence[_Open]) -> Role[list[_Open]]:
+        """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
+        windows = yield from self._windows(level)  # 4a, 4b
+        answers = yield from self._exact_counts(level, windows)  # 4c
+        exact = iter(gains([table for answer in answers for table in answer.tables]))
+        children = []
+        for node, window, answer in zip(level, windows, answers, strict=True):
+            best = _first_best([next(exact) for _ in window])
+            attribute, table = window[best], answer.tables[best]  # TA
+            counts = node.class_counts or tuple(table.sum(axis=0).tolist())
+            if _is_pure(counts):  # 2, at a root whose counts were not known before
+                self._nodes[node.expression] = Leaf(counts, majority(counts))
+                continue
+            self._nodes[node.expression] = Split(counts, attribute, ())  # 5
+            for value, row in enumerate(table.tolist()):  # 6
+                child = node.expression.child(attribute, value)  # 6a
+                if sum(row) == 0:
+                    self._nodes[child] = Leaf(tuple(row), majority(counts))  # 6b
+                else:
+                    left = tuple(a for a in node.candidates if a != attribute)
+                    children.append(_Open(child, tuple(row), left))  # 6c
+        return self._without_leaves(children)
+
+    def _without_leaves(self, nodes: Sequence[_Open]) -> list[_Open]:
+        """Steps 1 to 3: pure nodes and nodes without candidates become leaves; return the others."""
+        others = []
+        for node in nodes:
+            counts = node.class_counts
+            if counts is not None and (_is_pure(counts) or not node.candidates):
+                self._nodes[node.expression] = Leaf(counts, majority(counts))
+            else:
+                others.append(node)
+        return others
+
+    def _windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
+        """Steps 4a and 4b: rank by the mean of both parties' estimated gains, keep the omega highest."""
+        if self._estimates is not None:
+            self._estimates.advance([node.expression for node in level])
+        ranked = [node for node in level if self._is_ranked(node)]
+        own = tuple(self._estimated_gains(ranked)) if ranked else ()
+        mean = iter((yield from self._mean_gains(own)) if own else ())
+        return [
+            _best({attribute: next(mean) for attribute in node.candidates}, self._window)
+            if self._is_ranked(node)
+            else node.candidates
+            for node in level
+        ]
+
+    def _exact_counts(self, level: Sequence[_Open], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
+        """Step 4c: ask for the counts of every window."""
+        queries = [Query(n.expression, window, n.class_counts) for n, window in zip(level, windows, strict=True)]
+        sizes = (self._schema.attributes[a].size for query in queries for a in query.candidates)
+        self._computations += sum(sizes) * self._schema.classes
+        return (yield from self._engine.count(queries))
 
     def _records_settled(self, level: Sequence[_Open]) -> float:
         pending = (sum(node.class_counts) if node.class_counts else self._records for node in level)
         return self._records - sum(pending)
-
-    def _grow(self, level: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]) -> Role[list[_Open]]:
-        """Step 4 for all nodes of one depth, then steps 5 and 6."""
-        if self._estimates is not None:
-            self._estimates.advance([node.expression for node in level])
-        windows = yield from self._choose_windows(level)
-        queries = [
-            Query(node.expression, window, node.class_counts) for node, window in zip(level, windows, strict=True)
-        ]
-        self._computations += sum(self._cells(query) for query in queries)
-        answers = yield from self._engine.count(queries)
-        exact = iter(gains([table for answer in answers for table in answer.tables]))
-        children: list[_Open] = []
-        for node, query, answer in zip(level, queries, answers, strict=True):
-            best = _first_best([next(exact) for _ in query.candidates])
-            children += self._split(node, query.candidates[best], answer.tables[best], decisions)
-        return self._settle(children, decisions)
-
-    def _cells(self, query: Query) -> int:
-        sizes = (self._schema.attributes[a].size for a in query.candidates)
-        return sum(sizes) * self._schema.classes
-
-    def _choose_windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
-        """Steps 4a and 4b: rank by the mean of both parties' estimated gains, keep the omega highest."""
-        ranked = [node for node in level if self._is_ranked(node)]
-        own = tuple(self._estimated_gains(ranked)) if ranked else ()
-        mean = iter((yield from self._mean_gains(own)) if own else ())
-        windows = []
-        for node in level:
-            if self._is_ranked(node):
-                gains = {attribute: next(mean) for attribute in node.candidates}
-                windows.append(_best(gains, self._window))
-            else:
-                windows.append(node.candidates)
-        return windows
 
     def _is_ranked(self, node: _Open) -> bool:
         return 0 < self._window < len(node.candidates)
@@ -156,36 +170,6 @@ class HybridId3:
             raise PeerError("the peer's estimated gains do not fit the level")
         return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
-    def _split(
-        self, node: _Open, attribute: int, table: CountTable, decisions: dict[Expression, "_Decision | Leaf"]
-    ) -> list[_Open]:
-        """Steps 5 and 6: one child for each value."""
-        counts = node.class_counts or tuple(table.sum(axis=0).tolist())
-        if _is_pure(counts):  # only the root, whose counts were not known before
-            decisions[node.expression] = Leaf(counts, majority(counts))
-            return []
-        decisions[node.expression] = _Decision(counts, attribute)
-        left = tuple(a for a in node.candidates if a != attribute)
-        children = []
-        for value, row in enumerate(table.tolist()):
-            expression = node.expression & Term(attribute, value)
-            if sum(row) == 0:
-                decisions[expression] = Leaf(tuple(row), majority(counts))
-            else:
-                children.append(_Open(expression, tuple(row), left))
-        return children
-
-    def _settle(self, nodes: Sequence[_Open], decisions: dict[Expression, "_Decision | Leaf"]) -> list[_Open]:
-        """Steps 2 and 3: pure nodes and nodes without candidates become leaves; return the others."""
-        rest = []
-        for node in nodes:
-            counts = node.class_counts
-            if counts is not None and (_is_pure(counts) or not node.candidates):
-                decisions[node.expression] = Leaf(counts, majority(counts))
-            else:
-                rest.append(node)
-        return rest
-
 
 def _first_best(values: Sequence[float]) -> int:
     """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
@@ -201,17 +185,3 @@ def _best(gains: Mapping[int, float], window: int) -> tuple[int, ...]:
     """Return the attributes of the highest gains, ties and result in the agreed order."""
     order = sorted(gains, key=lambda attribute: (-gains[attribute], attribute))
     return tuple(sorted(order[:window]))
-
-
-def _assemble(decisions: Mapping[Expression, _Decision | Leaf], schema: Schema) -> Node:
-    """Put the nodes together from the leaves upward: a tree may be deeper than Python's stack."""
-    nodes: dict[Expression, Node] = {}
-    for expression in sorted(decisions, key=lambda e: -len(e.terms)):
-        decision = decisions[expression]
-        if isinstance(decision, Leaf):
-            nodes[expression] = decision
-        else:
-            values = range(schema.attributes[decision.attribute].size)
-            children = tuple(nodes.pop(expression & Term(decision.attribute, v)) for v in values)
-            nodes[expression] = Split(decision.counts, decision.attribute, children)
-    return nodes[ROOT]

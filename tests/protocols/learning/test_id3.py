@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError, PeerError
-from protocols.learning.hybrid_id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.impurity import entropy, gain
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.messages import EstimatedGains
