@@ -9,6 +9,7 @@ from party.datasets import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
 from party.printable import printable
+from party.toml import nearest
 from protocols.errors import InputError
 from protocols.randomness import public_order
 
@@ -93,7 +94,10 @@ def read_own(files: OwnFiles) -> Halves:
     """
     frames = {ALICE: read_frame(files.alice), BOB: read_frame(files.bob)}
     if all(files.class_name not in frame.columns for frame in frames.values()):
-        raise InputError(f"neither file has the class column {files.class_name!r}")
+        # NB: no name but one that is like it, since a file without a header has a record there
+        near = nearest(files.class_name, [name for frame in frames.values() for name in frame.columns])
+        meant = f"; did you mean {near!r}?" if near else ""
+        raise InputError(f"neither file has the class column {files.class_name!r}{meant}")
     id_column = _id_column(files, frames)
     if id_column is None:
         ids, rows = _lined_up_by_order(frames)

@@ -87,7 +87,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with _as_value_error():
             codes = read_attributes(X, design)
-        by_name = {str(column): column for column in X.columns}
+        by_name = {str(column).strip(): column for column in X.columns}
         columns = [by_name[name] for name in design.names[:-1]]
         validate_data(self, X[columns], reset=reset, skip_check_array=True)
         return codes

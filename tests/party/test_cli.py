@@ -231,6 +231,21 @@ def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> Non
     assert ended.out.splitlines()[1] == "17,Oslo,no,good,good"
 
 
+def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path) -> None:
+    rows = "alice.age;city;bob.age;size\n17;Oslo;no;2,5\nn/v;Z\xfcrich;no;\n".encode("cp1252")
+    command = [sys.executable, "-m", "party.cli.main", "predict", str(model), "-"]
+    ended = subprocess.run(command, input=rows, capture_output=True, check=True)
+    assert ended.stdout.decode().splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
+    assert b"standard input is not UTF-8: read as Windows-1252" in ended.stderr
+    assert b"column 'alice.age': 1 of 2 cells are no value that the model knows" in ended.stderr
+    declared = [*command, "--separator", ";", "--encoding", "cp1252", "--missing", "n/v"]
+    ended = subprocess.run(declared, input=rows, capture_output=True, check=True)
+    assert ended.stderr.decode() == "taken for missing cells: 'n/v' in 'alice.age'\n"
+    wrong = subprocess.run([*command, "--encoding", "utf-8"], input=rows, capture_output=True, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
+    assert b"standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.stderr
+
+
 def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
     rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
     assert_one_line(cotally("predict", model, rows, "-o", out), 2, "bob.age")

@@ -110,6 +110,14 @@ def test_a_connection_that_is_not_set_is_named_when_it_is_needed(tmp_path: Path,
         getattr(config, f"need_{key}")()
 
 
+def test_how_the_file_is_written_can_be_declared(tmp_path: Path) -> None:
+    declared = 'class = "outcome"\nseparator = "\\t"\nencoding = "cp1252"\nmissing = ["", "-9"]'
+    config = party(tmp_path, swap(PARTY, 'class = "outcome"', declared))
+    assert config.data.form == Form("\t", "cp1252", ("", "-9"))
+    config = party(tmp_path, swap(PARTY, "age = { ", 'age = { not_missing = ["NA"], '))
+    assert config.columns.treatment("age").not_missing == ("NA",)
+
+
 def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
     config = party(tmp_path, swap(PARTY, "groups = 3", 'groups = [["age", "income"], ["zip"]]'))
     assert config.disguise.groups == (("age", "income"), ("zip",))
@@ -133,6 +141,13 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('class = "outcome"', 'class = "outcome"\nignore = "x"', "[data] ignore: must be a list"),
         ('class = "outcome"', 'class = "outcome"\nmissing = [1]', "[data] missing: must be a list of texts"),
         ('class = "outcome"', 'class = "outcome"\nmissing = ["?", "?"]', "[data] missing: lists a text twice"),
+        ('class = "outcome"', 'class = "outcome"\nseparator = ", "', "[data] separator: must be one character"),
+        (
+            'class = "outcome"',
+            'class = "outcome"\nencoding = "utf8x"',
+            "[data] encoding: must be one",
+        ),
+        ("{ bins = ", "{ not_missing = 1, bins = ", "[columns.age] not_missing: must be a list"),
         ("age =", "id =", "[columns] id: this column is no attribute"),
         ('class = "outcome"', 'class = "outcome"\nignore = ["age"]', "[columns] age: this column is no attribute"),
         ("{ bins = ", "{ bin = ", "[columns.age] bin: unknown key; did you mean 'bins'?"),

@@ -120,6 +120,7 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
     ("alice", "bob", "id_column", "problem"),
     [
         ("x\na\n", "y\np\n", None, "neither file has the class column 'c'"),
+        ("x\na\n", "y,C\np,q\n", None, "neither file has the class column 'c'; did you mean 'C'?"),
         ("x,c\na,m\n", "y\np\nq\n", None, "2 rows, but .*a.csv has 1"),
         ("id,x\n1,a\n", "y,c\np,m\n", None, "b.csv, column 'id': the file has no such column"),
         ("id,x\n1,a\n", "id,c\n1,m\n", "no", "column 'no': the file has no such column"),

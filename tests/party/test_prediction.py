@@ -127,6 +127,25 @@ def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_pat
     assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
 
 
+WRITINGS = {
+    "plain": "visits,member,ward\n2,True,1\n0,True,0\n",
+    "floats": "visits,member,ward\n2.0,True,1.0\n0.0,True,0.0\n",
+    "lower case": "visits,member,ward\n2,true,1\n0,true,0\n",
+    "blanks": " visits, member, ward\n2, True, 1\n0, True, 0\n",
+    "semicolons": "visits;member;ward\n2;TRUE;1\n0;TRUE;0\n",
+    "a row index": ",visits,member,ward\n0,2,True,1\n1,0,True,0\n",
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_the_same_people_get_the_same_classes_however_they_are_written(writing: str, tmp_path: Path) -> None:
+    tree = model_of(("a", "visits", ("0", "1", "2")), ("a", "member", ("False", "True")), ("b", "ward", ("0", "1")))
+    by_member = Split((1, 1), 1, (Leaf((1, 0), 0), tree.root))
+    result = predict(tmp_path, WRITINGS[writing], Tree(tree.schema, by_member))
+    assert result.labels == ["good", "bad"]
+    assert not list(result.notes())
+
+
 def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path) -> None:
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
     assert list(predict(tmp_path, text).notes()) == [
