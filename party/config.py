@@ -23,6 +23,8 @@ from party.toml import Section, read_toml
 from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.errors import InputError
 from protocols.messages import Terms
+from protocols.tables.schema import MAX_DOMAIN
+from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
 
@@ -39,7 +41,9 @@ HALF = Fraction(1, 2)
 
 _THETA = "theta must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
 _TEST = "test must be 0 or more and below 1"
+_AGREE = ("methods", "theta", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
 _MOST_OMEGA = 65535
+_MOST_RECORDS = 2**31 - 1
 _MOST_SEED = 2**63 - 1
 
 
@@ -88,12 +92,13 @@ class DisguiseSettings:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What this party agrees to: methods, theta from .. to, largest window (`ALL` for any), smallest key."""
+    """What this party agrees to: methods, theta from .. to, largest window (`ALL` for any), smallest key, limits."""
 
     methods: tuple[str, ...]
     theta: tuple[Fraction, Fraction]
     omega: int
     smallest_key_bits: int
+    limits: Limits = USUAL_LIMITS
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         data=data,
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
-        agree=_agreement(top.section("agree", ("methods", "theta", "omega", "smallest_key_bits")), key_floor),
+        agree=_agreement(top.section("agree", _AGREE), key_floor),
         node=_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
     )
@@ -288,7 +293,15 @@ def _agreement(section: Section, key_floor: int) -> Agreement:
         raise section.error("theta", "must be two numbers above 0 and below 1, the lower first")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, KEY_CEILING, default_bits)
-    return Agreement(methods, (low, high), _omega(section, "all"), bits)
+    return Agreement(methods, (low, high), _omega(section, "all"), bits, _limits(section))
+
+
+def _limits(section: Section) -> Limits:
+    return Limits(
+        max_classes=section.integer("max_classes", 2, MAX_DOMAIN, USUAL_LIMITS.max_classes),
+        smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
+        smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
+    )
 
 
 def _omega(section: Section, default: int | str) -> int:

@@ -22,7 +22,7 @@ from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 from protocols.role import Progress
-from protocols.two_party.agreement import Agreed, Objection, Policy, answer, propose
+from protocols.two_party.agreement import Agreed, Objection, Policy, answer, object_to_limits, propose
 from protocols.two_party.local import Local, Secrets
 from protocols.two_party.run import Outcome, run
 
@@ -92,6 +92,7 @@ def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None)
         groups=_groups(config, share),
         dataset=config.data.dataset,
         secrets=Secrets(load_secret(folder), key, secrets),
+        limits=config.agree.limits,
     )
     if set(config.agree.methods) != {"smc"}:
         _check_groups(local, config)
@@ -155,12 +156,15 @@ def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
     """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
 
     Raises:
-        InputError: The class is not the one we hold, theta does not suit our data, or the data set was released in
-            another disguise.
+        InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
+            data, or the data set was released in another disguise.
     """
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
+    flaw = object_to_limits(local, terms)
+    if flaw is not None:
+        raise ConfigError(flaw.reason)
     if terms.method != "smc":
         check_disguise(local, terms)
     check_release(config.folder, release_of(local, terms))

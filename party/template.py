@@ -36,6 +36,9 @@ methods = ["hybrid", "smc", "randomized"]
 theta = ["9/20", "11/20"]  # chance that a group tells the truth, from .. to; nearer 1/2 hides more
 omega = "all"              # most attributes that may get exact counts at a node
 smallest_key_bits = {key_bits}
+max_classes = 20           # most values of the class: one that names people would turn every count into a person
+smallest_class = 10        # fewest training records of each class
+smallest_test = 30         # fewest held-out records, unless none are held out: an accuracy over one tells that person
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens

@@ -23,7 +23,7 @@ class PeerError(CotallyError):
 
 
 class DisagreementError(PeerError):
-    """The parties differ on a field that must be the same at both; nothing of the records has left.
+    """The parties differ on a field that must be the same at both; nothing of the records but class counts has left.
 
     Args:
         field: The field, named alike on both sides.

@@ -62,6 +62,17 @@ class ClassDigest(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class ClassCounts(Message):
+    """How many training records each class has, in the order of the class values, from who holds the class.
+
+    The receiver learns these exact counts in every method. The split is on record before they leave: counts over two
+    splits of the same records, subtracted, would give the class of single records.
+    """
+
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing."""
 

@@ -17,7 +17,7 @@ from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.two_party.local import Local
-from protocols.two_party.run import split_records
+from protocols.two_party.split import split_records
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +60,7 @@ def make_reference(parties: Mapping[str, Local], options: DemoOptions) -> Refere
     schema, codes = _join(parties)
     train, test = split_records(options.seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
-    result = run_alone(HybridId3(schema, len(train), ALL, engine).build())
+    result = run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build())
     return Reference(schema, codes[train], codes[test], result.tree, result.computations)
 
 

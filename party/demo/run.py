@@ -44,6 +44,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Tree
 from protocols.messages import Terms
 from protocols.role import Progress
+from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.local import Local
 
 _MODEL_SECONDS = 30.0
@@ -143,7 +144,7 @@ class _Demo:
         self.tree = reference.tree
 
     def _check_design(self, parties: Mapping[str, Local]) -> None:
-        """Refuse a disguise that cannot work before any process is started."""
+        """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
         terms = Terms(
             "hybrid",
@@ -156,6 +157,9 @@ class _Demo:
             options.key_bits,
         )
         for local in parties.values():
+            flaw = object_to_limits(local, terms)
+            if flaw is not None:
+                raise InputError(flaw.reason)
             check_disguise(local, terms)
 
     def _unmeasured(self, method: str, seconds: float | None) -> Row:
@@ -172,7 +176,7 @@ class _Demo:
             seconds=seconds,
             bytes_sent=None if derived else BytesSent(0, 0),
             round_trips=None if derived else 0,
-            exact_counts_disclosed=counts + (derived and correct is not None),
+            exact_counts_disclosed=counts + self.reference.schema.classes + (correct is not None) if derived else 0,
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=True,
             derived=derived,

@@ -294,6 +294,13 @@ ENTRIES: Final = (
         lambda proto: m.ClassDigest(proto.digest),
         lambda message: len(message.digest) == DIGEST_BYTES,
     ),
+    _Entry(
+        "class_counts",
+        m.ClassCounts,
+        lambda message: wire.ClassCounts(values=message.values),
+        lambda proto: m.ClassCounts(tuple(proto.values)),
+        lambda message: len(message.values) <= MAX_VALUES,
+    ),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

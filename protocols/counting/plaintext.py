@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from protocols.counting.expanded import RowSets, tally
 from protocols.counts import Answer, Predictor, Query
 from protocols.role import Role
@@ -18,6 +20,12 @@ class PlaintextEngine:
     def __init__(self, schema: Schema, train: Codes, test: Codes) -> None:
         self._schema, self._train, self._test = schema, train, test
         self._sets = RowSets(train)
+
+    @property
+    def class_counts(self) -> tuple[int, ...]:
+        """How many training records each class has."""
+        labels = self._train[:, self._schema.class_index]
+        return tuple(np.bincount(labels, minlength=self._schema.classes).tolist())
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Count at once; yields nothing."""

@@ -132,27 +132,30 @@ def disguised_views(
 
 def grow_plain(split: Split) -> Grown:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
-    engine = _Recorded(_exact(split))
-    return Grown(run_alone(HybridId3(split.schema, len(split.train), ALL, engine).build()), engine.queries)
+    exact = _exact(split)
+    engine = _Recorded(exact)
+    learner = HybridId3(split.schema, len(split.train), ALL, engine, class_counts=exact.class_counts)
+    return Grown(run_alone(learner.build()), engine.queries)
 
 
 def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
     """Grow a tree on the mean of both parties' estimates alone."""
-    records = len(split.train)
+    records, told = len(split.train), _exact(split).class_counts
 
     def learner(view: View) -> HybridId3:
         estimator = Estimator(view)
-        return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), estimator)
+        return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), estimator, told)
 
     return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
 
 def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> Grown:
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
-    engine = _Recorded(_exact(split))
+    exact = _exact(split)
+    engine = _Recorded(exact)
 
     def learner(view: View, counts: Counts) -> HybridId3:
-        return HybridId3(split.schema, len(split.train), omega, counts, Estimator(view))
+        return HybridId3(split.schema, len(split.train), omega, counts, Estimator(view), exact.class_counts)
 
     alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
     return Grown(run_pair(alice.build(), bob.build())[0], engine.queries)

@@ -4,7 +4,8 @@ First the greetings and the terms of the run, then each party's share of the sch
 record ids, last, where both hold the class, a keyed digest of it. After each step both tell the first field on which
 they see a difference, and both raise the same `DisagreementError`.
 
-Discloses: names and values of the attributes, number of records, groups; the digests only show equality.
+Discloses: names and values of the attributes, number of records, groups; the digests only show equality. How many
+records each class has is told after the split is on record, as the first step of the run (`class_first`).
 """
 
 from collections.abc import Callable
@@ -18,12 +19,13 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.two_party.local import Local, check_terms, share_design
+from protocols.two_party.split import held_out_records, split_records
 
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
     "version", "party", "method", "theta", "omega", "engine", "class", "seed", "test", "key_bits",
-    "records", "record ids", "class values", "class column", "columns", "groups",
+    "records", "record ids", "class values", "class column", "columns", "groups", "class counts",
 )  # fmt: skip
 
 
@@ -44,6 +46,13 @@ class Objection:
 
 
 Policy = Callable[[Terms], Objection | None]
+
+_PEER = "the peer does not agree: its screen says why"
+_PEER_WANTS = {
+    "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",
+    "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
+    "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,25 +101,31 @@ def answer(local: Local, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed
 
 
 def _compare(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str, nonces: bytes) -> Role[Agreed]:
-    yield from _settle(_greeting_objection(local, terms, greeting, policy, peer))
+    yield from settle(_greeting_objection(local, terms, greeting, policy, peer))
     own = local.share(nonces)
     share = yield from exchange(own)
     judged = _judge_shares(local, own, share, terms, peer)
-    yield from _settle(judged if isinstance(judged, Objection) else None)
-    yield from _settle((yield from _class_objection(local, own, share, nonces)))
+    yield from settle(judged if isinstance(judged, Objection) else None)
+    yield from settle((yield from _class_objection(local, own, share, nonces)))
     assert isinstance(judged, Agreed)  # noqa: S101  # an objection has been raised as an error
     return judged
 
 
-def _settle(own: Objection | None) -> Role[None]:
-    """Tell each other the first difference; raise the same error on both sides if there is one."""
+def settle(own: Objection | None) -> Role[None]:
+    """Tell each other the first difference; raise the same error on both sides if there is one.
+
+    Discloses: the name of the field on which we object.
+
+    Raises:
+        DisagreementError: One side objects.
+    """
     theirs = (yield from exchange(Verdict(own.field if own else ""))).field
     if theirs and theirs not in FIELDS:
         theirs = "version"
     fields = [field for field in (own.field if own else "", theirs) if field]
     if fields:
         first = min(fields, key=FIELDS.index)
-        reason = own.reason if own and own.field == first else "the peer does not agree"
+        reason = own.reason if own and own.field == first else _PEER_WANTS.get(first, _PEER)
         raise DisagreementError(first, reason)
 
 
@@ -144,7 +159,23 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
     if local.secrets.key.bits < terms.key_bits:
         return Objection("key_bits", f"our key is smaller than {terms.key_bits} bits")
-    return None
+    return object_to_limits(local, terms)
+
+
+def object_to_limits(local: Local, terms: Terms) -> Objection | None:
+    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before a peer is."""
+    records = len(local.records)
+    reason = local.limits.refuse_test(held_out_records(records, terms.test))
+    if reason is not None:
+        return Objection("test", reason)
+    if local.class_attribute is None:
+        return None
+    reason = local.limits.refuse_classes(local.class_attribute.size)
+    if reason is not None:
+        return Objection("class values", reason)
+    train, _ = split_records(terms.seed, records, terms.test)
+    reason = local.limits.refuse_counts(local.class_counts(train))
+    return None if reason is None else Objection("class counts", reason)
 
 
 def _judge_shares(local: Local, own: Share, share: Share, terms: Terms, peer: str) -> Objection | Agreed:
@@ -154,6 +185,9 @@ def _judge_shares(local: Local, own: Share, share: Share, terms: Terms, peer: st
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
+    reason = local.limits.refuse_classes(len(class_values))
+    if reason is not None:
+        return Objection("class values", reason)
     owners = tuple(name for name, part in ((local.party, own), (peer, share)) if part.class_values is not None)
     try:
         theirs = tuple(Attribute(peer, name, values) for name, values in share.attributes)

@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from protocols.ciphers.port import AnyKeyHolder
+from protocols.counting.expanded import Index
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.randomized_response.coins import keyed_draw
@@ -11,6 +14,7 @@ from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
 from protocols.randomness import Randomness, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
+from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.work import Compute
 
 
@@ -36,6 +40,7 @@ class Local:
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.
         compute: Where heavy arithmetic is done; in this process unless given.
+        limits: The fewest records that what is told may stand for.
 
     Raises:
         InputError: The number of ids is not the number of records, there are no records, or a group names a column
@@ -50,6 +55,7 @@ class Local:
     dataset: str
     secrets: Secrets
     compute: Compute | None = None
+    limits: Limits = USUAL_LIMITS
 
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):
@@ -67,6 +73,11 @@ class Local:
     def class_attribute(self) -> Attribute | None:
         """The class, if held."""
         return self.table.attributes[-1] if self.holds_class else None
+
+    def class_counts(self, train: Index) -> tuple[int, ...]:
+        """Return how many of these records each class has; the class is the last column of the table."""
+        labels = self.table.codes[train, -1]
+        return tuple(np.bincount(labels, minlength=self.table.attributes[-1].size).tolist())
 
     def sent_columns(self, class_is_shared: bool) -> tuple[int, ...]:
         """Columns of `table` of which the peer gets a disguised copy: all but a class that both hold."""

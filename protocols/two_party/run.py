@@ -1,5 +1,6 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
+    class counts      from who holds the class
     disguised copies  both ways (not for `smc`)
     public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
@@ -11,8 +12,7 @@ Both sides run the same code; which of them is key holder follows from what both
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import floor, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
 )
 from protocols.counting.estimated import Estimator
-from protocols.counting.expanded import Index
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import Replying, Telling
 from protocols.counting.view import View, make_view
@@ -35,11 +34,12 @@ from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
 from protocols.randomized_response.tail import largest_factor
-from protocols.randomness import public_order
 from protocols.role import Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import Agreed
+from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.local import Local
+from protocols.two_party.split import split_records
 from protocols.work import Compute, InlineWorkers
 
 PAGE_RECORDS = 1 << 14
@@ -53,7 +53,8 @@ class Outcome:
     """What both parties end with.
 
     `correct` is the number of test records classified rightly: exact, for `randomized` an estimate whose standard
-    error is at most `standard_error`, None without test records. `key_holder` and `fingerprint` name the key that was
+    error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
+    count per class, and the accuracy where it is exact. `key_holder` and `fingerprint` name the key that was
     used, if any.
     """
 
@@ -68,23 +69,17 @@ class Outcome:
     fingerprint: str | None
 
 
-def split_records(seed: int, records: int, test: Fraction) -> tuple[Index, Index]:
-    """Return the public split (DESIGN 7.4): indices of training and test records, each ascending."""
-    order = np.array(public_order(seed, records), dtype=np.intp)
-    held_out = floor(records * test)
-    return np.sort(order[held_out:]), np.sort(order[:held_out])
-
-
 def run(local: Local, agreed: Agreed) -> Role[Outcome]:
     """Play one party's part of a run.
 
-    Discloses: to the peer, our disguised copy (unless `smc`), our estimated gains (`hybrid`) or counts (`randomized`),
-    ciphertexts, the exact counts of the window (unless `randomized`), and the number of rightly classified test
-    records. The peer's model is the same as ours.
+    Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
+    estimated gains (`hybrid`) or counts (`randomized`), ciphertexts, the exact counts of the window (unless
+    `randomized`), and the number of rightly classified test records. The peer's model is the same as ours.
 
     Raises:
-        PeerError: The peer sent what the protocol does not allow, or ended with another model.
-        DeviationError: A check on its replies failed.
+        PeerError: The peer sent what the protocol does not allow.
+        DisagreementError: A class has too few records.
+        DeviationError: A check on its replies failed, or it ended with another model.
     """
     return (yield from _Run(local, agreed).play())
 
@@ -97,9 +92,11 @@ class _Run:
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
         self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
         self._key: AnyCiphertexts | None = None
+        self._class_counts: ClassTally = ()
 
     def play(self) -> Role[Outcome]:
         """Go through the steps."""
+        self._class_counts = yield from share_class_counts(self._local, self._agreed, self._train)
         view = yield from self._exchange_copies()
         train, test = view.rows(self._train), view.rows(self._test)
         if self._terms.method == "randomized":
@@ -134,7 +131,7 @@ class _Run:
             len(self._local.records),
             largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
         )
-        learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator)
+        learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator, self._class_counts)
         result = yield from learner.build()
         correct = yield from engine.count_correct(result.tree)
         return result, correct, engine.standard_error
@@ -145,7 +142,7 @@ class _Run:
         engine = yield from self._make_engine(train, test, Checks(train.schema, len(train), plausibility))
         yield from engine.set_up()
         window = ALL if self._terms.method == "smc" else self._terms.omega
-        learner = HybridId3(self._agreed.schema, len(train), window, engine, estimator)
+        learner = HybridId3(self._agreed.schema, len(train), window, engine, estimator, self._class_counts)
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 
@@ -188,7 +185,7 @@ class _Run:
             correct=correct if tested else None,
             standard_error=error,
             smc_computations=result.computations if secure else 0,
-            exact_counts_disclosed=result.computations + tested if secure else 0,
+            exact_counts_disclosed=len(self._class_counts) + (result.computations + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
             fingerprint=self._key.fingerprint() if self._key else None,
         )

@@ -17,6 +17,7 @@ from party.transport.grpc.server import NodeServer
 from party.wire.codec import decode
 from protocols.messages import (
     CiphertextPage,
+    ClassCounts,
     ClassDigest,
     DisguisedPage,
     EstimatedCounts,
@@ -33,7 +34,7 @@ from protocols.role import Message
 from tests.support.processes import BITS, Pair, make_pair
 
 CANARY = "CANARY-7f3a91"
-AGREEMENT: set[type[Message]] = {Greeting, Share, Verdict, ModelDigest}
+AGREEMENT: set[type[Message]] = {Greeting, Share, Verdict, ClassCounts, ModelDigest}
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
     "hybrid": (
@@ -93,8 +94,8 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     """Return parties whose ids, and a column that is ignored, hold a canary."""
-    rows = [["xyz"[i % 3], "uvw"[i // 3 % 3], "yn"[i * i % 5 % 2], CANARY + str(i)] for i in range(120)]
-    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2], CANARY + str(i)] for i in range(120)]
+    rows = [["xyz"[i % 3], "uvw"[i // 3 % 3], "yn"[i * i % 5 % 2], CANARY + str(i)] for i in range(160)]
+    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2], CANARY + str(i)] for i in range(160)]
     folder = tmp_path_factory.mktemp("frames")
     pair = make_pair(folder, (["a", "b", "class", "secret"], rows), (["c", "d", "private"], other))
     for party, column in (("alice", "secret"), ("bob", "private")):

@@ -23,7 +23,7 @@ from party.transport.channel import play
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import DisagreementError, PeerError
-from protocols.messages import DisguisedPage, ModelDigest
+from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreed, propose
 from protocols.two_party.local import Local
@@ -203,7 +203,7 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str
     noted: list[bool] = []
 
     def listening(local: Local, agreed: Agreed) -> Role[Outcome]:
-        yield from receive(DisguisedPage)
+        yield from receive(ClassCounts)
         noted.append((pair.alice / FILE).exists())
         raise KeyboardInterrupt
 

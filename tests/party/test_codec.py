@@ -42,6 +42,7 @@ def shares(draw: st.DrawFn) -> m.Share:
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, TERMS),
     m.ClassDigest: st.builds(m.ClassDigest, DIGESTS),
+    m.ClassCounts: st.builds(m.ClassCounts, st.lists(COUNTS, max_size=256).map(tuple)),
     m.Share: shares(),
     m.Verdict: st.builds(m.Verdict, LABELS),
     m.HolderKey: st.builds(m.HolderKey, st.binary(min_size=1, max_size=99).filter(lambda b: b[0] != 0)),
@@ -168,6 +169,7 @@ MALFORMED = {
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),
     "no digest of the records": share(records_digest=b""),
     "a short digest of the class": frame(class_digest=wire.ClassDigest(digest=bytes(31))),
+    "counts of 257 classes": frame(class_counts=wire.ClassCounts(values=[1] * 257)),
     "a group of no column": share(groups=[wire.Group()]),
     "a group of an unknown column": share(groups=[wire.Group(columns=[3])]),
     "a long name": share(attributes=[wire.Attribute(name=LONG), wire.Attribute()]),

@@ -19,6 +19,7 @@ from party.data import ColumnTreatment, Form
 from party.errors import ConfigError
 from party.toml import exact_number
 from protocols.messages import Terms
+from protocols.two_party.limits import Limits
 
 PARTY = """\
 name = "alice"
@@ -38,6 +39,9 @@ methods = ["hybrid", "smc"]
 theta = ["9/20", "0.7"]
 omega = 3
 smallest_key_bits = 3072
+max_classes = 5
+smallest_class = 25
+smallest_test = 50
 [node]
 listen = "[::1]:7071"
 peer = "bob"
@@ -56,7 +60,7 @@ test = "1/4"
 key_bits = 4096
 """
 TERMS = Terms("hybrid", Fraction(9, 20), 2, "encrypted_coins", "outcome", 0, Fraction(1, 5), 3072)
-AGREE = Agreement(("hybrid", "smc"), (Fraction(9, 20), Fraction(7, 10)), 3, 3072)
+AGREE = Agreement(("hybrid", "smc"), (Fraction(9, 20), Fraction(7, 10)), 3, 3072, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -100,6 +104,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
     assert config.agree == Agreement(("hybrid", "smc", "randomized"), (Fraction(9, 20), Fraction(11, 20)), ALL, 3072)
+    assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
 
 
@@ -180,6 +185,9 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ("omega = 3", "omega = true", "[agree] omega: must be an integer"),
         ("= 3072", "= 2047", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
         ("= 3072", "= 16385", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
+        ("max_classes = 5", "max_classes = 1", "[agree] max_classes: must be an integer from 2 to 256"),
+        ("smallest_class = 25", "smallest_class = 0", "[agree] smallest_class: must be an integer from 1"),
+        ("smallest_test = 50", "smallest_test = true", "[agree] smallest_test: must be an integer"),
         ('peer = "bob"', 'peer = "alice"', "[node] peer: is this party's own name"),
         ('peer = "bob"', 'peer = "b.b"', "[node] peer: a party's name must be"),
         ("patience = 10", "patience = 0", "[node] patience: must be an integer from 1 to 86400"),

@@ -33,7 +33,7 @@ BITS = 512
 def options(out: Path, **changes: object) -> DemoOptions:
     usual = DemoOptions(
         data="votes",
-        rows=60,
+        rows=160,
         omegas=(1, ALL),
         theta=Fraction(7, 10),
         groups=2,

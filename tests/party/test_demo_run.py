@@ -127,11 +127,11 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert [row["equals_plain_id3"] for row in content["rows"]] == [True, False, True, True, True]
     assert not any(row["derived"] for row in content["rows"])
     reference = reference_of(out)
-    assert content["data"] == {"name": "votes", "rows_train": 48, "rows_test": 12, "attributes": 16, "classes": 2}
+    assert content["data"] == {"name": "votes", "rows_train": 128, "rows_test": 32, "attributes": 16, "classes": 2}
     leaf = Tree(reference.schema, Leaf(reference.tree.root.counts, 0))
     told = reference.correct(leaf)
     assert told is not None
-    assert content["rows"][1]["accuracy"] == told / 12
+    assert content["rows"][1]["accuracy"] == told / 32
     assert content["rows"][2]["cost_ratio"] == 1.0
     assert content["rows"][2]["bytes_sent"] == {"alice": 10, "bob": 20}
     assert content["rows"][0]["cost_ratio"] is None
@@ -142,7 +142,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert (out / "figure.svg").exists()
     assert "run 2 of 4, hybrid ω=1: counting" in shown.phases
     text = "\n".join(shown.lines)
-    assert "votes: 48 records to train, 12 to test" in text
+    assert "votes: 128 records to train, 32 to test" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
 
@@ -153,7 +153,7 @@ def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.Monkey
     computations = reference_of(tmp_path / "out").computations
     assert row["method"] == "smc"
     assert row["derived"]
-    assert (row["smc_computations"], row["exact_counts_disclosed"]) == (computations, computations + 1)
+    assert (row["smc_computations"], row["exact_counts_disclosed"]) == (computations, computations + 2 + 1)
     assert row["cost_ratio"] == 1.0
     assert row["seconds"] is row["bytes_sent"] is row["round_trips"] is None
 
@@ -165,7 +165,7 @@ def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.Monke
 
     out = tmp_path / "out"
     asked = options(out, test=Fraction(0), skip_smc=True)
-    write_parties(tmp_path / "ready", deal_dataset("votes", 1).first(60), asked, 1)
+    write_parties(tmp_path / "ready", deal_dataset("votes", 1).first(160), asked, 1)
     parties = {p: load_local(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
     write_model(tmp_path / "plain.json", make_reference(parties, asked).tree)
     play(monkeypatch, asked, untested)
@@ -383,7 +383,7 @@ def test_a_whole_demo_runs_with_two_processes(tmp_path: Path) -> None:
         "--data",
         "votes",
         "--rows",
-        "40",
+        "160",
         "--theta",
         "7/10",
         "--omega",

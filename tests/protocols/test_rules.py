@@ -70,6 +70,8 @@ def test_the_roles_are_found() -> None:
         "simulation.relabelling.label_leaves",
         "two_party.agreement.answer",
         "two_party.agreement.propose",
+        "two_party.agreement.settle",
+        "two_party.class_first.share_class_counts",
         "two_party.run.run",
     }
 

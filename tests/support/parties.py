@@ -19,10 +19,14 @@ from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.two_party.agreement import Agreed, Policy, answer, propose
+from protocols.two_party.limits import Limits
 from protocols.two_party.local import Local, Secrets
-from protocols.two_party.run import Outcome, run, split_records
+from protocols.two_party.run import Outcome, run
+from protocols.two_party.split import split_records
 
 TEST_BITS = 256
+NO_LIMITS = Limits(max_classes=256, smallest_class=0, smallest_test=0)
+"""For tables of a few records; the limits have tests of their own."""
 
 
 def private_key(number: int, bits: int = TEST_BITS) -> PrivateKey:
@@ -88,6 +92,7 @@ def make_local(case: Case, party: str) -> Local:
         groups=default_groups([a.size for a in attributes], case.groups[party]),
         dataset="case",
         secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
+        limits=NO_LIMITS,
     )
 
 
@@ -146,5 +151,5 @@ def plain_id3(case: Case) -> tuple[Result, float]:
     )
     train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
-    result = run_alone(HybridId3(schema, len(train), ALL, engine).build())
+    result = run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build())
     return result, run_alone(engine.count_correct(result.tree))

@@ -222,6 +222,7 @@ class Frame(_message.Message):
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
     CLASS_DIGEST_FIELD_NUMBER: _builtins.int
+    CLASS_COUNTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -246,6 +247,8 @@ class Frame(_message.Message):
     def model_digest(self) -> Global___ModelDigest: ...
     @_builtins.property
     def class_digest(self) -> Global___ClassDigest: ...
+    @_builtins.property
+    def class_counts(self) -> Global___ClassCounts: ...
     def __init__(
         self,
         *,
@@ -261,12 +264,13 @@ class Frame(_message.Message):
         exact_counts: Global___ExactCounts | None = ...,
         model_digest: Global___ModelDigest | None = ...,
         class_digest: Global___ClassDigest | None = ...,
+        class_counts: Global___ClassCounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -444,6 +448,28 @@ class ClassDigest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ClassDigest: _TypeAlias = ClassDigest  # noqa: Y015
+
+@_typing.final
+class ClassCounts(_message.Message):
+    """Training records of each class."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ClassCounts: _TypeAlias = ClassCounts  # noqa: Y015
 
 @_typing.final
 class Verdict(_message.Message):

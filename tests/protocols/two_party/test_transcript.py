@@ -13,6 +13,7 @@ from protocols.ciphers.paillier.cipher import as_paillier
 from protocols.errors import CotallyError
 from protocols.messages import (
     CiphertextPage,
+    ClassCounts,
     DisguisedPage,
     EstimatedCounts,
     EstimatedGains,
@@ -40,6 +41,7 @@ CASE = Case(
 )
 
 AGREEMENT = {Greeting, Verdict, Share}
+CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
 HOLDER = {HolderKey, CiphertextPage, ExactCounts}
 EVALUATOR = {PackedCounts}
@@ -92,12 +94,12 @@ def transcript(case: Case) -> Transcript:
 def test_each_side_sends_the_kinds_of_its_method_and_no_other(way: str, initiator: str) -> None:
     changes, alice, bob = ALLOWED[way]
     sent = transcript(replace(CASE, terms=make_terms(**changes), initiator=initiator))
-    assert {type(message) for message in sent.sent_by_a} == alice
+    assert {type(message) for message in sent.sent_by_a} == alice | CLASS  # she holds the class
     assert {type(message) for message in sent.sent_by_b} == bob
 
 
 def test_together_the_methods_use_every_kind_of_message_but_the_digest_of_a_class_that_both_hold() -> None:
-    used = set().union(*(kinds for _, a, b in ALLOWED.values() for kinds in (a, b)))
+    used = set().union(*(kinds for _, a, b in ALLOWED.values() for kinds in (a, b, CLASS)))
     every = {kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, Message)}
     assert used == every - {Message, messages.ClassDigest}
 

@@ -1,0 +1,54 @@
+"""The first step of a run: the class holder tells its training class counts (DESIGN 14, "Class first").
+
+They precede copies, gains and ciphertexts, so that a class that names people ends the run while nothing of the other
+side's has left. They are not part of the agreement: only when the split is on record may they leave, since the counts
+over many splits of the same records would give each record's class. What is counted later must add up to them: a
+holder that lies is found out, but for `randomized`, where nothing is counted exactly.
+"""
+
+from collections.abc import Sequence
+
+from protocols.counting.expanded import Index
+from protocols.errors import DeviationError, PeerError
+from protocols.messages import ClassCounts
+from protocols.role import Role, Send, exchange, receive
+from protocols.two_party.agreement import Agreed, Objection, settle
+from protocols.two_party.local import Local
+
+ClassTally = tuple[int, ...]
+
+
+def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[ClassTally]:
+    """Return how many training records each class has; where both hold the class, both tell and compare.
+
+    Args:
+        local: What we bring.
+        agreed: The schema says who holds the class.
+        train: The training records.
+
+    Discloses: if we hold the class, its counts over the training records.
+
+    Raises:
+        DisagreementError: A class has too few records, for us or the peer: the same on both sides.
+        PeerError: The counts are not those of so many records and classes.
+        DeviationError: Both hold the same class, and count it differently.
+    """
+    own = local.class_counts(train) if local.holds_class else None
+    if own is None:
+        counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train))
+    elif len(agreed.schema.class_owners) == 1:
+        yield Send(ClassCounts(own))
+        counts = own
+    else:
+        counts = (yield from exchange(ClassCounts(own))).values
+        if counts != own:
+            raise DeviationError
+    reason = local.limits.refuse_counts(counts)
+    yield from settle(None if reason is None else Objection("class counts", reason))
+    return counts
+
+
+def _plausible(counts: Sequence[int], classes: int, records: int) -> ClassTally:
+    if len(counts) != classes or any(count < 0 for count in counts) or sum(counts) != records:
+        raise PeerError("the peer's class counts do not add up to the training records")
+    return tuple(counts)

@@ -1,0 +1,49 @@
+"""How few records what a run tells may stand for (DESIGN 14, "Class first").
+
+A partner chooses its own columns. A class that names people would make every exact count a record of the other side,
+and an accuracy over one held-out record tells that record; so each side refuses both, whoever proposes them. A class
+value that no training record has is refused like a rare one: all who have it are held out, and their number is small.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Most classes, fewest training records of each class, fewest held-out records unless there are none at all."""
+
+    max_classes: int = 20
+    smallest_class: int = 10
+    smallest_test: int = 30
+
+    def refuse_classes(self, classes: int) -> str | None:
+        """Return why a class of so many values is refused, and what to do; None if it is not."""
+        if classes <= self.max_classes:
+            return None
+        return (
+            f"the class has {classes} values, our [agree] max_classes allows {self.max_classes}: "
+            "choose another class, or merge values ([columns] max_values)"
+        )
+
+    def refuse_counts(self, counts: Sequence[int]) -> str | None:
+        """Return why classes of so many training records are refused, and what to do; None if they are not."""
+        rare = sum(count < self.smallest_class for count in counts)
+        if not rare:
+            return None
+        return (
+            f"{rare} of {len(counts)} class values have fewer than {self.smallest_class} training records (our [agree] "
+            "smallest_class): merge them ([columns] max_values), or hold out fewer records"
+        )
+
+    def refuse_test(self, held_out: int) -> str | None:
+        """Return why so many held-out records are refused, and what to do; None if they are not."""
+        if not 0 < held_out < self.smallest_test:
+            return None
+        return (
+            f"{held_out} records would be held out, our [agree] smallest_test asks for {self.smallest_test}: "
+            "hold out more, or none (test = 0)"
+        )
+
+
+USUAL_LIMITS = Limits()
