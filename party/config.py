@@ -37,11 +37,13 @@ EXPONENTS = ("full", SHORT_EXPONENTS)
 KEY_FLOOR = 2048
 KEY_CEILING = 16384
 USUAL_KEY_BITS = 3072
+USUAL_ODDS = 2
+USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 HALF = Fraction(1, 2)
 
 _THETA = "theta must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
 _TEST = "test must be 0 or more and below 1"
-_AGREE = ("methods", "theta", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
+_AGREE = ("methods", "odds", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
 _MOST_OMEGA = 65535
 _MOST_RECORDS = 2**31 - 1
 _MOST_SEED = 2**63 - 1
@@ -92,10 +94,13 @@ class DisguiseSettings:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What this party agrees to: methods, theta from .. to, largest window (`ALL` for any), smallest key, limits."""
+    """What this party agrees to: methods, strongest odds of a column to 1, largest window (`ALL`), key, limits.
+
+    `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
+    """
 
     methods: tuple[str, ...]
-    theta: tuple[Fraction, Fraction]
+    odds: Fraction | None
     omega: int
     smallest_key_bits: int
     limits: Limits = USUAL_LIMITS
@@ -285,15 +290,9 @@ def _agreement(section: Section, key_floor: int) -> Agreement:
     methods = section.texts("methods", METHODS, METHODS)
     if not methods:
         raise section.error("methods", "must name a method")
-    bounds = section.raw("theta", ["9/20", "11/20"])
-    if not isinstance(bounds, list) or len(bounds) != 2:
-        raise section.error("theta", 'must be the lowest and the highest, such as ["9/20", "7/10"]')
-    low, high = (section.exact("theta", bound) for bound in bounds)
-    if not 0 < low <= high < 1:
-        raise section.error("theta", "must be two numbers above 0 and below 1, the lower first")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, KEY_CEILING, default_bits)
-    return Agreement(methods, (low, high), _omega(section, "all"), bits, _limits(section))
+    return Agreement(methods, _odds(section), _omega(section, "all"), bits, _limits(section))
 
 
 def _limits(section: Section) -> Limits:
@@ -302,6 +301,16 @@ def _limits(section: Section) -> Limits:
         smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
         smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
     )
+
+
+def _odds(section: Section) -> Fraction | None:
+    odds = section.raw("odds", USUAL_ODDS)
+    if odds == "any":
+        return None
+    strongest = section.exact("odds", odds)
+    if strongest <= 1:
+        raise section.error("odds", 'must be a number above 1, as in 2 for "2 to 1", or "any"')
+    return strongest
 
 
 def _omega(section: Section, default: int | str) -> int:
@@ -377,7 +386,7 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Terms:
     job = read_toml(path, ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits"))
     terms = Terms(
         method=job.choice("method", METHODS),
-        theta=job.fraction("theta", "9/20"),
+        theta=job.fraction("theta", USUAL_THETA),
         omega=_omega(job, 3),
         engine=job.choice("engine", ENGINES, ENGINES[0]),
         class_name=job.text("class"),
@@ -393,15 +402,14 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Terms:
 
 
 def first_objection(agree: Agreement, terms: Terms) -> str | None:
-    """Return the first field of the terms that this party does not agree to.
+    """Return the first field of the terms that this party does not agree to; its odds depend on its data too.
 
     Fields that the method does not use are not looked at: `smc` has no disguise, `hybrid` alone has a window.
     """
     window_fits = agree.omega == ALL or 1 <= terms.omega <= agree.omega
     fits = {
         "method": terms.method in agree.methods,
-        "theta": terms.method == "smc"
-        or (_legal_theta(terms.theta) and agree.theta[0] <= terms.theta <= agree.theta[1]),
+        "theta": terms.method == "smc" or _legal_theta(terms.theta),
         "omega": terms.method != "hybrid" or (terms.omega >= 0 and window_fits),
         "engine": terms.method == "randomized" or terms.engine in ENGINES,
         "class_name": bool(terms.class_name),

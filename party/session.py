@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import sqrt
 
 from party.compute import ComputeSettings, make_compute
-from party.config import PartyConfig, first_objection
+from party.config import HALF, PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
 from party.factors import with_stored_factors
@@ -20,6 +20,7 @@ from party.transport.channel import Channel, Traffic, play
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.messages import Terms
+from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 from protocols.role import Progress
 from protocols.two_party.agreement import Agreed, Objection, Policy, answer, object_to_limits, propose
@@ -106,7 +107,7 @@ def _check_groups(local: Local, config: PartyConfig) -> None:
         ConfigError: The groups need too many offsets or patterns.
     """
     try:
-        local.design(Fraction(0), class_is_shared=False)
+        local.design(Fraction(1), class_is_shared=False)
     except InputError as error:
         grouped = [local.table.attributes[column] for group in local.groups for column in group]
         worst = max(grouped, key=lambda attribute: attribute.size)
@@ -157,7 +158,7 @@ def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
 
     Raises:
         InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
-            data, or the data set was released in another disguise.
+            data or what we agree to, or the data set was released in another disguise.
     """
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
@@ -166,24 +167,41 @@ def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
     if flaw is not None:
         raise ConfigError(flaw.reason)
     if terms.method != "smc":
-        check_disguise(local, terms)
+        check_disguise(local, terms, config.agree.odds)
     check_release(config.folder, release_of(local, terms))
 
 
-def check_disguise(local: Local, terms: Terms) -> None:
-    """Refuse a theta under which our own copy would carry nothing, or nothing above its noise (FAULTS B6).
+def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> None:
+    """Refuse a theta under which our own copy would tell too much, or nothing above its noise (FAULTS B6).
+
+    Args:
+        local: Our data.
+        terms: The run's.
+        most_odds: The strongest odds to 1 that a disguised value may give; None for any.
 
     Raises:
-        InputError: Theta is 1/L of a group, or so close to it that the standard error of a count of all records passes
-            half of them.
+        InputError: Theta is 1/2, or so close to it that the standard error of a count of all records passes half of
+            them; or so far from it that a group would never tell the truth, or a column with stronger odds than
+            these.
     """
     design = local.design(terms.theta, class_is_shared=False)
+    _check_odds(local, design, most_odds)
     for group in range(len(design.groups)):
         error = _standard_error(design, group, len(local.records))
         if error > _NOISE_SHARE * len(local.records):
             raise InputError(
-                f"theta = {terms.theta} is too close to 1/{design.orders[group]}: with {len(local.records)} records "
+                f"theta = {terms.theta} is too close to 1/2: with {len(local.records)} records "
                 f"the standard error of a count would be {error:.0f} records"
+            )
+
+
+def _check_odds(local: Local, design: MultiGroupDesign, most: Fraction | None) -> None:
+    for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
+        if most is not None and (odds.strength is None or odds.strength > most):
+            low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
+            raise InputError(
+                f"theta = {design.theta} gives the values of column {name!r} odds of {odds}, our [agree] odds allow "
+                f"{most} to 1 either way: take theta nearer 1/2 or give the column fewer values{low}"
             )
 
 
@@ -202,7 +220,7 @@ def make_policy(local: Local, config: PartyConfig) -> Policy:
             return Objection(field.removesuffix("_name"), f"the job asks for {value}, our [agree] does not allow it")
         if terms.method != "smc":
             try:
-                check_disguise(local, terms)
+                check_disguise(local, terms, config.agree.odds)
             except InputError as error:
                 return Objection("theta", str(error))
         changed = changed_field(config.folder, release_of(local, terms))

@@ -33,7 +33,7 @@ plain = []                 # columns that are not sensitive, sent as they are
 # What this party agrees to. Anything else that the other party proposes ends the run before data leave.
 [agree]
 methods = ["hybrid", "smc", "randomized"]
-theta = ["9/20", "11/20"]  # chance that a group tells the truth, from .. to; nearer 1/2 hides more
+odds = 2                   # strongest odds to 1 that a disguised value of a column may give, or "any"; 1 hides all
 omega = "all"              # most attributes that may get exact counts at a node
 smallest_key_bits = {key_bits}
 max_classes = 20           # most values of the class: one that names people would turn every count into a person

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from party.cli.notices import tell
+from party.cli.odds import odds_lines
 from party.compute import available_cpus, make_compute
 from party.config import KEY_FLOOR, read_job, read_party_config
 from party.planning.calibration import calibrate
@@ -36,7 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
-    patterns = local.design(terms.theta, class_is_shared=False).patterns if terms.method != "smc" else 1
+    design = local.design(terms.theta, class_is_shared=False) if terms.method != "smc" else None
+    patterns = design.patterns if design else 1
     sizes = Sizes(
         records=len(local.records),
         domains=[*own, *peer],
@@ -48,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
     with make_compute(at_home, local.secrets.key) as compute:
         speed = calibrate(local.secrets.key, compute.encryption, workers)
-    print(forecast(sizes, terms, speed, arguments.splits))
+    told = odds_lines(local, design) if design else []
+    print(*told, forecast(sizes, terms, speed, arguments.splits), sep="\n")
     print(
         "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): "
         "with clean classes there are fewer counts and round trips."

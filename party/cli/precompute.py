@@ -11,6 +11,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from party.cli.progress import PROGRESS_STYLES, Display, make_progress
@@ -90,7 +91,7 @@ def _need(config: PartyConfig) -> tuple[int, int]:
         InputError: The data cannot be read, or their groups need no factors that could be counted.
     """
     local = load_local(config, KEY_FLOOR)
-    return ciphertexts_a_record(local.design(config.agree.theta[0], class_is_shared=False)), len(local.records)
+    return ciphertexts_a_record(local.design(Fraction(1), class_is_shared=False)), len(local.records)
 
 
 def _make(

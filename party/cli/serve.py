@@ -3,6 +3,7 @@
 import argparse
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve_one(server: NodeServer, local: Local, config: PartyConfig, arguments: argparse.Namespace) -> None:
     with server.accept() as channel:
         progress = make_progress(arguments.progress)
-        report = run_session(local, config, channel, None, progress.show, announce)
+        report = run_session(local, config, channel, None, progress.show, partial(announce, local))
     progress.finish()
     write_results(arguments, report)
 

@@ -3,9 +3,11 @@
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from party.cli.notices import tell
+from party.cli.odds import odds_lines
 from party.cli.progress import PROGRESS_STYLES, make_progress
 from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
@@ -94,25 +96,28 @@ def pinned_peer(config: PartyConfig) -> Peer:
 def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
     if arguments.progress != "auto" or local.compute is None or settings.cluster is not None:
-        return announce  # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
+        # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
+        return partial(announce, local)
     workers = settings.workers or available_cpus()
     speed = calibrate(local.secrets.key, local.compute.encryption, workers)
 
     def announce_with_costs(agreed: Agreed) -> None:
-        announce(agreed)
+        announce(local, agreed)
         print(f"Expect {forecast_agreed(agreed, local, speed)}", file=sys.stderr)
 
     return announce_with_costs
 
 
-def announce(agreed: Agreed) -> None:
-    """Say what was agreed, before any data leaves."""
+def announce(local: Local, agreed: Agreed) -> None:
+    """Say what was agreed and what our copy will tell, before any data leaves."""
     terms = agreed.terms
     window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
     theta = "" if terms.method == "smc" else f", theta {terms.theta}"
     print(
         f"Agreed with {agreed.peer}: {terms.method}{theta}{window}, class {terms.class_name!r}, "
         f"{len(agreed.schema.attributes)} attributes",
+        *odds_lines(local, agreed.own_design),
+        sep="\n",
         file=sys.stderr,
     )
 

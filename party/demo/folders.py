@@ -97,7 +97,6 @@ def _csv(party: str, halves: Halves) -> str:
 
 def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
     half = halves.of[party]
-    theta = toml_text(str(options.theta))
     lines = [
         f"name = {toml_text(party)}",
         "",
@@ -115,7 +114,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         "",
         "[agree]",
         f"methods = [{', '.join(map(toml_text, METHODS))}]",
-        f"theta = [{theta}, {theta}]",
+        'odds = "any"',
         'omega = "all"',
         f"smallest_key_bits = {options.key_bits}",
         "",

@@ -160,7 +160,7 @@ class _Demo:
             flaw = object_to_limits(local, terms)
             if flaw is not None:
                 raise InputError(flaw.reason)
-            check_disguise(local, terms)
+            check_disguise(local, terms, most_odds=None)
 
     def _unmeasured(self, method: str, seconds: float | None) -> Row:
         """Return the row of the plain tree, or that of `smc` derived from it."""

@@ -3,7 +3,8 @@
 A few true records are disguised many times over, and the responses are counted, cell by cell, in the margins of
 `margins.py`. Each count is held against its declared chance by Chernoff's bound (`bounds.py`), the false-alarm rate
 divided by the number of counts that chance could move. The number of records follows from the departure that must be
-caught: a theta that is off by `shift` in any one group, either way, with a chance of at least `power`.
+caught: a chance of the truth, theta, that is off by `shift` in any one group, either way, with a chance of at least
+`power`.
 
 Not seen: a dependence among three or more columns of a large group whose pairs are all as declared, one between
 records that do not follow each other, and one on the truth that the chosen records do not show.
@@ -159,7 +160,7 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
     """Return how often each record must be disguised so that a shift of theta in any one group is caught.
 
     A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance
-    is affine in theta, and 1 at theta = 1: a design tells the truth, or something that does not depend on theta.
+    is affine in the group's theta, and 1 at theta = 1: it tells the truth, or what does not depend on theta.
 
     Args:
         design: The declaration.
@@ -170,13 +171,14 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
     Raises:
         InputError: The shift leads out of 0 .. 1 on both sides, or the records do not show some group's theta.
     """
-    shifts = [shift for shift in (goal.shift, -goal.shift) if 0 <= design.theta + shift <= 1]
-    if not shifts:
-        raise InputError(f"theta = {design.theta} cannot be off by {goal.shift} and stay between 0 and 1")
     needed = FEWEST
     for k, group in enumerate(design.groups):
+        truth = design.truth(k)
+        shifts = [shift for shift in (goal.shift, -goal.shift) if 0 <= truth + shift <= 1]
+        if not shifts:
+            raise InputError(f"theta = {truth} cannot be off by {goal.shift} and stay between 0 and 1")
         columns = [column for column in group if design.sizes[column] > 1]
-        seen = {_told_and_slope(design, column, record[column]) for column in columns for record in records}
+        seen = {_told_and_slope(design, k, column, record[column]) for column in columns for record in records}
         for shift in shifts if columns else []:
             sizes = [sample_size(told, told + shift * slope, limit, 1 - goal.power) for told, slope in seen]
             if not any(sizes):
@@ -185,10 +187,10 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
     return needed
 
 
-def _told_and_slope(design: Design, column: int, code: int) -> tuple[Fraction, Fraction]:
+def _told_and_slope(design: Design, group: int, column: int, code: int) -> tuple[Fraction, Fraction]:
     """Return the chance of a true response, and how fast it grows with theta: `(1 - told)/(1 - theta)` at any theta."""
     below = design if design.theta < 1 else replace(design, theta=Fraction(2, 3))
-    slope = (1 - told_chance(below, column, code)) / (1 - below.theta)
+    slope = (1 - told_chance(below, column, code)) / (1 - below.truth(group))
     return told_chance(design, column, code), slope
 
 

@@ -32,8 +32,8 @@ def coin_chances(design: Design, group: int) -> tuple[Fraction, ...]:
     check_group(design, group)
     if isinstance(design, MultiGroupDesign):
         order = design.orders[group]
-        return (design.theta, *[design.lie(group)] * (order - 1)) if order > 1 else (Fraction(1),)
-    return design.theta, 1 - design.theta
+        return (design.truth(group), *[design.lie(group)] * (order - 1)) if order > 1 else (Fraction(1),)
+    return design.truth(group), 1 - design.truth(group)
 
 
 def group_coin_entropy(design: Design, group: int) -> float:

@@ -10,6 +10,7 @@ from protocols.privacy.entry import Prior, Row, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss
 from protocols.privacy.measures import Measures, measures
+from protocols.privacy.odds import Odds, column_odds
 from protocols.privacy.relations import Relation
 from protocols.privacy.single_entry import group_value
 from protocols.randomized_response.design import Design
@@ -31,6 +32,7 @@ class AttributeFindings:
         posteriors: Of each response the chance of each value; None for a response that is never given.
         own: What its own response does, alone.
         loss: Epsilon of this attribute alone.
+        odds: Of its own value against any one other, in the response that speaks most clearly.
         bits_before: Entropy of the prior.
     """
 
@@ -43,6 +45,7 @@ class AttributeFindings:
     posteriors: tuple[Row | None, ...]
     own: Measures
     loss: float
+    odds: Odds
     bits_before: float
 
     @property
@@ -74,6 +77,7 @@ class AttributeFindings:
             "breach_level_if_asked_twice": str(self.own.twice),
             "single_entry_before_mining": str(self.own.single_entry),
             "epsilon": finite(self.loss),
+            "odds": [str(self.odds.truth), str(self.odds.other)],
             "bits_before": self.bits_before,
             "bits_left": self.own.bits_left,
         }
@@ -131,7 +135,7 @@ class Findings:
     """What a design discloses.
 
     Args:
-        theta: Chance that a group tells the truth.
+        theta: Chance that a group tells the truth, as the design declares it.
         unrelated: Whether a group answers a personal question where it does not tell the truth; else it lies.
         attributes: Findings of every column, plain ones included.
         groups: Findings of every group.
@@ -196,6 +200,7 @@ def attribute_findings(
         posteriors=entry.posteriors,
         own=measures(entry),
         loss=attribute_loss(design, column),
+        odds=column_odds(design, column),
         bits_before=entropy_before(entry),
     )
 

@@ -10,6 +10,7 @@ from protocols.privacy.figures import epsilon, odds, percent
 from protocols.privacy.findings import Findings, GroupFindings
 from protocols.privacy.layout import listed, table, titled, wrapped
 from protocols.privacy.measures import Measures
+from protocols.privacy.odds import odds_text
 
 _WIDTHS = (17, 14)  # of names of attributes and groups in the table
 _UNREAD = " +"
@@ -96,8 +97,14 @@ def _disguised(found: Findings) -> str:
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
     return (
         f"{start}, in {many}: all attributes of a group tell the truth with a chance of {percent(found.theta)}, "
-        f"else all of them {otherwise}."
+        f"else all of them {otherwise}.{_odds(found)}"
     )
+
+
+def _odds(found: Findings) -> str:
+    told = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
+    clearest = " (in the clearest response)" if found.unrelated else ""
+    return f" Odds of a true value against any one other{clearest}: {told}." if told else ""
 
 
 def _in_the_clear(found: Findings) -> list[str]:

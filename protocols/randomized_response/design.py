@@ -48,7 +48,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Which columns share a coin, and the chance `theta` of the truth.
+    """Which columns share a coin, and the chance `theta` of the truth: of `truth` where groups differ in it.
 
     Args:
         sizes: Domain size of every column.
@@ -73,6 +73,11 @@ class Design(ABC):
             raise InputError("a column stands in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
             raise InputError(f"a group is empty or names an unknown column: there are 0 to {len(self.sizes) - 1}")
+
+    def truth(self, group: int) -> Fraction:
+        """Chance that this group tells the truth."""
+        del group
+        return self.theta
 
     @property
     def plain(self) -> tuple[int, ...]:

@@ -1,9 +1,15 @@
 """Multi-group randomized response over any finite domains (Multi-group; Hybrid section 4; DESIGN 4.1 to 4.3).
 
 Attributes of a group share one coin: an offset `s` in `0 .. L-1`, `L` the least common multiple of their domain
-sizes, 0 (the truth) with chance theta and every other offset with chance `q = (1 - theta)/(L - 1)`. An attribute is
-sent as `(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan
-2003, one attribute in it is Warner.
+sizes, 0 (the truth) with chance `t` and every other offset with chance `q = (1 - t)/(L - 1)`. An attribute is sent as
+`(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan 2003, one
+attribute in it is Warner.
+
+What `t` is can be declared in two ways. A respondent tosses one coin, so a survey's groups all have `t = theta`. Two
+parties want a column disguised alike whatever group it is in: `of_contrast` gives each group the `t` whose contrast
+`t - q` is that of two offsets at theta, `c = 2 theta - 1`: `t = (1 + c (L - 1))/L` (DESIGN 14). A column of `d` values
+is then sent truly with chance `(1 + c (d - 1))/d`, odds `1 + c d/(1 - c)` to 1 against any one other value, whatever
+`L` is; of two values with chance theta.
 
 Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
 """
@@ -32,20 +38,43 @@ Coins = NDArray[np.uint8]
 class MultiGroupDesign(Design):
     """The related question: each group tells the truth or one of its `L - 1` lies.
 
+    Args:
+        by_contrast: Whether theta is the chance of the truth for two offsets, and every group has the same contrast;
+            else every group has theta.
+
     Raises:
-        InputError: As for any design; or theta equals `1/L` of a group, or offsets are too many.
+        InputError: As for any design; or a group's chance of the truth equals `1/L`, or by contrast would not be above
+            0, or offsets are too many.
     """
+
+    by_contrast: bool = False
+
+    @classmethod
+    def of_contrast(
+        cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction
+    ) -> "MultiGroupDesign":
+        """Return the design whose groups all have the contrast of two offsets at theta.
+
+        Raises:
+            InputError: As for the class.
+        """
+        return cls(sizes, groups, theta, by_contrast=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for order in self.orders:
+        for group, order in enumerate(self.orders):
             if order > MAX_ORDER:
                 raise InputError(
                     f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
                     "into a group, or merge values"
                 )
-            if order > 1 and self.theta * order == 1:
+            if order > 1 and self.truth(group) * order == 1:
                 raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
+            if self.by_contrast and order > 2 and self.truth(group) <= 0:
+                raise InputError(
+                    f"theta = {self.theta} leaves a group of {order} offsets no chance of the truth: "
+                    f"theta = {1 - self.theta} has the same strength"
+                )
 
     @cached_property
     def orders(self) -> tuple[int, ...]:
@@ -57,26 +86,31 @@ class MultiGroupDesign(Design):
         """Number of joint outcomes of a record's coins; whoever lists them sees to it first that they are few."""
         return prod(self.orders)
 
+    def truth(self, group: int) -> Fraction:
+        """Chance `t` of the truth: theta, or by contrast `(1 + c (L - 1))/L`, `c = 2 theta - 1`."""
+        order = self.orders[group]
+        return (1 + (2 * self.theta - 1) * (order - 1)) / order if self.by_contrast else self.theta
+
     def lie(self, group: int) -> Fraction:
         """Chance `q` of each single lie in this group; 0 where no lie exists."""
         order = self.orders[group]
-        return (1 - self.theta) / (order - 1) if order > 1 else Fraction(0)
+        return (1 - self.truth(group)) / (order - 1) if order > 1 else Fraction(0)
 
     def contrast(self, group: int) -> Fraction:
-        """`theta - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
-        return self.theta - self.lie(group) if self.orders[group] > 1 else Fraction(1)
+        """`t - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
+        return self.truth(group) - self.lie(group) if self.orders[group] > 1 else Fraction(1)
 
     def coins(self, draw: Draw) -> Coins:
         """Toss the coins of all records (`records x groups`)."""
         coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # so many records, no coin yet
         for k, order in enumerate(self.orders):
             uniform = draw(k.to_bytes(4, "big"), self.coin_bound(k))
-            coins.append(offsets_from_uniform(uniform, self.theta, order).astype(np.uint8)[:, None])
+            coins.append(offsets_from_uniform(uniform, self.truth(k), order).astype(np.uint8)[:, None])
         return np.hstack(coins)
 
     def coin_bound(self, group: int) -> int:
         """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
-        return self.theta.denominator * max(self.orders[group] - 1, 1)
+        return self.truth(group).denominator * max(self.orders[group] - 1, 1)
 
     def randomize(self, codes: Codes, draw: Draw) -> Codes:
         """Return the disguised records."""
@@ -85,7 +119,7 @@ class MultiGroupDesign(Design):
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
         """Return the chances of an offset, gathered over the offsets that turn the truth into the response."""
         every = cells([self.sizes[column] for column in columns])
-        chances = [self.theta, *[self.lie(group)] * (self.orders[group] - 1)]
+        chances = [self.truth(group), *[self.lie(group)] * (self.orders[group] - 1)]
         if self.orders[group] == 1:
             chances = [Fraction(1)]
         index = {cell: position for position, cell in enumerate(every)}
@@ -97,7 +131,7 @@ class MultiGroupDesign(Design):
         return tuple(map(tuple, rows))
 
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
-        """Return `[x* satisfies e]/(theta - q) - h q/(theta - q)`, `h` the offsets for which `x* - s` satisfies it.
+        """Return `[x* satisfies e]/(t - q) - h q/(t - q)`, `h` the offsets for which `x* - s` satisfies it.
 
         The offsets that do are a coset of those of `lcm(d)` over the part's columns: `h` is `L/lcm` or 0.
         """
@@ -113,14 +147,14 @@ class MultiGroupDesign(Design):
         return Factors(satisfied.astype(np.intp) + reachable, (Fraction(0), -drawback, 1 / contrast - drawback))
 
     def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
-        """With `u = h q`, `D = theta - q`: `(D + u - u^2 - 2uD)/D^2`, and `(u - u^2)/D^2` if some truth can lie so."""
+        """With `u = h q`, `D = t - q`: `(D + u - u^2 - 2uD)/D^2`, and `(u - u^2)/D^2` if some truth can lie so."""
         lies, contrast = self._guesses(group, part) * self.lie(group), self.contrast(group)
         satisfied = (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2
         constant = self._period([term.column for term in part.terms]) == 1
         return satisfied, Fraction(0) if constant else (lies - lies**2) / contrast**2
 
     def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
-        """Return `theta/q`, its inverse, or None: columns that share a coin rule most responses out.
+        """Return `t/q`, its inverse, or None: columns that share a coin rule most responses out.
 
         Where the domain sizes are coprime every response is possible, and the ratio is finite.
         """
@@ -128,7 +162,7 @@ class MultiGroupDesign(Design):
         if period == 1:
             return Fraction(1)
         repeats = self.orders[group] // period
-        truth = self.theta + (repeats - 1) * self.lie(group)
+        truth = self.truth(group) + (repeats - 1) * self.lie(group)
         lie = repeats * self.lie(group)
         if prod(self.sizes[column] for column in columns) > period or not truth or not lie:
             return None
@@ -156,7 +190,7 @@ class MultiGroupDesign(Design):
         return indices
 
     def coin_weights(self, group: int) -> tuple[Fraction, ...]:
-        """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(theta-q)`, `w(s) = -q/(theta-q)`.
+        """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(t-q)`, `w(s) = -q/(t-q)`.
 
         The weighted guesses of a record add up to its truth in expectation, whatever its coin was.
         """
@@ -169,16 +203,16 @@ class MultiGroupDesign(Design):
         return tuple(prod(weights, start=Fraction(1)) for weights in every)
 
 
-def offsets_from_uniform(uniform: NDArray[np.int64], theta: Fraction, order: int) -> NDArray[np.int64]:
-    """Turn integers uniform in `0 .. b(L-1) - 1`, `theta = a/b`, into offsets: exact, no float (FAULTS B5).
+def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int) -> NDArray[np.int64]:
+    """Turn integers uniform in `0 .. b(L-1) - 1`, `t = a/b`, into offsets: exact, no float (FAULTS B5).
 
     The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.
     """
-    truth = theta.numerator * (order - 1)
-    lies = theta.denominator - theta.numerator
+    true = truth.numerator * (order - 1)
+    lies = truth.denominator - truth.numerator
     if order == 1 or lies == 0:
         return np.zeros_like(uniform)
-    return np.where(uniform < truth, 0, 1 + (uniform - truth) // lies)
+    return np.where(uniform < true, 0, 1 + (uniform - true) // lies)
 
 
 def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:

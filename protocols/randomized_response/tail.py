@@ -4,7 +4,7 @@ A record contributes `f_i`, a product of one factor a touched group (DESIGN 5.2)
 has the second moment
 
     s1 = (D + u - u^2 - 2 u D)/D^2   where the true record satisfies the group's part,
-    s0 = (u - u^2)/D^2               where it does not,            D = theta - q,
+    s0 = (u - u^2)/D^2               where it does not,            D = t - q,
 
 `h` the number of offsets that would satisfy it, a divisor of `L`, and `L` only where every record does. Records for
 which `h = 0` in some group contribute nothing at all. So the variance is at most `live * max over truths`, `live` the

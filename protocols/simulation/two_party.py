@@ -26,7 +26,7 @@ from protocols.tables.table import Codes, Table
 
 PARTIES = ("alice", "bob")
 
-Grouping = Callable[[Sequence[int]], tuple[tuple[int, ...], ...]]
+Disguise = Callable[[tuple[int, ...]], MultiGroupDesign]
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ def compare_methods(
 
     Args:
         split: The table.
-        theta: Chance of the truth.
+        theta: Chance of the truth of a two-valued column; others have its contrast.
         groups: Groups of each party, drawn at random.
         windows: Values of omega.
         generator: Draws groups and coins.
     """
-    views = disguised_views(split, theta, at_random(groups, generator), generator)
+    views = disguised_views(split, at_random(theta, groups, generator), generator)
     plain = grow_plain(split)
     rows = [Row("plain", None, accuracy(plain.tree, split), 1.0)]
     rows.append(Row("randomized", None, accuracy(grow_randomized(split, views), split), 0.0))
@@ -108,20 +108,23 @@ def compare_methods(
     return rows
 
 
-def at_random(groups: int, generator: np.random.Generator) -> Grouping:
-    """Return how columns of given domain sizes are grouped: at random, one a group where there are not more."""
-    return lambda sizes: random_groups(range(len(sizes)), min(groups, len(sizes)), generator)
+def at_random(theta: Fraction, groups: int, generator: np.random.Generator) -> Disguise:
+    """Return how columns of given domain sizes are disguised: in groups at random, as two parties would."""
+
+    def disguise(sizes: tuple[int, ...]) -> MultiGroupDesign:
+        drawn = random_groups(range(len(sizes)), min(groups, len(sizes)), generator)
+        return MultiGroupDesign.of_contrast(sizes, drawn, theta)
+
+    return disguise
 
 
-def disguised_views(
-    split: Split, theta: Fraction, grouping: Grouping, generator: np.random.Generator
-) -> tuple[View, View]:
+def disguised_views(split: Split, disguise: Disguise, generator: np.random.Generator) -> tuple[View, View]:
     """Return what each party sees of the training records once the other has disguised its own."""
 
     def view(party: str) -> View:
         columns = list(peer_columns(split.schema, party))
         sizes = tuple(split.schema.columns[c].size for c in columns)
-        design = MultiGroupDesign(sizes, grouping(sizes), theta)
+        design = disguise(sizes)
         copy = design.randomize(split.train[:, columns], bulk_draw(generator, len(split.train)))
         own = split.train[:, list(split.schema.held_by(party))]
         return make_view(split.schema, party, own, copy, design)

@@ -115,11 +115,13 @@ class Local:
 def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
     """Return the disguise of the first columns of a share, leaving out of the groups what is not sent.
 
+    Theta is the chance of the truth for two values; columns of any group have that contrast (DESIGN 14).
+
     Raises:
         InputError: Theta and the groups do not go together.
     """
     kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
-    return MultiGroupDesign(sizes, tuple(group for group in kept if group), theta)
+    return MultiGroupDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)
 
 
 def check_terms(terms: Terms) -> None:

@@ -3,7 +3,8 @@
 
 Three things are varied: how many values a column keeps; an early stop (a node of few records, or deep down, is not
 split); and what is tallied. Trees are grown once: an early stop is a cut of the grown tree, its queries a part of all.
-Columns are ranked by estimates (theta = 0.45, 2 groups a party) or as if nothing were disguised.
+Columns are ranked by estimates (2 groups a party, each telling the truth with theta = 0.45) or as if nothing were
+disguised.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
-from protocols.randomized_response.multi_group import default_groups
+from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
 from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
     Grown,
@@ -85,19 +86,19 @@ def table_of(name: str, records: int, values: str) -> Table:
     return binary_table(name, records) if kept is None else several_valued_table(name, records, *kept)
 
 
-def grouping(sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    return default_groups(sizes, GROUPS_A_PARTY)
+def disguised(sizes: tuple[int, ...]) -> MultiGroupDesign:
+    """Each group tells the truth by theta itself, however many offsets it has."""
+    return MultiGroupDesign(sizes, default_groups(sizes, GROUPS_A_PARTY), Fraction(THETA))
 
 
-def no_groups(_: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    return ()
+def undisguised(sizes: tuple[int, ...]) -> MultiGroupDesign:
+    return MultiGroupDesign(sizes, (), Fraction(THETA))
 
 
 def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     table = table_of(str(cell["data"]), int(cell["records"]), str(cell["values"]))
     split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
-    groups = grouping if cell["ranking"] == "estimated" else no_groups
-    views = disguised_views(split, Fraction(THETA), groups, generator)
+    views = disguised_views(split, disguised if cell["ranking"] == "estimated" else undisguised, generator)
     plain = grow_plain(split)
     measured: Measured = []
     for omega in WINDOWS:

@@ -32,7 +32,7 @@ THETAS = ("0.2", "0.3", "0.4", "0.45")
 def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     table = binary_table(str(cell["data"]), int(cell["records"]))
     split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
-    views = disguised_views(split, Fraction(cell["theta"]), at_random(int(cell["groups"]), generator), generator)
+    views = disguised_views(split, at_random(Fraction(cell["theta"]), int(cell["groups"]), generator), generator)
     estimated, exact = grow_randomized(split, views), grow_hybrid(split, views, 1).tree
     trees = {
         ("estimated", "estimated"): estimated,

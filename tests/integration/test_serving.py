@@ -165,7 +165,8 @@ def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
     assert not bob.errors, bob.errors
     assert ended.code == 0
     (line,) = problems(ended)
-    assert "the job asks for 1/5, our [agree] does not allow it" in line
+    assert "theta = 1/5" in line
+    assert "4/5 has the same strength" in line
     assert ended.err.count("Both parties hold the same tree") == 1
 
 

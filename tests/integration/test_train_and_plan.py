@@ -23,6 +23,8 @@ from tests.support.processes import BITS, Ended, Pair, make_pair, serving
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
 BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
+ODDS = "Odds of a true value in our copy against any one other: 7 to 11 (c), 9 to 11 (d)"
+"""Bob's columns have 4 and 2 values, theta is 9/20."""
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
@@ -108,7 +110,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
     first, *rest = ended.err.splitlines()
     assert first.startswith(f"Agreed with alice: {method}")
-    assert rest == lines
+    assert rest == [*([] if method == "smc" else [ODDS]), *lines]
     shown = command("show", model)
     assert shown.code == 0
     assert shown.out
@@ -163,7 +165,8 @@ FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round 
 
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
     ended = run_train(pair, method="randomized")
-    agreed, expect, *_ = ended.err.splitlines()
+    agreed, odds, expect, *_ = ended.err.splitlines()
+    assert odds == ODDS
     assert agreed.startswith("Agreed with alice: randomized")
     assert re.fullmatch(f"Expect {FORECAST}", expect)
     assert ended.err.count("Expect") == 1
@@ -182,10 +185,16 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = command("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    line, caveat = ended.out.splitlines()
+    *odds, line, caveat = ended.out.splitlines()
+    assert bool(odds) == (terms.get("method") != "smc")
     assert re.fullmatch(FORECAST, line)
     assert "the tree is a guess" in caveat
     return line.split(", ", 1)[1]
+
+
+def test_plan_tells_the_odds_of_each_column(pair: Pair) -> None:
+    ended = command("plan", pair.bob / "party.toml", pair.write_job())
+    assert ended.out.splitlines()[0] == ODDS
 
 
 def expected(

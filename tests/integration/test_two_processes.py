@@ -88,7 +88,7 @@ def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
 @pytest.mark.parametrize(
     ("changes", "field"),
     [
-        ({"theta": "2/5"}, "theta"),
+        ({"theta": "3/10"}, "theta"),
         ({"omega": 4}, "omega"),
         ({"method": "smc"}, "method"),
         ({"class": "outcome"}, "class"),
@@ -102,7 +102,7 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
     pair.edit("alice", 'omega = "all"', "omega = 3")
     bob_settings = (pair.bob / "party.toml").read_text()
-    pair.edit("bob", 'theta = ["9/20", "11/20"]', 'theta = ["1/5", "4/5"]')
+    pair.edit("bob", "odds = 2 ", 'odds = "any" ')
     pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "not released yet"')
     try:
         with serving(pair, "--once") as alice:

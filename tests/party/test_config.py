@@ -36,7 +36,7 @@ groups = 3
 plain = ["city"]
 [agree]
 methods = ["hybrid", "smc"]
-theta = ["9/20", "0.7"]
+odds = "5/2"
 omega = 3
 smallest_key_bits = 3072
 max_classes = 5
@@ -60,7 +60,7 @@ test = "1/4"
 key_bits = 4096
 """
 TERMS = Terms("hybrid", Fraction(9, 20), 2, "encrypted_coins", "outcome", 0, Fraction(1, 5), 3072)
-AGREE = Agreement(("hybrid", "smc"), (Fraction(9, 20), Fraction(7, 10)), 3, 3072, Limits(5, 25, 50))
+AGREE = Agreement(("hybrid", "smc"), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -103,7 +103,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
-    assert config.agree == Agreement(("hybrid", "smc", "randomized"), (Fraction(9, 20), Fraction(11, 20)), ALL, 3072)
+    assert config.agree == Agreement(("hybrid", "smc", "randomized"), Fraction(2), ALL, 3072)
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
 
@@ -176,10 +176,10 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('["hybrid", "smc"]', '["hybird"]', '[agree] methods: must be one of "hybrid", "smc"'),
         ('["hybrid", "smc"]', '["hybird"]', "did you mean 'hybrid'?"),
         ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
-        ('["9/20", "0.7"]', '["0.7", "9/20"]', "[agree] theta: must be two numbers above 0 and below 1, the lower"),
-        ('["9/20", "0.7"]', "[0, 1]", "[agree] theta: must be two numbers above 0"),
-        ('["9/20", "0.7"]', '"9/20"', "[agree] theta: must be the lowest and the highest"),
-        ('["9/20", "0.7"]', "[0.45, 0.7]", '[agree] theta: write the number as text, "0.45"'),
+        ('"5/2"', "1", '[agree] odds: must be a number above 1, as in 2 for "2 to 1", or "any"'),
+        ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),
+        ('"5/2"', '"many"', "[agree] odds: must be an exact number"),
+        ('"5/2"', "2.5", '[agree] odds: write the number as text, "2.5"'),
         ("omega = 3", "omega = 0", '[agree] omega: must be an integer from 1 to 65535, or "all"'),
         ("omega = 3", 'omega = "3"', "[agree] omega: must be an integer"),
         ("omega = 3", "omega = true", "[agree] omega: must be an integer"),
@@ -239,7 +239,7 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
 
 
 def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
-    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, omega=3)
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(11, 20), omega=3)
 
 
 def test_the_window_of_all_candidates_is_zero(tmp_path: Path) -> None:
@@ -304,9 +304,8 @@ def test_what_is_no_plain_fraction_is_none(text: str) -> None:
         ({"theta": Fraction(7, 10)}, None),
         ({"method": "randomized"}, "method"),
         ({"method": "plain"}, "method"),
-        ({"theta": Fraction(2, 5)}, "theta"),
-        ({"theta": Fraction(4, 5)}, "theta"),
         ({"theta": Fraction(1, 2)}, "theta"),
+        ({"theta": Fraction(1)}, "theta"),
         ({"omega": 4}, "omega"),
         ({"omega": ALL}, "omega"),
         ({"omega": -1}, "omega"),
@@ -317,7 +316,7 @@ def test_what_is_no_plain_fraction_is_none(text: str) -> None:
         ({"test": Fraction(-1)}, "test"),
         ({"key_bits": 3071}, "key_bits"),
         ({"key_bits": 16385}, "key_bits"),
-        ({"theta": Fraction(4, 5), "key_bits": 2048, "omega": 9}, "theta"),
+        ({"theta": Fraction(1, 2), "key_bits": 2048, "omega": 9}, "theta"),
         ({"method": "smc", "theta": Fraction(1, 2), "omega": 99}, None),
         ({"method": "smc", "key_bits": 2048}, "key_bits"),
     ],
@@ -335,9 +334,13 @@ def test_who_agrees_to_all_windows_still_refuses_a_negative_one() -> None:
     assert first_objection(agree, replace(TERMS, omega=-1)) == "omega"
 
 
+def test_a_party_may_agree_to_any_odds(tmp_path: Path) -> None:
+    assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
+
+
 @pytest.mark.parametrize("theta", [Fraction(0), Fraction(1), Fraction(1, 2)])
 def test_a_theta_that_carries_nothing_or_hides_nothing_is_refused_whatever_was_agreed(theta: Fraction) -> None:
-    agree = replace(AGREE, theta=(Fraction(0), Fraction(1)))
+    agree = replace(AGREE, odds=None)
     assert first_objection(agree, replace(TERMS, theta=theta)) == "theta"
 
 

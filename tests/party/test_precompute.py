@@ -33,7 +33,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         (["c", "d"], [row[1::-1] for row in ROWS]),
     )
     for name in ("alice", "bob"):
-        pair.edit(name, '"11/20"]', '"9/10"]')
+        pair.edit(name, "odds = 2 ", 'odds = "any" ')
     yield pair
     for folder in (pair.alice, pair.bob):
         witness_of(folder).unlink(missing_ok=True)

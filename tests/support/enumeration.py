@@ -31,11 +31,26 @@ DESIGNS: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = {
 }
 THETAS = tuple(map(Fraction, ("0", "1/7", "9/20", "9/10", "1")))
 """None is 1/L of a design above."""
+BY_CONTRAST = tuple(map(Fraction, ("9/20", "4/5")))
+"""Chances of the truth for two offsets, whose contrast every group of a design above can have."""
 
 
 def designs() -> list[MultiGroupDesign]:
-    """Return every design with every theta."""
-    return [MultiGroupDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
+    """Return every design with every theta, each group's own and by contrast."""
+    each = [MultiGroupDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
+    return each + [
+        MultiGroupDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)
+    ]
+
+
+def own_truth(design: MultiGroupDesign, order: int) -> Fraction:
+    """Return a group's chance of the truth, by the definition: theta, or what has two offsets' lead over a lie.
+
+    From `t - (1 - t)/(L - 1) = theta - (1 - theta)`.
+    """
+    if not design.by_contrast or order == 1:
+        return design.theta
+    return (2 * design.theta - 1 + Fraction(1, order - 1)) * Fraction(order - 1, order)
 
 
 def name(design: Design) -> str:
@@ -44,13 +59,14 @@ def name(design: Design) -> str:
         unrelated = {value: key for key, value in UNRELATED.items()}
         return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
     known = {value: key for key, value in DESIGNS.items()}
-    return f"{known[design.sizes, design.groups]}, theta {design.theta}"
+    contrast = ", by contrast" if isinstance(design, MultiGroupDesign) and design.by_contrast else ""
+    return f"{known[design.sizes, design.groups]}, theta {design.theta}{contrast}"
 
 
 def chance(coins: Sequence[int], design: MultiGroupDesign) -> Fraction:
-    """Return the chance of one record's coins, by the definition: theta for 0, an equal share for each lie."""
+    """Return the chance of one record's coins, by the definition: the truth's for 0, an equal share for each lie."""
     shares = (
-        design.theta if coin == 0 else (1 - design.theta) / (order - 1)
+        own_truth(design, order) if coin == 0 else (1 - own_truth(design, order)) / (order - 1)
         for coin, order in zip(coins, design.orders, strict=True)
         if order > 1
     )

@@ -93,6 +93,7 @@ def test_json_of_one_attribute() -> None:
             "breach_level_if_asked_twice": "49/58",
             "single_entry_before_mining": "21/50",
             "epsilon": pytest.approx(0.847298),
+            "odds": ["7/10", "3/10"],
             "bits_before": 1.0,
             "bits_left": pytest.approx(0.881291),
         }

@@ -34,6 +34,23 @@ def test_over_all_uniform_integers_every_offset_has_exactly_its_share(order: int
     assert set(offsets) <= set(range(order))
 
 
+@pytest.mark.parametrize("order", [2, 3, 4, 6, 10])
+@pytest.mark.parametrize("theta", ["9/20", "11/20", "0.7", "99/100"])
+def test_by_contrast_every_lie_has_exactly_its_share_and_the_truth_twice_theta_less_one_more(
+    order: int, theta: str
+) -> None:
+    design = MultiGroupDesign.of_contrast((order,), ((0,),), Fraction(theta))
+    bound = design.coin_bound(0)
+
+    def draw(purpose: bytes, below: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.arange(bound) if purpose else np.zeros(bound, dtype=np.int64) + below * 0
+
+    offsets = Counter(design.coins(draw)[:, 0].tolist())
+    lies = {Fraction(offsets[offset], bound) for offset in range(1, order)}
+    assert len(lies) == 1
+    assert Fraction(offsets[0], bound) - lies.pop() == 2 * design.theta - 1
+
+
 def test_a_group_of_one_offset_always_tells_the_truth() -> None:
     design = MultiGroupDesign((1,), ((0,),), Fraction(9, 20))
     assert design.coin_bound(0) == 20
@@ -159,6 +176,7 @@ def test_nothing_is_divided_but_fractions() -> None:
     ]
     divide = [(path, f.name) for path, f in functions if any(isinstance(node, ast.Div) for node in ast.walk(f))]
     assert divide == [
+        ("randomized_response/multi_group.py", "truth"),
         ("randomized_response/multi_group.py", "lie"),
         ("randomized_response/multi_group.py", "factors"),
         ("randomized_response/multi_group.py", "moments"),

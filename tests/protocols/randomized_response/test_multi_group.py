@@ -16,7 +16,8 @@ from protocols.randomized_response.multi_group import (
     disguise,
     undo,
 )
-from tests.support.enumeration import coin_outcomes, designs, every_record, name
+from protocols.tables.expression import Expression, Term
+from tests.support.enumeration import coin_outcomes, designs, every_record, name, own_truth, responses
 
 THETA = Fraction(9, 20)
 Groups = tuple[tuple[int, ...], ...]
@@ -71,9 +72,67 @@ def test_a_design_at_the_limits_is_accepted_and_works(sizes: tuple[int, ...], gr
 def test_the_chances_of_a_groups_offsets_add_up_to_one(design: MultiGroupDesign) -> None:
     for group, order in enumerate(design.orders):
         assert order == lcm(*(design.sizes[c] for c in design.groups[group]))
-        assert design.theta + (order - 1) * design.lie(group) == (1 if order > 1 else design.theta)
-        assert design.contrast(group) == (design.theta - design.lie(group) if order > 1 else 1)
+        if order > 1:
+            assert design.truth(group) == own_truth(design, order)
+            assert design.truth(group) + (order - 1) * design.lie(group) == 1
+        assert design.contrast(group) == (design.truth(group) - design.lie(group) if order > 1 else 1)
     assert sum(p for _, p in coin_outcomes(design)) == 1
+
+
+SHAPES: list[tuple[tuple[int, ...], Groups]] = [
+    ((2, 4), ((0, 1),)), ((2, 3), ((0, 1),)), ((2, 5, 2), ((0, 1), (2,))), ((3, 3, 2), ((0, 1), (2,))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sizes", "groups"), SHAPES)
+@pytest.mark.parametrize("theta", ["9/20", "11/20", "7/10"])
+def test_by_contrast_every_column_is_disguised_alike_whatever_group_it_is_in(
+    sizes: tuple[int, ...], groups: Groups, theta: str
+) -> None:
+    """By all outcomes: a column of `d` values is sent truly with chance `(1 + c (d - 1))/d`, of two values theta."""
+    chance = Fraction(theta)
+    design = MultiGroupDesign.of_contrast(sizes, groups, chance)
+    assert {design.contrast(group) for group in range(len(groups))} == {2 * chance - 1}
+    truth = (0,) * len(sizes)
+    told = responses(truth, design)
+    for column, size in enumerate(sizes):
+        shares = [sum(p for sent, p in told.items() if sent[column] == value) for value in range(size)]
+        assert shares[0] == (1 + (2 * chance - 1) * (size - 1)) / size
+        assert shares[1:] == [(1 - shares[0]) / (size - 1)] * (size - 1)
+        if size == 2:
+            assert shares == [chance, 1 - chance]
+
+
+def test_nine_twentieths_are_told_with_nine_to_eleven_in_a_group_of_four_offsets() -> None:
+    """DESIGN 14: with theta itself as the group's chance, the same column was sent truly with 19/30."""
+    by_contrast = MultiGroupDesign.of_contrast((2, 4), ((0, 1),), THETA)
+    assert (by_contrast.truth(0), by_contrast.lie(0)) == (Fraction(7, 40), Fraction(11, 40))
+    assert by_contrast.transition(0, (0,))[0] == (Fraction(9, 20), Fraction(11, 20))
+    assert by_contrast.transition(0, (1,))[0] == (Fraction(7, 40), *[Fraction(11, 40)] * 3)
+    assert MultiGroupDesign((2, 4), ((0, 1),), THETA).transition(0, (0,))[0][0] == Fraction(19, 30)
+
+
+def test_by_contrast_two_offsets_have_theta_itself() -> None:
+    by_contrast, own = (make((2, 2), ((0, 1),), THETA) for make in (MultiGroupDesign.of_contrast, MultiGroupDesign))
+    assert by_contrast.truth(0) == own.truth(0) == THETA
+    part = Expression((Term(0, 1),))
+    assert by_contrast.moments(0, part) == own.moments(0, part)
+
+
+@pytest.mark.parametrize(
+    ("order", "theta", "text"),
+    [
+        (11, "9/20", "theta = 9/20 leaves a group of 11 offsets no chance of the truth: theta = 11/20 has the same"),
+        (3, "1/4", "theta = 1/4 leaves a group of 3 offsets no chance of the truth: theta = 3/4 has the same strength"),
+        (4, "1/2", "theta = 1/2 makes a group of 4 offsets carry nothing: choose another"),
+    ],
+)
+def test_a_theta_that_no_group_can_follow_is_refused_with_its_mirror_image(order: int, theta: str, text: str) -> None:
+    with pytest.raises(InputError, match=text):
+        MultiGroupDesign.of_contrast((order,), ((0,),), Fraction(theta))
+    mirrored = MultiGroupDesign.of_contrast((order,), ((0,),), 1 - Fraction(theta)) if theta != "1/2" else None
+    assert mirrored is None or mirrored.contrast(0) == 1 - 2 * Fraction(theta)
+    assert MultiGroupDesign.of_contrast((order - 1,), ((0,),), Fraction("9/20")).truth(0) > 0
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)

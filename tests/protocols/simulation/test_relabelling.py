@@ -31,19 +31,19 @@ def split(request: pytest.FixtureRequest) -> Split:
 
 
 def test_exact_labels_leave_a_tree_of_exact_counts_as_it_is(split: Split) -> None:
-    views = disguised_views(split, Fraction(2, 5), at_random(2, np.random.default_rng(2)), np.random.default_rng(2))
+    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(2)), np.random.default_rng(2))
     for grown in (grow_plain(split), grow_hybrid(split, views, 1)):
         assert label_exactly(grown.tree, split) == grown.tree
 
 
 def test_without_lies_estimated_labels_are_exact(split: Split) -> None:
-    views = disguised_views(split, Fraction(1), at_random(2, np.random.default_rng(3)), np.random.default_rng(3))
+    views = disguised_views(split, at_random(Fraction(1), 2, np.random.default_rng(3)), np.random.default_rng(3))
     tree = grow_plain(split).tree
     assert label_by_estimates(tree, split, views).leaves() == tree.leaves()
 
 
 def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: Split) -> None:
-    views = disguised_views(split, Fraction(3, 10), at_random(2, np.random.default_rng(4)), np.random.default_rng(4))
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(4)), np.random.default_rng(4))
     tree = grow_randomized(split, views)
     again = label_by_estimates(tree, split, views)
     assert [expression for expression, _ in again.leaves()] == [expression for expression, _ in tree.leaves()]
@@ -51,7 +51,7 @@ def test_estimated_labels_leave_a_tree_of_estimates_as_it_predicts(split: Split)
 
 
 def test_exact_labels_are_the_majority_of_the_training_records(split: Split) -> None:
-    views = disguised_views(split, Fraction(3, 10), at_random(2, np.random.default_rng(5)), np.random.default_rng(5))
+    views = disguised_views(split, at_random(Fraction(7, 10), 2, np.random.default_rng(5)), np.random.default_rng(5))
     tree = label_exactly(grow_randomized(split, views), split)
     classes = split.train[:, split.schema.class_index]
     for expression, label in tree.leaves():
@@ -87,7 +87,7 @@ def test_depth_can_end_a_tree(split: Split) -> None:
 
 
 def test_the_recorded_queries_are_those_that_were_tallied(split: Split) -> None:
-    views = disguised_views(split, Fraction(2, 5), at_random(2, np.random.default_rng(6)), np.random.default_rng(6))
+    views = disguised_views(split, at_random(Fraction(3, 5), 2, np.random.default_rng(6)), np.random.default_rng(6))
     for grown in (grow_plain(split), grow_hybrid(split, views, 2)):
         sizes = [attribute.size for attribute in split.schema.attributes]
         cells = sum(sizes[c] * split.schema.classes for query in grown.queries for c in query.candidates)

@@ -199,7 +199,7 @@ AFTER_THE_SHARES: list[tuple[str, Meeting]] = [
     ("columns: none", Meeting(without_attributes("alice"), without_attributes("bob"))),
     ("theta: 1/L", meet(terms=make_terms(theta=Fraction(1, 2)))),
     ("theta: too fine to compute with", meet(terms=make_terms(theta=Fraction(10**17, 10**18 - 1)))),
-    ("theta: 1/L of the peer's group alone", meet(terms=make_terms(theta=Fraction(1, 3)))),
+    ("theta: too low for the peer's group alone", meet(terms=make_terms(theta=Fraction(1, 4)))),
     ("groups: a column twice", meet(tamper=on("b", Share, lambda m: replace(m, groups=((0,), (0,)))))),
     ("groups: a column below zero", meet(tamper=on("b", Share, lambda m: replace(m, groups=((-1,),))))),
     (

@@ -6,7 +6,9 @@ from fractions import Fraction
 import pytest
 
 from protocols.errors import InputError
+from protocols.randomized_response.multi_group import disguise
 from protocols.two_party.local import share_design
+from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
 
@@ -75,6 +77,28 @@ def test_a_record_keeps_its_coins_wherever_it_stands_in_the_table() -> None:
     design = ALICE.design(THETA, class_is_shared=False)
     assert (moved.coins(design) == ALICE.coins(design)[order]).all()
     assert (ALICE.coins(design) != ALICE.coins(design)[order]).any()
+
+
+FOUR = replace(
+    CASE,
+    sizes={"alice": (2, 4), "bob": (2,)},
+    codes=correlated((2, 4, 2, 2), 40_000),
+    groups={"alice": 1, "bob": 1},
+)
+
+
+def test_a_two_valued_column_is_sent_truly_by_theta_in_a_group_of_four_offsets() -> None:
+    """DESIGN 14: with theta as the chance of the group it was 19/30. False alarms 1e-8, power over 1 - 1e-9."""
+    local = make_local(FOUR, "alice")
+    design = local.design(THETA, class_is_shared=True)
+    assert design.orders == (4,)
+    sent = disguise(local.table.codes[:, :2], local.coins(design), design)
+    true = (sent == local.table.codes[:, :2]).sum(axis=0).tolist()
+    two, four = (ShareTest(len(sent), chance, 1e-8) for chance in (THETA, Fraction(7, 40)))
+    assert two.power(Fraction(19, 30)) > 1 - 1e-9
+    assert four.power(THETA) > 1 - 1e-9
+    assert two.accepts(true[0])
+    assert four.accepts(true[1])
 
 
 def test_a_share_is_names_sizes_groups_and_digests() -> None:

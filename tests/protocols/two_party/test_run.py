@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from math import prod
 from typing import Any
 
 import pytest
@@ -167,7 +166,7 @@ def first_count(value: float) -> Callable[[Any], Message]:
 def test_estimates_are_bounded_by_the_disguise_of_the_copy_from_which_they_come(
     victim: int, sender: str, orders: tuple[int, ...]
 ) -> None:
-    """The peer estimates from our copy: one record adds at most the product of `1/|theta - q|` over all our groups."""
+    """The peer estimates from our copy: one record adds at most `1/|2 theta - 1|` for each of our groups."""
     theta = Fraction(9, 10)
     case = replace(
         CASE,
@@ -179,7 +178,7 @@ def test_estimates_are_bounded_by_the_disguise_of_the_copy_from_which_they_come(
     agreed = [result[0] for end in duel(*make_roles(case)) if (result := end.result)]
     assert len(agreed) == 2
     assert sorted(agreed[victim].own_design.orders, reverse=True) == list(orders)
-    limit = float(40 / prod(abs(theta - (1 - theta) / (order - 1)) for order in orders))
+    limit = float(40 / (2 * theta - 1) ** len(orders))
     within = against(sender, EstimatedCounts, first_count(limit * (1 - 1e-12)), case)[victim]
     assert within.error is None or type(within.error) is DeviationError  # the models differ
     beyond = against(sender, EstimatedCounts, first_count(limit * (1 + 1e-12)), case)[victim]
