@@ -20,7 +20,6 @@ MISSING_MARKERS = (
 )  # fmt: skip
 
 _NUMBERS = re.compile(r"(?>-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?\n)*+", re.ASCII)
-_UNUSUAL_NUMBER = re.compile(r"^(?:[^\n]*[eE][^\n]*|[^\n]*\.\d*0|[^\n]*\.|-?\.\d+|-0)$", re.MULTILINE)
 _TRUTHS = re.compile(r"(?>(?:true|false)\n)*+", re.IGNORECASE)
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-]\d\d):?(\d\d))?)?", re.ASCII
@@ -52,13 +51,15 @@ def read_texts(texts: Collection[str], markers: Collection[str], keep: Collectio
         markers: Texts that mean a missing cell, but for those in `keep`.
         keep: Texts that are values of this column.
     """
-    text_of: dict[str, str | None] = {text: text.strip() for text in texts if text != text.strip()}
+    text_of = _trimmed(texts)
     missing = {*markers, ""} - set(keep)
     taken = []
-    for marker in sorted(missing & {*texts, *text_of.values()} - {None}):
+    for marker in sorted(_occurring(missing, texts) | (missing & {*text_of.values()})):
         text_of |= dict.fromkeys((*(t for t, plain in text_of.items() if plain == marker), marker))
         taken += [marker] if marker else []
-    present = dict.fromkeys(stands for text in texts if (stands := text_of.get(text, text)) is not None)
+    present: Collection[str] = texts
+    if text_of:
+        present = dict.fromkeys(stands for text in texts if (stands := text_of.get(text, text)) is not None)
     changed = _changed(present)
     if changed is None:
         return Reading(text_of, tuple(taken), _alike(present))
@@ -80,11 +81,32 @@ def _changed(texts: Collection[str]) -> dict[str, str] | None:
     if joined.count("\n") != len(texts):
         return None
     if _NUMBERS.fullmatch(joined):
-        return {text: _plain_number(text) for text in _UNUSUAL_NUMBER.findall(joined)}
+        return _differing(_unusual_numbers(texts, joined), _plain_number)
     for kind, plain in ((_TRUTHS, str.capitalize), (_TIMES, _plain_time)):
         if kind.fullmatch(joined):
             return _differing(texts, plain)
     return None
+
+
+def _trimmed(texts: Collection[str]) -> dict[str, str | None]:
+    """Return what texts with blanks around them are without."""
+    joined = "".join(texts)
+    if joined.isascii() and len(joined.split(None, 1)) == 1 and not joined[:1].isspace() and not joined[-1:].isspace():
+        return {}  # there is no blank in all of the column
+    return {text: text.strip() for text in texts if text != text.strip()}
+
+
+def _occurring(markers: Collection[str], texts: Collection[str]) -> set[str]:
+    """Return the markers among the texts; look at the texts one by one only where one may be there."""
+    joined = "\n".join(("", *texts, ""))
+    return {*markers} & {*texts} if any(f"\n{marker}\n" in joined for marker in markers) else set()
+
+
+def _unusual_numbers(texts: Iterable[str], joined: str) -> Iterable[str]:
+    """Return the numbers that may be written otherwise: with an exponent, idle zeros or nothing around the point."""
+    if "e" in joined or "E" in joined or "\n." in joined or "-." in joined or joined.startswith("."):
+        return texts
+    return [text for text in texts if text[-1] in "0." and ("." in text or text == "-0")]
 
 
 def _differing(texts: Iterable[str], plain: Callable[[str], str]) -> dict[str, str]:
