@@ -5,20 +5,23 @@ of the core, `X` holds codes by its columns, the class being its last one, disgu
 are taken as they are, and the learners are plain ID3 and plain naive Bayes.
 
 What a model says of new records it says of clear ones: `predict` and `score` take undisguised rows. For disguised test
-records there is `estimate_accuracy`, and for pruning by them `prune`.
+records there is `estimate_accuracy`, which `score` gives for what looks disguised, and for pruning by them `prune`.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from party.survey.design_file import SurveyDesign
-from party.survey.signal import check_origin
+from party.survey.labels import Labels, declared_labels, free_labels
+from party.survey.signal import SURE, check_origin, clearness
 from party.survey.table import read_attributes
 from party.tree_text import tree_lines
 from protocols.errors import CotallyError
@@ -46,6 +49,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
     design: SurveyDesign | Design | None
     classes: Sequence[Any] | None
     model_: Tree | NaiveBayes
+    labels_: Labels
 
     def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
         tags = super().__sklearn_tags__()
@@ -57,14 +61,16 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Learn from disguised records.
 
         Args:
-            X: Codes, `records x attributes`.
-            y: Classes as responded; labels of `classes`, in the design's coding.
+            X: Codes, `records x attributes`; with a file's design a DataFrame.
+            y: Classes as responded: the design's, in texts or in numbers that read alike, or recoded to 0, 1, ...
 
         Raises:
             ValueError: The data do not fit the design, or are none.
         """
         codes, target = self._read(X, y, reset=True)
         check_classification_targets(target)
+        self.labels_ = self._labels(target, column=hasattr(y, "iloc"))
+        self.classes_ = self.labels_.classes
         self.survey_ = self._survey(codes, target)
         with _as_value_error():
             if isinstance(self.design, SurveyDesign):
@@ -77,6 +83,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if isinstance(self.design, SurveyDesign):
             codes = self._read_frame(X, self.design, reset)
             target = column_or_1d(y)
+            target = np.array(target.tolist()) if target.dtype == object else target
             check_consistent_length(codes, target)
             return codes, target
         matrix, target = validate_data(self, X, y, reset=reset)
@@ -97,40 +104,43 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Learn from disguised records."""
 
     def _survey(self, codes: Codes, target: NDArray[Any]) -> Survey:
-        self.classes_, labels = self._labels(target)
         self.design_ = self._known_design(codes)
         if isinstance(self.design, SurveyDesign):
-            names, values = list(self.design.names), list(self.design.values)
+            names, values = list(self.design.names), list(self.design.values[:-1])
         else:
             names = [*map(str, getattr(self, "feature_names_in_", map("x{}".format, range(codes.shape[1])))), "class"]
             values = [tuple(map(str, range(size))) for size in self.design_.sizes[:-1]]
-            values.append(tuple(map(str, self.classes_.tolist())))
+        values.append(self.labels_.names)
         if len(names) != len(values):
             raise ValueError(f"the design has {len(values) - 1} attributes and the class, X has {len(names) - 1}")
         with _as_value_error():
-            return Survey(survey_schema(names, values), np.column_stack([codes, labels]), self.design_)
+            joint = np.column_stack([codes, self.labels_.codes(target)])
+            return Survey(survey_schema(names, values), joint, self.design_)
 
     def _known_design(self, codes: Codes) -> Design:
+        classes = len(self.labels_.names)
         if self.design is None:
-            sizes = (*(int(column.max()) + 1 for column in codes.T), len(self.classes_))
-            return MultiGroupDesign(sizes, (), Fraction(1))
-        return self.design.design if isinstance(self.design, SurveyDesign) else self.design
+            return MultiGroupDesign((*(int(column.max()) + 1 for column in codes.T), classes), (), Fraction(1))
+        design = self.design.design if isinstance(self.design, SurveyDesign) else self.design
+        return replace(design, sizes=(*design.sizes[:-1], classes))
 
-    def _labels(self, target: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-        """Return the classes in the order of their codes, and the codes of the target."""
-        known = np.unique(target) if self.classes is None else np.asarray(self.classes)
+    def _labels(self, target: NDArray[Any], column: bool) -> Labels:
+        """Return the classes that the target names."""
         if isinstance(self.design, SurveyDesign):
             if self.classes is not None:
                 raise ValueError("classes: a survey's design has them already")
-            known = np.array(self.design.values[-1])
-        elif self.design is not None:
-            size = self.design.sizes[-1]
-            known = np.arange(size) if self.classes is None else known
-            if len(known) != size or len(set(known.tolist())) != size:
-                raise ValueError(f"classes must name the {size} classes of the design, each once")
-        if len(known) > MAX_DOMAIN:
-            raise ValueError(f"Unknown label type: {len(known)} classes are more than {MAX_DOMAIN}")
-        return known, _coded(target, known)
+            design, known = self.design.design, self.design.values[-1]
+            return declared_labels(target, known, design.group_of(len(design.sizes) - 1) is None, column)
+        if self.design is None:
+            if self.classes is None:
+                return free_labels(target)
+            return declared_labels(target, list(self.classes), plain=True, column=False)
+        size = self.design.sizes[-1]
+        labels = list(range(size)) if self.classes is None else list(self.classes)
+        if len(labels) != size or len(set(labels)) != size:
+            raise ValueError(f"classes must name the {size} classes of the design, each once")
+        plain = self.classes is not None and self.design.group_of(len(self.design.sizes) - 1) is None
+        return declared_labels(target, labels, plain, column=False)
 
     def _rows(self, X: ArrayLike) -> Codes:  # noqa: N803
         check_is_fitted(self)
@@ -138,21 +148,52 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             codes = self._read_frame(X, self.design, reset=False)
         else:
             codes = _codes(validate_data(self, X, reset=False))
-        if (codes >= np.array(self.design_.sizes[:-1])).any():
+        if self.design is not None and (codes >= np.array(self.design_.sizes[:-1])).any():
             raise ValueError("X holds a code outside the domains: a value that the design does not have")
         return np.column_stack([codes, np.zeros(len(codes), dtype=np.uint8)])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803
-        """Return the class of each undisguised record."""
+        """Return the class of each undisguised record, as a label of the kind that `fit` was given.
+
+        Without a design, a code that was not learned from gives its row the majority of the node that it reached.
+        """
         rows = self._rows(X)
-        labels: NDArray[Any] = self.classes_[self.model_.predict(rows)]
+        labels: NDArray[Any] = self.labels_.by_code[self.model_.predict(rows)]
         return labels
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803
         """Return the shares of the classes (`records x classes`), in the order of `classes_`."""
         rows = self._rows(X)
-        shares: NDArray[np.float64] = self.model_.shares(rows)
+        shares: NDArray[np.float64] = self.model_.shares(rows)[:, self.labels_.order]
         return shares
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
+        """Return the share of records that are classified rightly.
+
+        Records that look disguised, as those do that cross-validation holds out, are not scored as if they were clear:
+        the score then is that of `estimate_accuracy`, and a warning says so; one says so too where it cannot be told.
+
+        Raises:
+            ValueError: The records do not fit, or look disguised and have weights.
+        """
+        check_is_fitted(self)
+        if not self.design_.groups:
+            return float(super().score(X, y, sample_weight))
+        more = self._more(X, y)
+        likeness = clearness(self.survey_, more)
+        if likeness <= -SURE:
+            if sample_weight is not None:
+                raise ValueError("these records look disguised: weights are for clear ones; use estimate_accuracy")
+            warn("these records look disguised: the score is what estimate_accuracy says", stacklevel=2)
+            return self.estimate_accuracy(X, y).share
+        if likeness < SURE:
+            warn(
+                "whether these records are clear or disguised cannot be told: the score takes them as clear; "
+                "for disguised ones use estimate_accuracy",
+                stacklevel=2,
+            )
+        right = self.model_.predict(more.codes) == more.codes[:, -1]
+        return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
 
     def estimate_accuracy(self, X: ArrayLike, y: ArrayLike) -> Accuracy:  # noqa: N803
         """Test on disguised records: the share of right predictions on the hidden true ones, with standard error."""
@@ -162,7 +203,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return a second survey of the same design."""
         check_is_fitted(self)
         codes, target = self._read(X, y, reset=False)
-        joint = np.column_stack([codes, _coded(target, self.classes_)])
+        joint = np.column_stack([codes, self.labels_.codes(target)])
         with _as_value_error():
             return Survey(self.survey_.schema, joint, self.design_)
 
@@ -237,14 +278,6 @@ def _codes(matrix: NDArray[Any]) -> Codes:
     if (matrix != np.floor(matrix)).any() or (matrix >= MAX_DOMAIN).any():
         raise ValueError(f"X must hold whole codes from 0 to {MAX_DOMAIN - 1}: encode labels and bin numbers first")
     return np.ascontiguousarray(matrix, dtype=np.uint8)
-
-
-def _coded(target: NDArray[Any], classes: NDArray[Any]) -> Codes:
-    """Return the position of each label among the classes."""
-    position = {label: code for code, label in enumerate(classes.tolist())}
-    if not set(target.tolist()) <= position.keys():
-        raise ValueError(f"y holds a class that is not among the {len(classes)} known ones, such as {classes[0]!r}")
-    return np.array([position[label] for label in target.tolist()], dtype=np.uint8)
 
 
 @contextmanager

@@ -5,20 +5,27 @@ known from the design alone: the largest standard error, `sqrt(n max(s1 - 1, s0)
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from math import sqrt
+
+import numpy as np
 
 from party.errors import DataError
 from party.printable import printable
 from party.survey.design_file import SurveyDesign
 from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.survey.mining import learn_naive_bayes
 from protocols.survey.survey import Survey
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
 NOISE_SHARE = Fraction(1, 2)
+SURE = 2.0  # standard errors by which rows must look clear or disguised to be taken as that
 IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values
 
 
@@ -53,6 +60,32 @@ def check_origin(codes: Codes, design: SurveyDesign) -> None:
                 path=design.path,
                 column=design.names[column],
             )
+
+
+def clearness(learned: Survey, rows: Survey) -> float:
+    """Tell whether rows are likelier to be clear than disguised, in standard errors: clear above 0, disguised below.
+
+    Each row's likelihood under naive Bayes of the estimated true records is held against that of the answers as sent.
+    In the mean the log-ratio is above 0 on true records and below 0 on sent ones, since each model is the nearest of
+    its kind to its own records.
+    """
+    size = learned.design.sizes
+    sent = Survey(learned.schema, learned.codes, MultiGroupDesign(size, (), Fraction(1)))
+    label = rows.codes[:, -1]
+    every = np.arange(len(label), dtype=np.intp)
+    clear, disguised = (
+        _with_every_class(learn_naive_bayes(each, 1.0), len(learned)).scores(rows.codes)[every, label]
+        for each in (learned, sent)
+    )
+    ratios = clear - disguised
+    spread = float(ratios.std()) * sqrt(len(ratios))
+    return float(ratios.sum()) / spread if spread > 0 else 0.0
+
+
+def _with_every_class(model: NaiveBayes, records: int) -> NaiveBayes:
+    """Return the model with a chance for the classes that nobody is estimated to have."""
+    prior = np.exp(model.prior) * records + 1
+    return replace(model, prior=np.log(prior / prior.sum()))
 
 
 def _count_errors(design: Design, records: int) -> Iterator[tuple[int, Expression, float]]:
