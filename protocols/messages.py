@@ -39,9 +39,11 @@ class Greeting(Message):
 
 @dataclass(frozen=True, repr=False)
 class Share(Message):
-    """One party's part of the joint schema, and a keyed digest of the ordered record ids.
+    """One party's part of the joint schema, and keyed digests of the record ids: as they are, and in one spelling.
 
-    The digest shows whether both sides hold the same ids; whoever can guess the whole list can confirm the guess.
+    The digests show whether both sides hold the same ids, or the same people in another spelling. Whoever can guess the
+    whole list, the second time but for case, blanks, accents' form and leading zeros, can confirm the guess; of a part
+    of the list or of one id they tell nothing.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
@@ -52,6 +54,7 @@ class Share(Message):
     class_values: tuple[str, ...] | None
     groups: tuple[tuple[int, ...], ...]
     records_digest: bytes
+    spelling_digest: bytes
 
 
 @dataclass(frozen=True, repr=False)

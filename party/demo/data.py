@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from party.data import ColumnTreatment, Frame, read_frame
+from party.data import ColumnTreatment, Frame, distinct_ids, read_frame
 from party.data.bins import MEDIAN, number
 from party.datasets import load
 from party.demo.options import OwnFiles
@@ -12,6 +12,7 @@ from party.printable import printable
 from party.toml import nearest
 from protocols.errors import InputError
 from protocols.randomness import public_order
+from protocols.two_party.people import one_spelling, tell_difference
 
 ALICE, BOB = "alice", "bob"
 PARTIES = (ALICE, BOB)
@@ -135,20 +136,17 @@ def _numbered(records: int) -> list[str]:
 
 
 def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[str], dict[str, Sequence[int]]]:
-    positions: dict[str, dict[str, int]] = {}
-    for party, frame in frames.items():
-        column = frame.ids(id_column)
-        seen: dict[str, int] = {}
-        for row, text in enumerate(column.cells):
-            if text is None or text in seen:
-                raise column.error("the id is empty or occurs above", row)
-            seen[text] = row
-        positions[party] = seen
-    missing = len(positions[ALICE].keys() ^ positions[BOB].keys())
-    if missing:
-        raise DataError(f"{missing} ids are in one of the two files only", path=frames[BOB].path, column=id_column)
-    ids = list(positions[ALICE])
-    return ids, {party: [positions[party][text] for text in ids] for party in PARTIES}
+    columns = {party: frame.column(id_column) for party, frame in frames.items()}
+    positions = {
+        party: {text: row for row, text in enumerate(distinct_ids(column))} for party, column in columns.items()
+    }
+    ids, others = positions[ALICE], positions[BOB]
+    if ids.keys() != others.keys():
+        alike = sorted(map(one_spelling, ids)) == sorted(map(one_spelling, others))
+        there = f"in {frames[ALICE].path}"
+        problem = tell_difference(len(others), len(ids), there, alike)
+        raise DataError(problem, path=frames[BOB].path, column=id_column)
+    return list(ids), {party: [positions[party][text] for text in ids] for party in PARTIES}
 
 
 def _own_half(frame: Frame, class_name: str, id_column: str | None, rows: Sequence[int]) -> Half:

@@ -173,6 +173,7 @@ def _share_to_wire(message: m.Share) -> wire.Share:
         attributes=[wire.Attribute(name=name, values=values) for name, values in message.attributes],
         groups=[wire.Group(columns=columns) for columns in message.groups],
         records_digest=message.records_digest,
+        spelling_digest=message.spelling_digest,
     )
     if message.class_values is not None:
         proto.class_attribute.CopyFrom(wire.Attribute(values=message.class_values))
@@ -191,6 +192,7 @@ def _share(proto: wire.Share) -> m.Share:
         class_values=class_values,
         groups=tuple(tuple(group.columns) for group in proto.groups),
         records_digest=proto.records_digest,
+        spelling_digest=proto.spelling_digest,
     )
 
 
@@ -205,7 +207,7 @@ def _share_valid(message: m.Share) -> bool:
         and all(len(values) <= MAX_VALUES for values in domains)
         and all(len(label) <= MAX_LABEL for label in labels)
         and all(group and all(0 <= column < columns for column in group) for group in message.groups)
-        and len(message.records_digest) == DIGEST_BYTES
+        and len(message.records_digest) == len(message.spelling_digest) == DIGEST_BYTES
     )
 
 

@@ -4,7 +4,8 @@ First the greetings and the terms of the run, then each party's share of the sch
 record ids, last, where both hold the class, a keyed digest of it. After each step both tell the first field on which
 they see a difference, and both raise the same `DisagreementError`.
 
-Discloses: names and values of the attributes, number of records, groups; the digests only show equality. How many
+Discloses: names and values of the attributes, number of records, groups; the digests only show equality
+of whole lists, as they are and in one spelling. How many
 records each class has is told after the split is on record, as the first step of the run (`class_first`).
 """
 
@@ -19,6 +20,7 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.two_party.local import Local, check_terms, share_design
+from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records
 
 VERSION = "cotally/1"
@@ -200,9 +202,10 @@ def _judge_shares(local: Local, own: Share, share: Share, terms: Terms, peer: st
 
 def _records_objection(own: Share, share: Share) -> Objection | None:
     if own.records != share.records:
-        return Objection("records", f"we hold {own.records} records, the peer {share.records}")
+        return Objection("records", tell_difference(own.records, share.records, "at the peer", same_spelling=False))
     if own.records_digest != share.records_digest:
-        return Objection("record ids", "both must list the same people in the same order")
+        same_spelling = own.spelling_digest == share.spelling_digest
+        return Objection("record ids", tell_difference(own.records, share.records, "at the peer", same_spelling))
     both = own.class_values is not None and share.class_values is not None
     if both and own.class_values != share.class_values:
         return Objection("class values", "both hold the class, with different values")

@@ -15,6 +15,7 @@ from protocols.randomness import Randomness, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party.limits import USUAL_LIMITS, Limits
+from protocols.two_party.people import spelling_digest
 from protocols.work import Compute
 
 
@@ -97,7 +98,7 @@ class Local:
         return design.coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
 
     def share(self, nonces: bytes) -> Share:
-        """Describe our part of the schema, with a digest of the ids keyed by the nonces of both parties."""
+        """Describe our part of the schema, with digests of the ids keyed by the nonces of both parties."""
         class_attribute = self.class_attribute
         return Share(
             records=len(self.table),
@@ -105,6 +106,7 @@ class Local:
             class_values=class_attribute.values if class_attribute else None,
             groups=self.groups,
             records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
+            spelling_digest=spelling_digest(nonces, self.records),
         )
 
     def class_digest(self, nonces: bytes) -> bytes:

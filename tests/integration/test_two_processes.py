@@ -151,12 +151,14 @@ def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Pa
     path.write_text("\n".join(lines) + "\n")
     pair.edit("bob", '# dataset = "visits-2026"', f'dataset = "changed in {change}"')
     field = "'records'" if change == "length" else "'record ids'"
+    told = "{} records here, {} at the peer" if change == "length" else "{} records here and at the peer, of other"
+    counts = (RECORDS - (change == "length"), RECORDS)
     try:
         with serving(pair, "--once") as alice:
             trained = pair.train(pair.write_job())
-            assert_one_line(trained, 3, field)
+            assert_one_line(trained, 3, field, told.format(*counts))
             listened = finish(alice)
-        assert_one_line(listened, 3, field)
+        assert_one_line(listened, 3, field, told.format(*counts[::-1]))
         assert "CANARY" not in trained.err + listened.err
     finally:
         path.write_text(original)

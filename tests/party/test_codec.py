@@ -36,7 +36,7 @@ def shares(draw: st.DrawFn) -> m.Share:
     groups = draw(
         st.lists(st.lists(column, min_size=1, max_size=4).map(tuple), max_size=3 if columns else 0).map(tuple)
     )
-    return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS))
+    return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS), draw(DIGESTS))
 
 
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
@@ -56,7 +56,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
 }
 
 A_GREETING = m.Greeting("v", "alice", bytes(32), m.Terms("hybrid", Fraction(9, 20), 2, "e", "c", 7, Fraction(0), 3072))
-A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32))
+A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32), bytes(32))
 
 
 def kinds_of_messages() -> set[type[Message]]:
@@ -168,6 +168,7 @@ MALFORMED = {
     "a long verdict": frame(verdict=wire.Verdict(field=LONG)),
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),
     "no digest of the records": share(records_digest=b""),
+    "no digest of their spelling": share(spelling_digest=b""),
     "a short digest of the class": frame(class_digest=wire.ClassDigest(digest=bytes(31))),
     "counts of 257 classes": frame(class_counts=wire.ClassCounts(values=[1] * 257)),
     "a group of no column": share(groups=[wire.Group()]),

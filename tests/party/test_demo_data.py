@@ -124,9 +124,31 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
         ("x,c\na,m\n", "y\np\nq\n", None, "2 rows, but .*a.csv has 1"),
         ("id,x\n1,a\n", "y,c\np,m\n", None, "b.csv, column 'id': the file has no such column"),
         ("id,x\n1,a\n", "id,c\n1,m\n", "no", "column 'no': the file has no such column"),
-        ("id,x\n1,a\n1,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': the id is empty or occurs above"),
-        ("id,x\n1,a\n,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': the id is empty"),
-        ("id,x\n1,a\n2,b\n", "id,c\n1,m\n3,n\n", None, "2 ids are in one of the two files only"),
+        (
+            "id,x\n1,a\n1,b\n",
+            "id,c\n1,m\n2,n\n",
+            None,
+            "a.csv, line 3, column 'id': 1 ids occur on an earlier",
+        ),
+        ("id,x\n1,a\n,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': 1 ids are empty"),
+        (
+            "id,x\n1,a\n2,b\n",
+            "id,c\n1,m\n3,n\n",
+            None,
+            "b.csv.*: 2 records here and in .*a.csv, of other people",
+        ),
+        (
+            "id,x\n1,a\n2,b\n",
+            "id,c\n1,m\n",
+            None,
+            "b.csv.*: 1 records here, 2 in .*a.csv: both sides must",
+        ),
+        (
+            "id,x\n01,a\n2,b\n",
+            "id,c\n1,m\n2.0,n\n",
+            None,
+            "a.csv, of the same people in another spelling",
+        ),
     ],
 )
 def test_own_files_that_do_not_fit_together_are_refused(

@@ -392,7 +392,7 @@ Global___Group: _TypeAlias = Group  # noqa: Y015
 
 @_typing.final
 class Share(_message.Message):
-    """One party's share of the schema, and a keyed digest of the ordered record ids."""
+    """One party's share of the schema, and keyed digests of the ordered record ids, as they are and in one spelling."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -401,8 +401,10 @@ class Share(_message.Message):
     CLASS_ATTRIBUTE_FIELD_NUMBER: _builtins.int
     GROUPS_FIELD_NUMBER: _builtins.int
     RECORDS_DIGEST_FIELD_NUMBER: _builtins.int
+    SPELLING_DIGEST_FIELD_NUMBER: _builtins.int
     records: _builtins.int
     records_digest: _builtins.bytes
+    spelling_digest: _builtins.bytes
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Attribute]: ...
     @_builtins.property
@@ -417,10 +419,11 @@ class Share(_message.Message):
         class_attribute: Global___Attribute | None = ...,
         groups: _abc.Iterable[Global___Group] | None = ...,
         records_digest: _builtins.bytes = ...,
+        spelling_digest: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "class_attribute", b"class_attribute"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "groups", b"groups", "records", b"records", "records_digest", b"records_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "groups", b"groups", "records", b"records", "records_digest", b"records_digest", "spelling_digest", b"spelling_digest"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__class_attribute: _TypeAlias = _typing.Literal["class_attribute"]  # noqa: Y015
     _WhichOneofArgType__class_attribute: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute"]  # noqa: Y015

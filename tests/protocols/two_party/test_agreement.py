@@ -236,6 +236,38 @@ def test_every_field_has_a_case() -> None:
     assert {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)} == set(FIELDS) - {"class counts"}
 
 
+RESPELLED = {
+    "case": str.upper,
+    "blanks": lambda record: f" {record}\t",
+    "leading zeros": lambda record: record,
+    "other people": lambda record: f"{record}x",
+}
+
+
+@pytest.mark.parametrize("how", RESPELLED)
+def test_the_same_people_in_another_spelling_are_told_from_other_people_on_both_sides(how: str) -> None:
+    """Bob's list has another order too, as its spelling sorts otherwise."""
+    alice, bob = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
+    if how == "leading zeros":
+        alice = replace(alice, records=tuple(f"{number:03}" for number in range(20)))
+        bob = replace(bob, records=tuple(f"{number}.0" for number in range(20)))
+    else:
+        bob = replace(bob, records=tuple(sorted(map(RESPELLED[how], bob.records))))
+    right, wrong = "of the same people in another spelling: write the ids alike", "of other people"
+    if how == "other people":
+        right, wrong = wrong, right
+    for error in outcome_of(meet(alice=alice, bob=bob))[:2]:
+        assert error.field == "record ids"
+        assert f"20 records here and at the peer, {right}" in str(error)
+        assert wrong not in str(error)
+
+
+def test_how_many_people_each_side_holds_is_told_on_both() -> None:
+    alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
+    assert "20 records here, 19 at the peer" in str(alice)
+    assert "19 records here, 20 at the peer" in str(bob)
+
+
 def test_only_the_side_that_objects_knows_why() -> None:
     alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
     assert "canary" in str(bob)
@@ -363,7 +395,7 @@ def test_rows_that_are_never_expanded_are_not_counted(monkeypatch: pytest.Monkey
 
 
 def test_a_peer_that_speaks_out_of_turn_is_refused() -> None:
-    alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, (), b""))).play()
+    alice, _ = meet(tamper=on("b", Verdict, lambda m: Share(0, (), None, (), b"", b""))).play()
     assert type(alice.error) is PeerError
 
 
@@ -373,6 +405,8 @@ def test_digests_are_keyed_by_both_nonces_and_show_equality_only() -> None:
     assert one.records_digest == other.records_digest != alice.share(b"others").records_digest
     assert alice.class_digest(b"nonces") == bob.class_digest(b"nonces") != alice.class_digest(b"others")
     assert one.records_digest != alice.class_digest(b"nonces")
+    assert one.spelling_digest == other.spelling_digest != alice.share(b"others").spelling_digest
+    assert one.spelling_digest != one.records_digest
 
 
 def test_a_digest_of_the_class_crosses_only_where_both_hold_it() -> None:
