@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from party.files import read_bytes, write_atomically
+from protocols import layout
 from protocols.errors import InputError
+from protocols.layout import USUAL_WIDTH, Column
 
 FORMAT = "cotally-run/1"
 METHODS = ("plain", "randomized", "hybrid", "smc")
@@ -199,35 +201,36 @@ def write_run(path: Path, report: RunReport) -> None:
     write_atomically(path, report.to_json())
 
 
-_HEADINGS = (
-    "method",
-    "accuracy",
-    "SMC comp.",
-    "cost ratio",
-    "seconds",
-    "alice sent",
-    "bob sent",
-    "round trips",
-    "counts told",
-    "nodes",
-    "depth",
-    "= plain ID3",
+_COLUMNS = (
+    Column("method", is_text=True),
+    Column("accuracy"),
+    Column("SMC\ncomp.", rank=9),
+    Column("cost\nratio", rank=3),
+    Column("seconds", rank=1),
+    Column("alice\nsent", rank=6),
+    Column("bob\nsent", rank=5),
+    Column("round\ntrips", rank=7),
+    Column("counts\ntold", rank=2),
+    Column("nodes", rank=4),
+    Column("depth", rank=8),
+    Column("plain\nID3?"),
 )
 
 
-def table(rows: Sequence[Row]) -> list[str]:
-    """Return the lines of a table over all runs; `*` marks a row that was derived and not run."""
-    cells = [_HEADINGS, *map(_cells, rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(_HEADINGS))]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        )
-        for row in cells
-    ]
-    lines.insert(1, "─" * len(lines[0]))
+def table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[str]:
+    """Return the lines of a table over all runs; `*` marks a row that was derived and not run.
+
+    Args:
+        rows: The runs.
+        width: Of the screen: columns that have no room are left out and named below.
+    """
+    laid = layout.table(_COLUMNS, [_cells(row) for row in rows], width)
+    rule = "─" * max(map(len, laid.lines))
+    lines = [*laid.lines[: laid.headings], rule, *laid.lines[laid.headings :]]
     if any(row.derived for row in rows):
         lines.append("* derived from the plain tree, which asks for the same counts; not run")
+    if laid.left_out:
+        lines.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
     return lines
 
 

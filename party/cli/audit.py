@@ -9,6 +9,7 @@ import argparse
 from party.cli.arguments import add_design, fraction
 from party.cli.drawing import shown_drawing
 from party.cli.privacy import shown_names
+from party.cli.screen import columns
 from party.survey import read_design
 from party.survey.secret import new_key
 from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     with shown_drawing(design) as watch:
         result = audit(design.design, lambda records: watch(fresh_draw(records)), goal=goal)
-    for line in result.lines(shown_names(design)):
+    for line in result.lines(shown_names(design), columns()):
         print(line)
     return 0 if result.passed else _FAILED
 

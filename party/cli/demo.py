@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from party.cli.progress import PROGRESS_STYLES, make_progress
+from party.cli.screen import columns, say
 from party.config import ENGINES, USUAL_KEY_BITS
 from party.datasets import NAMES
 from party.demo.errors import DemoError
@@ -24,7 +25,10 @@ SUMMARY = "run everything on this machine, on real data"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     source = parser.add_argument_group("data")
-    source.add_argument("--data", choices=NAMES, help=f"a data set that comes along (default: {NAMES[0]})")
+    names = ", ".join(NAMES)
+    source.add_argument(
+        "--data", choices=NAMES, metavar="NAME", help=f"a data set that comes along: {names} (default: {NAMES[0]})"
+    )
     source.add_argument("--alice", type=Path, metavar="A.csv", help="instead of it, alice's own table")
     source.add_argument("--bob", type=Path, metavar="B.csv", help="and bob's")
     source.add_argument("--class", dest="class_name", metavar="NAME", help="the column to predict, in either or both")
@@ -53,15 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run it."""
     options = _options(arguments)
-    display = make_progress(arguments.progress)
     try:
-        run_demo(options, display, lambda line: print(line, flush=True))
+        with make_progress(arguments.progress) as display:
+            run_demo(options, display, say, columns())
     except DemoError as error:
-        display.finish()
-        print(f"cotally: {error}", file=sys.stderr)
+        say(f"cotally: {error}", sys.stderr)
         return error.code
-    finally:
-        display.finish()
     return 0
 
 

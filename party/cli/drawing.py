@@ -19,7 +19,6 @@ _SILENT = 1.0
 @contextmanager
 def shown_drawing(design: SurveyDesign, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
     """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
-    display = make_progress("auto", clock=clock)
     began, done = clock(), 0
 
     def watch(draw: Draw) -> Draw:
@@ -33,7 +32,5 @@ def shown_drawing(design: SurveyDesign, clock: Clock = time.monotonic) -> Iterat
 
         return watched
 
-    try:
+    with make_progress("auto", clock=clock) as display:
         yield watch
-    finally:
-        display.finish()

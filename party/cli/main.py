@@ -18,8 +18,9 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn, Protocol, TextIO, cast
 
+from party.cli.help import HelpFormatter
 from party.cli.incident import DEBUG, incident
-from party.cli.progress import CLEAR
+from party.cli.screen import say
 from party.errors import exit_code
 from party.printable import printable
 from protocols.errors import CotallyError
@@ -49,7 +50,8 @@ class _Parser(argparse.ArgumentParser):
     """Reports a wrong argument in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"cotally: {message} (see `{self.prog} --help`)\n")
+        say(f"cotally: {message} (see `{self.prog} --help`)", sys.stderr)
+        self.exit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -122,6 +124,7 @@ def _drop(stream: TextIO) -> None:
 def _parser(words: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="cotally",
+        formatter_class=HelpFormatter,
         description="Two organisations build one decision tree over columns that neither shows the other, "
         "or one collector learns from the disguised answers of many.",
     )
@@ -135,7 +138,7 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
             name,
             help=command.SUMMARY,
             description=help_text,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpFormatter,
         )
         command.add_arguments(sub)
         sub.set_defaults(command=command)
@@ -152,7 +155,7 @@ def _fail(problem: str, code: int) -> int:
         traceback.print_exc()
     line = printable(" ".join(problem.split()))
     with suppress(OSError):  # there is no other place to say it
-        print(f"{CLEAR if sys.stderr.isatty() else ''}cotally: {line}", file=sys.stderr)
+        say(f"cotally: {line}", sys.stderr)
     for stream in (sys.stdout, sys.stderr):
         if not _flushed(stream):
             _drop(stream)

@@ -10,11 +10,13 @@ Without an amount, as many are made as one run over this party's data (engine en
 import argparse
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from party.cli.progress import PROGRESS_STYLES, Display, make_progress
+from party.cli.screen import say_all
 from party.compute import make_compute
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.creation import CONFIG_FILE
@@ -62,15 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers is not None:
         settings = replace(settings, workers=arguments.workers)
     if wanted:
-        progress = make_progress(arguments.progress)
-        try:
-            with make_compute(settings, PaillierKeyHolder(key)) as compute:
-                _make(store, compute.encryption, wanted, arguments.seconds, progress)
-        except KeyboardInterrupt:
-            pass
-        finally:
-            progress.finish()
-    print(_status(config, store))
+        with (
+            suppress(KeyboardInterrupt),
+            make_progress(arguments.progress) as progress,
+            make_compute(settings, PaillierKeyHolder(key)) as compute,
+        ):
+            _make(store, compute.encryption, wanted, arguments.seconds, progress)
+    say_all(_status(config, store))
     return 0
 
 
@@ -114,7 +114,7 @@ def _zeros(wanted: int | float) -> Iterator[list[int]]:
         wanted -= BLOCK_FACTORS
 
 
-def _status(config: PartyConfig, store: FactorStore) -> str:
+def _status(config: PartyConfig, store: FactorStore) -> list[str]:
     left = store.left()
     lines = [store.notice] if store.notice else []
     size = store.path.stat().st_size / _MEBIBYTE if store.path.exists() else 0
@@ -126,4 +126,4 @@ def _status(config: PartyConfig, store: FactorStore) -> str:
     else:
         enough = f"enough for {left // a_record} records" if a_record else "without groups none are used"
         lines.append(f"A record takes {a_record}: {enough}; this party's data have {records}")
-    return "\n".join(lines)
+    return lines

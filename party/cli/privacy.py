@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from party.cli.arguments import add_design
+from party.cli.screen import columns, say
 from party.printable import printable
 from party.survey import SurveyDesign, read_design, read_disguised
 from party.survey.estimation import estimated_priors
@@ -38,10 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     shown = shown_names(design)
     report = privacy_report(design.design, shown.columns, shown.values, priors, shown.groups)
-    for line in report.lines(full=arguments.full):
+    for line in report.lines(full=arguments.full, width=columns()):
         print(line)
     if not arguments.full:
-        print("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
+        say("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
     return 0
 
 

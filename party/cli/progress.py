@@ -9,8 +9,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO
+from types import TracebackType
+from typing import Self, TextIO
 
+from party.cli.screen import columns
 from protocols.role import Progress
 
 PROGRESS_STYLES = ("auto", "json", "none")
@@ -70,6 +72,21 @@ class Display:
     def finish(self) -> None:
         """Leave the stream so that ordinary lines can follow; more progress may follow too."""
 
+    def abandon(self) -> None:
+        """Leave the stream as `finish` does, but how far the run came stays on the screen."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the stream so that an error, where there is one, has a line of its own."""
+        if error is None:
+            self.finish()
+        else:
+            self.abandon()
+
     def _due(self, progress: Progress, every: float, *, at_end: bool) -> bool:
         """Tell whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
         now = self._clock()
@@ -97,8 +114,15 @@ class TerminalDisplay(Display):
 
     def finish(self) -> None:
         """Remove the line."""
+        self._end(CLEAR)
+
+    def abandon(self) -> None:
+        """Go on below the line."""
+        self._end("\n")
+
+    def _end(self, mark: str) -> None:
         if self._drawn:
-            self._stream.write(CLEAR)
+            self._stream.write(mark)
             self._stream.flush()
             self._drawn = False
 
@@ -135,15 +159,8 @@ def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.
     if style == "none":
         return Display(stream, clock)
     if stream.isatty() and os.environ.get("TERM") != "dumb":
-        return TerminalDisplay(stream, clock, _columns(stream))
+        return TerminalDisplay(stream, clock, columns(stream))
     return LineDisplay(stream, clock)
-
-
-def _columns(stream: TextIO) -> int:
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80
 
 
 def parse_line(line: str) -> Progress | None:

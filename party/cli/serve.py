@@ -10,6 +10,7 @@ from types import FrameType
 from party.cli.incident import incident
 from party.cli.notices import tell
 from party.cli.progress import make_progress
+from party.cli.screen import say
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.identity import load_identity
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         with_workers(local, settings) as ready,
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
-        print(f"{config.name} listens on {server.address} for {peer.name}", file=sys.stderr, flush=True)
+        say(f"{config.name} listens on {server.address} for {peer.name}", sys.stderr)
         while True:
             try:
                 _serve_one(server, ready, config, arguments)
@@ -55,20 +56,18 @@ def run(arguments: argparse.Namespace) -> int:
             except CotallyError as error:
                 if arguments.once:
                     raise
-                print(f"cotally: {error}", file=sys.stderr, flush=True)
+                say(f"cotally: {error}", sys.stderr)
             except Exception as error:  # one run's fault must not end the node
                 if arguments.once:
                     raise
-                print(f"cotally: {incident(error)}", file=sys.stderr, flush=True)
+                say(f"cotally: {incident(error)}", sys.stderr)
             if arguments.once:
                 return 0
 
 
 def _serve_one(server: NodeServer, local: Local, config: PartyConfig, arguments: argparse.Namespace) -> None:
-    with server.accept() as channel:
-        progress = make_progress(arguments.progress)
+    with server.accept() as channel, make_progress(arguments.progress) as progress:
         report = run_session(local, config, channel, None, progress.show, partial(announce, local))
-    progress.finish()
     write_results(arguments, report)
 
 

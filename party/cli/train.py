@@ -3,12 +3,12 @@
 import argparse
 import sys
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from party.cli.notices import tell
 from party.cli.odds import odds_lines
-from party.cli.progress import PROGRESS_STYLES, make_progress
+from party.cli.progress import PROGRESS_STYLES, Display, duration, make_progress
+from party.cli.screen import say, say_all
 from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
@@ -21,6 +21,7 @@ from party.report import TrainReport, write_train_report
 from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
+from protocols.role import Progress
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
 
@@ -51,12 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR, tell)
     check_job(local, config, terms)
-    with with_workers(local, settings) as ready:
-        on_agreed, progress = announcer(arguments, ready, settings), make_progress(arguments.progress)
+    with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+        on_agreed = announcer(arguments, ready, settings, progress)
+        progress.show(Progress(f"waiting for {peer.name} at {address}, up to {duration(config.node.patience)}", 0, 0))
         waits = Waits(config.node.patience, config.node.silence)
         with connect(identity, peer, address, waits=waits) as channel:
             report = run_session(ready, config, channel, terms, progress.show, on_agreed)
-    progress.finish()
     write_results(arguments, report)
     return 0
 
@@ -93,19 +94,21 @@ def pinned_peer(config: PartyConfig) -> Peer:
     return peers[name]
 
 
-def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings) -> OnAgreed:
+def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings, progress: Display) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
-    if arguments.progress != "auto" or local.compute is None or settings.cluster is not None:
-        # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
-        return partial(announce, local)
-    workers = settings.workers or available_cpus()
-    speed = calibrate(local.secrets.key, local.compute.encryption, workers)
+    speed = None
+    # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
+    if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
+        progress.show(Progress("measuring this machine", 0, 0))
+        speed = calibrate(local.secrets.key, local.compute.encryption, settings.workers or available_cpus())
 
-    def announce_with_costs(agreed: Agreed) -> None:
+    def on_agreed(agreed: Agreed) -> None:
+        progress.finish()
         announce(local, agreed)
-        print(f"Expect {forecast_agreed(agreed, local, speed)}", file=sys.stderr)
+        if speed is not None:
+            say(f"Expect {forecast_agreed(agreed, local, speed)}", sys.stderr)
 
-    return announce_with_costs
+    return on_agreed
 
 
 def announce(local: Local, agreed: Agreed) -> None:
@@ -113,13 +116,12 @@ def announce(local: Local, agreed: Agreed) -> None:
     terms = agreed.terms
     window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
     theta = "" if terms.method == "smc" else f", theta {terms.theta}"
-    print(
+    say(
         f"Agreed with {agreed.peer}: {terms.method}{theta}{window}, class {terms.class_name!r}, "
         f"{len(agreed.schema.attributes)} attributes",
-        *odds_lines(local, agreed.own_design),
-        sep="\n",
-        file=sys.stderr,
+        sys.stderr,
     )
+    say_all(odds_lines(local, agreed.own_design), sys.stderr)
 
 
 def write_results(arguments: argparse.Namespace, report: Report) -> None:
@@ -128,7 +130,7 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     if arguments.report is not None:
         write_train_report(arguments.report, train_report(report))
     if report.factors:
-        print(report.factors, file=sys.stderr)
+        say(report.factors, sys.stderr)
     outcome = report.outcome
     tree = outcome.tree
     lines = [
@@ -138,7 +140,7 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     ]
     if outcome.fingerprint:
         lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
-    print("\n".join(lines), file=sys.stderr)
+    say_all(lines, sys.stderr)
 
 
 def _accuracy(report: Report) -> list[str]:

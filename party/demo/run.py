@@ -41,6 +41,7 @@ from party.report import (
 from party.session import check_disguise, load_local
 from party.tree_text import tree_lines
 from protocols.errors import InputError
+from protocols.layout import USUAL_WIDTH, cut_lines
 from protocols.learning.tree import Tree
 from protocols.messages import Terms
 from protocols.role import Progress
@@ -82,8 +83,8 @@ def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
     return (Run("randomized"), *(Run("hybrid", omega) for omega in options.omegas), *smc)
 
 
-def run_demo(options: DemoOptions, display: Display, say: Say) -> RunReport:
-    """Do everything and tell of it line by line.
+def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
+    """Do everything and tell of it line by line, what is a table or a drawing in lines of at most so many columns.
 
     Raises:
         InputError: The options or the data cannot be used: nothing was written.
@@ -104,7 +105,7 @@ def run_demo(options: DemoOptions, display: Display, say: Say) -> RunReport:
     for line in _introduction(demo, halves):
         say(line)
     demo.play(display, say)
-    for line in _conclusion(demo, options.out):
+    for line in _conclusion(demo, options.out, columns):
         say(line)
     return demo.report
 
@@ -283,11 +284,11 @@ def _told(row: Row) -> str:
     return f"  {row.label}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
 
 
-def _conclusion(demo: _Demo, out: Path) -> Iterator[str]:
+def _conclusion(demo: _Demo, out: Path, columns: int) -> Iterator[str]:
     yield ""
-    yield from _short_tree(demo.tree, out / ALICE / MODEL)
+    yield from cut_lines(_short_tree(demo.tree, out / ALICE / MODEL), columns)
     yield ""
-    yield from table(demo.report.rows)
+    yield from table(demo.report.rows, columns)
     yield ""
     try:
         write_figures(demo.report, out / PNG, out / SVG)

@@ -18,6 +18,7 @@ from numbers import Rational
 import numpy as np
 
 from protocols.errors import InputError
+from protocols.layout import USUAL_WIDTH, wrapped
 from protocols.privacy.audit_words import audit_lines
 from protocols.privacy.bounds import alarm_bound, sample_size
 from protocols.privacy.layout import Names
@@ -104,9 +105,14 @@ class AuditResult:
         """Whether no test failed."""
         return not self.failures
 
-    def lines(self, names: Names | None = None) -> list[str]:
-        """Return the finding in plain words, columns and groups by number if they are not named."""
-        return audit_lines(self, names)
+    def lines(self, names: Names | None = None, width: int = USUAL_WIDTH) -> list[str]:
+        """Return the finding in plain words, columns and groups by number if they are not named.
+
+        Args:
+            names: Of columns, values and groups.
+            width: Of the lines, in characters.
+        """
+        return [line for sentence in audit_lines(self, names) for line in wrapped(sentence, width)]
 
 
 def audit(

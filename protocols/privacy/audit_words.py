@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from protocols.privacy.layout import Names, group_names, listed, titled, wrapped
+from protocols.privacy.layout import Names, group_names, listed, titled
 
 if TYPE_CHECKING:
     from protocols.privacy.audit import AuditResult, AuditTest
@@ -13,7 +13,7 @@ _TOLD = 10
 
 
 def audit_lines(result: "AuditResult", names: Names | None = None) -> list[str]:
-    """Return the finding, line by line.
+    """Return the finding, a sentence each.
 
     Args:
         result: What was found.
@@ -22,7 +22,7 @@ def audit_lines(result: "AuditResult", names: Names | None = None) -> list[str]:
     known = names or _numbers(result)
     failures = sorted(result.failures, key=lambda test: test.bound)
     pairs = [listed([known.columns[column] for column in pair]) for pair in result.untested]
-    sentences = [
+    return [
         _verdict(result),
         _counted(result),
         *(_departure(test, known, result.groups) for test in failures[:_TOLD]),
@@ -30,7 +30,6 @@ def audit_lines(result: "AuditResult", names: Names | None = None) -> list[str]:
         *(f"Not counted together, as there are too many combinations: {pair}." for pair in pairs[:_TOLD]),
         *([f"Nor {len(pairs) - _TOLD} other pairs of columns of one group."] if len(pairs) > _TOLD else []),
     ]
-    return [line for sentence in sentences for line in wrapped(sentence)]
 
 
 def _verdict(result: "AuditResult") -> str:

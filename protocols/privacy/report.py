@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocols.errors import InputError
+from protocols.layout import USUAL_WIDTH, wrapped
 from protocols.privacy.entropy import record_coin_entropy
 from protocols.privacy.entry import Prior
 from protocols.privacy.findings import Findings, attribute_findings, group_findings
@@ -23,13 +24,15 @@ from protocols.randomized_response.multi_group import MultiGroupDesign
 class PrivacyReport(Findings):
     """What a design discloses, and how it is told."""
 
-    def lines(self, *, full: bool = False) -> list[str]:
-        """Return the report in plain words, in lines of at most 100 characters.
+    def lines(self, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
+        """Return the report in plain words, in lines of at most so many characters.
 
         Args:
             full: Tell everything that was found; else what fits a screen.
+            width: Of the lines, in characters.
         """
-        return full_lines(self) if full else short_lines(self)
+        text = full_lines(self, width) if full else short_lines(self, width)
+        return [line for sentence in text for line in wrapped(sentence, width)]
 
 
 def privacy_report(

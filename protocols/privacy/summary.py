@@ -5,19 +5,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, isinf
 
+from protocols.layout import Column, Table, definitions, table
 from protocols.privacy.entry import Row
 from protocols.privacy.figures import epsilon, odds, percent
 from protocols.privacy.findings import Findings, GroupFindings
-from protocols.privacy.layout import listed, table, titled, wrapped
+from protocols.privacy.layout import listed, titled
 from protocols.privacy.measures import Measures
 from protocols.privacy.odds import odds_text
 
-_WIDTHS = (17, 14)  # of names of attributes and groups in the table
 _UNREAD = " +"
-_HEADINGS = (
-    "attribute", "group", "strongest belief\nafter a response", "epsilon", "single-\nentry", "bits,\nbefore -> after",
-    "asked\ntwice",
-)  # fmt: skip
+_COLUMNS = (
+    Column("attribute", is_text=True),
+    Column("group", is_text=True, rank=1),
+    Column("strongest belief\nafter a response"),
+    Column("epsilon", rank=2),
+    Column("single-\nentry", rank=3),
+    Column("bits, before\n-> after", rank=5),
+    Column("asked\ntwice", rank=4),
+)
 
 
 @dataclass(frozen=True)
@@ -30,17 +35,19 @@ class Belief:
     after: Fraction
 
 
-def short_lines(found: Findings) -> list[str]:
-    """Return the short report, line by line."""
+def short_lines(found: Findings, width: int) -> list[str]:
+    """Return the short report: sentences, a line each, and a table and its legend of at most so many characters."""
     text = summary_lines(found)
     if any(own.hides for own in found.attributes):
-        text += ["", *_table(found), "", *legend_lines(found), "", *assumption_lines(found)]
+        rows = _table(found, width)
+        text += ["", *rows.lines, *_left_out(rows), "", *legend_lines(found, width, rows.left_out)]
+        text += ["", *assumption_lines(found)]
     return text
 
 
 def summary_lines(found: Findings) -> list[str]:
     """Return what decides, in a few sentences, each from a new line."""
-    sentences = [
+    return [
         _disguised(found),
         *_in_the_clear(found),
         *_worst(found),
@@ -48,21 +55,20 @@ def summary_lines(found: Findings) -> list[str]:
         _record(found),
         *_known(found),
     ]
-    return [line for sentence in sentences for line in wrapped(sentence)]
 
 
-def legend_lines(found: Findings) -> list[str]:
-    """Return a line for each measure: what it means, and which way is better."""
+def legend_lines(found: Findings, width: int, left_out: Sequence[str] = ()) -> list[str]:
+    """Return what each measure means and which way is better, but for those that are not shown."""
     unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
     measures = [
-        "strongest belief  how sure some response makes the receiver of a value; lower is better",
-        "epsilon           0: a response tells nothing; 1: it moves odds 2.7 times, 2: 7.4; lower is better",
-        "single-entry      chance that beliefs put on a wrong value, on average; higher is better",
-        "bits              what is not known of the value; the less a response lowers it the better",
-        "asked twice       strongest belief if the same response came again with fresh coins: make them once",
+        ("strongest belief", "how sure some response makes one of a value; lower is better"),
+        ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
+        ("single-entry", "mean chance put on a wrong value; higher is better"),
+        ("bits", "what is not known of a value; the less it falls the better"),
+        ("asked twice", "strongest belief if coins were made anew: make them once"),
+        *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
     ]
-    more = [f"{_UNREAD.strip()}                 of its own response: the others of its large group may tell more"]
-    return [*measures, *(more if unread else [])]
+    return definitions([row for row in measures if not any(name.startswith(row[0]) for name in left_out)], width)
 
 
 def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
@@ -79,7 +85,7 @@ def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
         text += ". Those of a whole group" if full else ", and"
         text += " are of a receiver who reads all responses of a group, its attributes being independent"
         text += "; if they are not, it may learn more"
-    return wrapped(f"{text}.")
+    return [f"{text}."]
 
 
 def strongest(measured: Measures, prior: Row, column: int) -> Belief:
@@ -211,9 +217,13 @@ def _known(found: Findings) -> list[str]:
     return [text]
 
 
-def _table(found: Findings) -> list[str]:
+def _table(found: Findings, width: int) -> Table:
     rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
-    return table([_HEADINGS, *rows], _WIDTHS)
+    return table(_COLUMNS, rows, width)
+
+
+def _left_out(rows: Table) -> list[str]:
+    return [f"Left out, as the screen is too narrow: {listed(rows.left_out)}."] if rows.left_out else []
 
 
 def _row(found: Findings, column: int) -> Sequence[str]:

@@ -5,26 +5,26 @@ from math import isinf
 
 from protocols.privacy.figures import epsilon, percent
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
-from protocols.privacy.layout import listed, titled, wrapped
+from protocols.privacy.layout import listed, titled
 from protocols.privacy.relations import Relation
 from protocols.privacy.summary import assumption_lines, legend_lines, summary_lines
 
 Attributes = tuple[AttributeFindings, ...]
 
-_INDENT = 2
+_INDENT = "  "
 
 
-def full_lines(found: Findings) -> list[str]:
-    """Return the full report, line by line: sections parted by empty lines."""
+def full_lines(found: Findings, width: int) -> list[str]:
+    """Return the full report: sentences, a line each, sections parted by empty lines, and a legend of that width."""
     text = summary_lines(found)
     for alike in _alike(found.attributes):
         text += ["", *attribute_lines(alike)]
     for group in found.groups:
         text += ["", *group_lines(group, found)]
     if any(own.hides for own in found.attributes):
-        text += ["", *legend_lines(found), "", *assumption_lines(found, full=True)]
+        text += ["", *legend_lines(found, width), "", *assumption_lines(found, full=True)]
     if found.groups:
-        text += wrapped(
+        text.append(
             f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "
             "nothing, while fresh coins would let the receiver average them away."
         )
@@ -47,12 +47,12 @@ def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
     found, *others = alike
     names = listed([own.name for own in alike])
     if not found.hides:
-        return wrapped(f"{names}: one value, nothing to disclose.")
+        return [f"{names}: one value, nothing to disclose."]
     labels = [own.name for own in others if own.values != found.values]
     head = f"{names}, by the own response alone"
     if labels:
         head += f" (with the values of {found.name}; {listed(labels)} likewise, value by value as declared)"
-    return [*wrapped(f"{head}:"), *_indented([*response_lines(found), *_measure_lines(found)])]
+    return [f"{head}:", *_indented([*response_lines(found), *_measure_lines(found)])]
 
 
 def _measure_lines(found: AttributeFindings) -> list[str]:
@@ -99,7 +99,7 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
         *level_lines(group, found),
         *relation_lines(group.relations, found),
     ]
-    return [*wrapped(f"{title[0].upper()}{title[1:]} ({names}):"), *_indented(text)]
+    return [f"{title[0].upper()}{title[1:]} ({names}):", *_indented(text)]
 
 
 def _if_known(group: GroupFindings) -> str:
@@ -147,4 +147,4 @@ def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Fin
 
 
 def _indented(sentences: Sequence[str]) -> list[str]:
-    return [line for sentence in sentences for line in wrapped(sentence, _INDENT)]
+    return [f"{_INDENT}{sentence}" for sentence in sentences]

@@ -10,12 +10,14 @@ import pytest
 from party.cli import main as cli
 from party.cli import show
 from party.cli.incident import DEBUG
+from party.cli.progress import make_progress
 from party.config import read_party_config
 from party.identity import load_identity, load_peers
 from party.keystore import load_private_key, load_secret
 from party.model import from_json, to_json
 from party.tree_text import to_dot
 from protocols.errors import PeerError
+from protocols.role import Progress
 from tests.party.models import small_model
 from tests.support.processes import Ended
 from tests.support.processes import cotally as run_command
@@ -305,15 +307,26 @@ def test_a_request_to_end_runs_what_cleans_up(monkeypatch: pytest.MonkeyPatch) -
     assert ended.value.code == 143
 
 
-def test_an_error_clears_the_line_of_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    assert cli.main(["show", "absent.json"]) == 2
-    assert stream.getvalue() == "\r\x1b[Kcotally: absent.json does not exist\n"
+    def fail(error: BaseException) -> int:
+        with make_progress("auto") as display:
+            display.show(Progress("encrypting", 1, 4))
+            raise error
+
+    monkeypatch.setenv("TERM", "xterm")
+    for error, text in (
+        (KeyboardInterrupt(), "interrupted"),
+        (PeerError("bob ended the session"), "bob ended the session"),
+    ):
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(show, "run", lambda _, error=error: fail(error))
+        cli.main(["show", "x"])
+        assert stream.getvalue() == f"\r\x1b[Kencrypting 25%\ncotally: {text}\n"
 
 
 TRAIN_PARTY = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'

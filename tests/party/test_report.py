@@ -96,17 +96,33 @@ def test_a_row_out_of_its_range_is_refused(change: dict[str, object]) -> None:
 
 
 def test_the_table_has_a_line_a_row_and_marks_what_was_derived() -> None:
-    lines = table([ROW, DERIVED, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)])
-    assert lines[0].split()[:2] == ["method", "accuracy"]
-    assert lines[2].split() == [
+    lines = table([ROW, DERIVED, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)], 200)
+    assert lines[1].split()[:2] == ["method", "accuracy"]
+    assert lines[3].split() == [
         "hybrid", "ω=2", "0.750", "1,500", "42.0%", "12.3", "12", "kB", "5.6", "MB", "22", "1,501", "513", "8", "no",
     ]  # fmt: skip
-    assert lines[3].split() == ["smc*", "0.750", "1,500", "100.0%", "-", "-", "-", "-", "1,501", "513", "8", "no"]
-    assert lines[4].split()[:3] == ["hybrid", "ω=all", "-"]
-    assert lines[4].endswith("yes")
-    assert lines[5].startswith("* derived")
-    assert len({len(line) for line in lines[:5]}) == 1
+    assert lines[4].split() == ["smc*", "0.750", "1,500", "100.0%", "-", "-", "-", "-", "1,501", "513", "8", "no"]
+    assert lines[5].split()[:3] == ["hybrid", "ω=all", "-"]
+    assert lines[5].endswith("yes")
+    assert lines[6].startswith("* derived")
+    assert len({len(line) for line in lines[:6]}) == 1
     assert not any("derived" in line for line in table([ROW]))
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        (200, ""),
+        (80, "SMC comp., round trips, depth"),
+        (60, "SMC comp., alice sent, bob sent, round trips, nodes, depth"),
+    ],
+)
+def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
+    large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
+    lines = table([large, DERIVED], width)
+    assert max(map(len, lines[:5])) <= width
+    said = f"Left out, as the screen is too narrow: {left_out}; run.json has all."
+    assert lines[-1] == said if left_out else not any("Left out" in line for line in lines)
 
 
 @pytest.mark.parametrize(

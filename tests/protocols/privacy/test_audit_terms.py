@@ -16,7 +16,7 @@ from protocols.privacy.audit import (
     default_records,
     records_needed,
 )
-from protocols.privacy.layout import WIDTH, Names
+from protocols.privacy.layout import Names
 from protocols.randomized_response.design import Draw
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, chance, run
@@ -46,7 +46,8 @@ NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", 
 def told(result: AuditResult, names: Names | None = None) -> str:
     """Return the finding with its sentences in one line."""
     lines = result.lines(names)
-    assert max(map(len, lines)) <= WIDTH
+    assert max(map(len, lines)) <= 80
+    assert max(map(len, result.lines(names, 60))) <= 60
     return " ".join(" ".join(lines).split())
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from protocols.privacy.entry import Prior
 from protocols.privacy.figures import odds
-from protocols.privacy.layout import WIDTH
 from protocols.privacy.report import PrivacyReport, privacy_report
 from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
@@ -41,17 +40,20 @@ def test_a_report_in_plain_words(name: str) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 @pytest.mark.parametrize("long", [False, True])
-def test_no_line_is_wider_than_a_terminal(design: Design, long: bool) -> None:
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_no_line_is_wider_than_a_terminal(design: Design, long: bool, width: int) -> None:
     text = "a name of many words, " * 9 if long else "n" * 130
     labels = [[f"{text}{value}" for value in range(size)] for size in design.sizes]
     priors = [skewed(size) for size in design.sizes]
     for names in (None, [text] * len(design.groups)):
         found = privacy_report(design, [text] * len(labels), labels, priors, names)
-        assert max(map(len, [*found.lines(), *found.lines(full=True)])) <= WIDTH == 100
+        assert max(map(len, [*found.lines(width=width), *found.lines(full=True, width=width)])) <= width
 
 
 def test_the_short_report_fits_a_screen() -> None:
-    assert len(report(related([2] * 6, [[0, 1], [2, 3], [4, 5]], "4/5")).lines()) <= 33
+    found = report(related([2] * 6, [[0, 1], [2, 3], [4, 5]], "4/5"))
+    assert len(found.lines(width=100)) <= 33
+    assert len(found.lines(width=80)) <= 36
 
 
 def test_the_short_report_has_the_belief_of_who_reads_the_whole_group() -> None:
@@ -161,7 +163,7 @@ def test_a_group_too_large_to_be_read_jointly_says_so() -> None:
     assert warning not in full(small)
     assert "column8 + group 1" in short(large)
     assert "with a chance of at least 55.0 %" in short(large)
-    assert " + of its own response: the others of its large group may tell more" in short(large)
+    assert " + of its own response; others of its large group may tell more" in short(large)
     assert " + " not in short(small)
     assert "at least" not in short(small)
 
@@ -174,7 +176,7 @@ def test_a_group_of_one_has_nothing_to_add() -> None:
 def test_one_value_and_no_disguise_have_their_words() -> None:
     assert "column0: one value, nothing to disclose." in full(DESIGNS["one value"])
     assert "column0 group 1 has one value column1 group 1" in short(DESIGNS["one value"])
-    assert report(DESIGNS["no disguise"]).lines() == [
+    assert report(DESIGNS["no disguise"]).lines(width=100) == [
         "0 of 2 attributes are disguised.",
         "Sent in the clear, as they are: column0, column1.",
         "Epsilon of a whole record is infinite, but only since columns are sent in the clear.",
@@ -189,10 +191,11 @@ def test_a_response_that_is_never_sent_has_its_word() -> None:
 def test_attributes_of_the_same_figures_are_told_once_and_those_of_other_priors_apart() -> None:
     design = related([2, 2, 2], [[0], [1], [2]], "4/5")
     values = [NO_YES, ["f", "m"], NO_YES]
-    lines = privacy_report(design, list("abc"), values).lines(full=True)
+    lines = privacy_report(design, list("abc"), values).lines(full=True, width=100)
     assert "a, b and c, by the own response alone (with the values of a; b likewise, value by value as" in lines
     assert sum("'no' is sent by" in line for line in lines) == 1
-    apart = privacy_report(design, list("abc"), values, [None, None, shares("1/10 9/10")]).lines(full=True)
+    priors = [None, None, shares("1/10 9/10")]
+    apart = privacy_report(design, list("abc"), values, priors).lines(full=True, width=100)
     assert "c, by the own response alone:" in apart
 
 

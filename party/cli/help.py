@@ -1,0 +1,32 @@
+"""How `--help` is laid out: at most as wide as the terminal, and broken between words alone."""
+
+import argparse
+import textwrap
+
+from party.cli.screen import columns
+from protocols.layout import wrapped
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Lays out the paragraphs of a command's docstring; lines that are indented there stay as they are."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=columns())
+
+    def format_help(self) -> str:
+        """Return the help; what argparse leaves too long, an option's many choices, goes on in another line."""
+        lines = super().format_help().split("\n")
+        return "\n".join(part for line in lines for part in wrapped(line, self._width, cut=False))
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrapped(" ".join(text.split()), width, 0, cut=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
+        return "\n\n".join("\n".join(_laid_out(paragraph, indent, width)) for paragraph in paragraphs)
+
+
+def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
+    if paragraph.startswith(" "):
+        return [indent + line for line in paragraph.split("\n")]
+    return wrapped(indent + " ".join(paragraph.split()), width, 0, cut=False)
