@@ -1,7 +1,6 @@
 """What our own disguised copy tells of each column, before it leaves."""
 
 from party.printable import printable
-from protocols.privacy.layout import wrapped
 from protocols.privacy.odds import disguised_odds, odds_text
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.two_party.local import Local
@@ -11,4 +10,4 @@ def odds_lines(local: Local, design: MultiGroupDesign) -> list[str]:
     """Return the odds of every column that is sent in this disguise; nothing where nothing is disguised."""
     sent = local.table.attributes[: len(design.sizes)]
     text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))
-    return wrapped(f"Odds of a true value in our copy against any one other: {text}") if text else []
+    return [f"Odds of a true value in our copy against any one other: {text}"] if text else []

@@ -165,7 +165,9 @@ FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round 
 
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
     ended = run_train(pair, method="randomized")
-    agreed, odds, expect, *_ = ended.err.splitlines()
+    measuring, waiting, agreed, odds, expect, *_ = ended.err.splitlines()
+    assert measuring == "measuring this machine"
+    assert re.fullmatch(rf"waiting for alice at {re.escape(pair.listening)}, up to \d+ s", waiting)
     assert odds == ODDS
     assert agreed.startswith("Agreed with alice: randomized")
     assert re.fullmatch(f"Expect {FORECAST}", expect)
