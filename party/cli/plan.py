@@ -6,6 +6,7 @@ from pathlib import Path
 
 from party.cli.notices import tell
 from party.cli.odds import odds_lines
+from party.cli.screen import say, say_all
 from party.compute import available_cpus, make_compute
 from party.config import KEY_FLOOR, read_job, read_party_config
 from party.planning.calibration import calibrate
@@ -51,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     with make_compute(at_home, local.secrets.key) as compute:
         speed = calibrate(local.secrets.key, compute.encryption, workers)
     told = odds_lines(local, design) if design else []
-    print(*told, forecast(sizes, terms, speed, arguments.splits), sep="\n")
-    print(
+    say_all([*told, str(forecast(sizes, terms, speed, arguments.splits))])
+    say(
         "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): "
         "with clean classes there are fewer counts and round trips."
     )
