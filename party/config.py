@@ -7,16 +7,18 @@ key is checked: the error names file, key and legal range.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
 from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
-from party.data.bins import number
-from party.data.columns import EVERY_OTHER, ColumnTreatment
+from party.data.bins import day, number
+from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.texts import MISSING_MARKERS
+from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.identity import check_party_name
 from party.toml import Section, read_toml
@@ -70,6 +72,7 @@ class DataSettings:
     class_column: str | None
     form: Form
     ignore: tuple[str, ...]
+    smallest_value: int = SMALLEST_VALUE
 
 
 @dataclass(frozen=True)
@@ -200,7 +203,8 @@ def _party_name(section: Section, key: str, name: str) -> str:
 
 
 def _data(top: Section) -> DataSettings:
-    data = top.section("data", ("file", "id", "dataset", "class", "separator", "encoding", "missing", "ignore"))
+    keys = ("file", "id", "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
+    data = top.section("data", keys)
     name = data.text("file")
     if "\0" in name:
         raise data.error("file", "holds a NUL character")
@@ -212,6 +216,7 @@ def _data(top: Section) -> DataSettings:
         class_column=data.text("class", None),
         form=_form(data),
         ignore=data.texts("ignore", ()),
+        smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
     )
     for key, column in (("id", settings.id_column), ("class", settings.class_column)):
         if column in settings.ignore:
@@ -235,12 +240,13 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     for name in columns.names:
         if name == data.id_column or name in data.ignore:
             raise columns.error(name, "this column is no attribute ([data] id or ignore)")
-        treatments[name] = _treatment(columns, name)
-    return ColumnSettings(treatments, treatments.pop(EVERY_OTHER, ColumnTreatment()))
+        treatments[name] = _treatment(columns, name, data.smallest_value)
+    others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
+    return ColumnSettings(treatments, others)
 
 
-def _treatment(columns: Section, name: str) -> ColumnTreatment:
-    section = columns.section(name, ("bins", "max_values", "missing", "not_missing"))
+def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
+    section = columns.section(name, ("bins", "max_values", "missing", "not_missing", "smallest_value"))
     bins = section.raw("bins", None)
     if isinstance(bins, list):
         bins = tuple(_edge(section, edge) for edge in bins)
@@ -250,18 +256,21 @@ def _treatment(columns: Section, name: str) -> ColumnTreatment:
     if type(max_values) not in (int, type(None)):
         raise section.error("max_values", "must be an integer")
     missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in")
+    smallest = section.integer("smallest_value", 1, MOST_SMALLEST_VALUE, smallest_value)
     try:
-        return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()))
+        return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()), smallest)
     except ConfigError as error:
         raise columns.error(name, str(error)) from None
 
 
-def _edge(section: Section, edge: object) -> Decimal:
-    if isinstance(edge, Decimal):
+def _edge(section: Section, edge: object) -> Decimal | date:
+    if isinstance(edge, Decimal) or type(edge) is date:
         return edge
     if type(edge) in (int, str) and (value := number(str(edge))) is not None:
         return value
-    raise section.error("bins", "the edges must be numbers")
+    if isinstance(edge, str) and (ordinal := day(edge)) is not None:
+        return date.fromordinal(int(ordinal))
+    raise section.error("bins", "the edges must be numbers, or dates such as 2024-12-31")
 
 
 def _disguise(section: Section) -> DisguiseSettings:

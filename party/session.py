@@ -112,8 +112,8 @@ def _check_groups(local: Local, config: PartyConfig) -> None:
         grouped = [local.table.attributes[column] for group in local.groups for column in group]
         worst = max(grouped, key=lambda attribute: attribute.size)
         raise ConfigError(
-            f"{config.path}: the column {worst.name!r} has {worst.size} values, and {error}. Under [columns] give it "
-            'fewer: bins = "quantiles:4" for numbers, max_values = 4 for categories'
+            f'{config.path}: [columns] {worst.name}: give it fewer values, by bins = "quantiles:4" (numbers) or '
+            f"max_values = 4 (categories): it has {worst.size}, and {error}"
         ) from None
 
 

@@ -12,15 +12,18 @@ id = "id"                  # column that says which record is whose: both partie
 # separator = ";"          # between columns (default: found out, as the encoding is)
 # encoding = "cp1252"
 # missing = ["?", "NA"]    # texts that mean a missing cell, besides an empty one (default: ?, -, NA, null and more)
-# ignore = []              # columns to leave out
+# ignore = []              # columns to leave out, such as names and addresses
+# smallest_value = 10      # a value that fewer records hold is never named to the other party
 
 # How columns become attributes with few values: the fewer, the faster and the better hidden.
-#   bins        "median-of-range", "quantiles:4", or edges such as [18, 65]
-#   max_values  keep the commonest values, the others become "other"
-#   missing     "value" (a value of its own), "majority", "refuse", or a text to fill in
-#   not_missing texts that are values here, though they mean a missing cell elsewhere: ["NA"] for Namibia
+#   bins            of numbers "median-of-range", "quantiles:4", or edges such as [18, 65];
+#                   of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]
+#   max_values      keep the commonest values, the others become "other"; bins join their neighbours
+#   missing         "value" (a value of its own), "majority", "refuse", or a text to fill in
+#   not_missing     texts that are values here, though they mean a missing cell elsewhere: ["NA"] for Namibia
+#   smallest_value  rarer values become "other", rarer bins join their neighbours (default: as in [data])
 [columns]
-# "*" = {{ max_values = 8 }}                # every column that is not named
+# "*" = {{ max_values = 8 }}                # every column that is not named; numbers among them are binned
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 

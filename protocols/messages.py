@@ -41,6 +41,10 @@ class Greeting(Message):
 class Share(Message):
     """One party's part of the joint schema, and keyed digests of the record ids: as they are, and in one spelling.
 
+    The values are those that many records hold: what fewer than the owner's `smallest_value` (10) hold is merged before
+    the run, and edges of bins that depend on the data are rounded. Of a column whose values are merged the other side
+    learns that there are such. A value's absence tells that few or none hold it.
+
     The digests show whether both sides hold the same ids, or the same people in another spelling. Whoever can guess the
     whole list, the second time but for case, blanks, accents' form and leading zeros, can confirm the guess; of a part
     of the list or of one id they tell nothing.

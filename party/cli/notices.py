@@ -9,4 +9,4 @@ from party.printable import printable
 def tell(notices: Iterable[str]) -> None:
     """Print notices; what cannot be printed of a name is written as escapes."""
     for notice in notices:
-        print(f"cotally: note: {printable(notice)}", file=sys.stderr)
+        print(f"cotally: note: {printable(notice)}", file=sys.stderr, flush=True)

@@ -1,23 +1,32 @@
-"""Numbers, the bins that they fall in, and the bins' labels, all exact.
+"""Numbers and days, the bins that they fall in, and the bins' labels, all exact.
 
 With edges `e_1 < … < e_k` the bins are `x <= e_1`, `e_i < x <= e_(i+1)` and `x > e_k`; their labels,
-`<= 53.5`, `(20, 35.5]` and `> 53.5`, can be read back. DESIGN 3; the papers bin at the median of the range.
+`<= 53.5`, `(20, 35.5]`, `> 53.5` or `> 2024-12-31`, can be read back. Bins that have been merged with their neighbours
+are such bins too. DESIGN 3; the papers bin at the median of the range.
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from decimal import Context, Decimal, Inexact
+from bisect import bisect_left, bisect_right
+from calendar import monthrange
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
+PERIODS = ("year", "quarter", "month")
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
-_EDGE = r"(-?\d+(?:\.\d+)?)"
-_OUTER = re.compile(rf"(<=|>) {_EDGE}", re.ASCII)
-_INNER = re.compile(rf"\({_EDGE}, {_EDGE}\]", re.ASCII)
+_TIME = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_DAY = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
+_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})", re.ASCII)
+_EDGE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_ISO = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_OUTER = re.compile(r"(<=|>) (\S+)")
+_INNER = re.compile(r"\((\S+), (\S+)\]")
 _EXACT = Context(prec=500, traps=[Inexact])  # two numbers' sum has at most 2 · (99 + MAX_NUMBER) digits
 
 
@@ -30,18 +39,98 @@ def number(text: str) -> Decimal | None:
     return Decimal(text) if len(text) <= MAX_NUMBER and _NUMBER.fullmatch(text) else None
 
 
-def edges_of(bins: str | Sequence[Decimal], counts: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
+def day(text: str) -> Decimal | None:
+    """Return the number of the day that a text plainly names, or None.
+
+    It is written 2024-05-31, with a time or without, which is left out, or 31.5.2024. Others are read in two ways: of
+    5/6/2024 some take the month first, others the day.
+
+    >>> day("2024-05-31 23:59:59") == day("31.5.2024"), day("2024-02-30")
+    (True, None)
+    """
+    if match := _DAY.fullmatch(text):
+        year, month, of_month = map(int, match.groups())
+    elif match := _DAY_FIRST.fullmatch(text):
+        of_month, month, year = map(int, match.groups())
+    else:
+        return None
+    try:
+        return Decimal(date(year, month, of_month).toordinal())
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What bins may be made of: what to call a cell, how it is read, and how an edge is written and read back."""
+
+    called: str
+    read: Callable[[str], Decimal | None]
+    write: Callable[[Decimal], str]
+    read_back: Callable[[str], Decimal | None]
+
+
+def _plain(value: Decimal) -> str:
+    """Write a number without exponent and without idle zeros."""
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if value == 0 else text
+
+
+def _plain_back(text: str) -> Decimal | None:
+    return Decimal(text) if _EDGE.fullmatch(text) else None
+
+
+def _iso(value: Decimal) -> str:
+    return date.fromordinal(int(value)).isoformat()
+
+
+def _iso_back(text: str) -> Decimal | None:
+    return day(text) if _ISO.fullmatch(text) else None
+
+
+NUMBERS = Scale("a plain number", number, _plain, _plain_back)
+DAYS = Scale("a date such as 2024-05-31", day, _iso, _iso_back)
+
+
+def scale_of(bins: str | Sequence[Decimal] | Sequence[date]) -> Scale:
+    """Return what bins of this kind are made of."""
+    dated = bins in PERIODS if isinstance(bins, str) else isinstance(bins[0], date)
+    return DAYS if dated else NUMBERS
+
+
+def edges_of(
+    bins: str | Sequence[Decimal] | Sequence[date], counts: Mapping[Decimal, int], smallest: int = 1
+) -> tuple[Decimal, ...]:
     """Return the edges that bins of this kind have.
 
+    An edge that depends on the numbers tells no more than needed: the ends of a range are those without the
+    `smallest - 1` outermost records, and an edge is the roundest number that can be had by moving fewer than
+    `smallest` records across it. So it is no record's own number, but one that many hold or one that is round.
+
     Args:
-        bins: "median-of-range", "quantiles:4" (any number of quantiles) or the edges themselves.
+        bins: "median-of-range", "quantiles:4" (any number of quantiles), "year", "quarter", "month", or the edges.
         counts: How often each number occurs; at least one where the edges depend on it.
+        smallest: So many records can hide each other; 1 for exact edges.
     """
     if not isinstance(bins, str):
-        return tuple(bins)
+        return tuple(Decimal(edge.toordinal()) if isinstance(edge, date) else edge for edge in bins)
+    if bins in PERIODS:
+        return _period_ends(bins, counts)
     if bins == MEDIAN:
-        return (_EXACT.divide(_EXACT.add(min(counts), max(counts)), Decimal(2)),)
-    return _quantiles(int(bins.partition(":")[2]), counts)
+        low, high = _nth(sorted(counts), counts, smallest), _nth(sorted(counts, reverse=True), counts, smallest)
+        edges: tuple[Decimal, ...] = (_EXACT.divide(_EXACT.add(low, high), Decimal(2)),)
+    else:
+        edges = _quantiles(int(bins.partition(":")[2]), counts)
+    return edges if smallest == 1 else _rounded(edges, counts, smallest)
+
+
+def _nth(values: Sequence[Decimal], counts: Mapping[Decimal, int], n: int) -> Decimal:
+    """Return the number of the n-th record in this order of numbers, or of the last one."""
+    for value, records in zip(values, accumulate(counts[value] for value in values), strict=True):
+        if records >= n:
+            return value
+    return values[-1]
 
 
 def _quantiles(parts: int, counts: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
@@ -61,13 +150,52 @@ def _quantiles(parts: int, counts: Mapping[Decimal, int]) -> tuple[Decimal, ...]
     return tuple(edges) or (largest,)
 
 
-def bin_labels(edges: Sequence[Decimal]) -> tuple[str, ...]:
+def _period_ends(period: str, days: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
+    """Return the last days of the periods that hold a record, but for the latest one, unless there is no other."""
+    months = {"year": 12, "quarter": 3, "month": 1}[period]
+    ends = set()
+    for ordinal in days:
+        on = date.fromordinal(int(ordinal))
+        last = (on.month + months - 1) // months * months
+        ends.add(Decimal(date(on.year, last, monthrange(on.year, last)[1]).toordinal()))
+    return tuple(sorted(ends)[:-1]) or tuple(ends)
+
+
+def _rounded(edges: Sequence[Decimal], counts: Mapping[Decimal, int], smallest: int) -> tuple[Decimal, ...]:
+    """Return each edge as round as moving fewer than `smallest` records across it allows."""
+    values = sorted(counts)
+    below = list(accumulate(counts[value] for value in values))
+    rounded = set()
+    for edge in edges:
+        at = bisect_right(values, edge) - 1
+        if not 0 <= at < len(values) - 1:
+            rounded.add(edge)  # all records are on one side of it
+            continue
+        first = bisect_right(below, below[at] - smallest)
+        last = min(bisect_left(below, below[at] + smallest), len(values) - 1)
+        rounded.add(_roundest(edge, values[first], values[last]))
+    return tuple(sorted(rounded))
+
+
+def _roundest(edge: Decimal, low: Decimal, high: Decimal) -> Decimal:
+    """Return the multiple of the greatest power of ten in `low <= x < high` that is nearest to the edge within."""
+    power = max(edge.adjusted(), low.adjusted(), high.adjusted()) + 1
+    while True:
+        scaled = edge.scaleb(-power, _EXACT)
+        found = [scaled.to_integral_value(rounding).scaleb(power, _EXACT) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
+        inside = [value for value in found if low <= value < high]
+        if inside:
+            return min(inside, key=lambda value: abs(_EXACT.subtract(value, edge)))
+        power -= 1
+
+
+def bin_labels(edges: Sequence[Decimal], scale: Scale = NUMBERS) -> tuple[str, ...]:
     """Return the labels of all bins, lowest first.
 
     >>> bin_labels([Decimal("20"), Decimal("35.50")])
     ('<= 20', '(20, 35.5]', '> 35.5')
     """
-    texts = [_plain(edge) for edge in edges]
+    texts = [scale.write(edge) for edge in edges]
     inner = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return (f"<= {texts[0]}", *inner, f"> {texts[-1]}")
 
@@ -79,30 +207,32 @@ def bin_of(edges: Sequence[Decimal], value: Decimal) -> int:
 
 def is_bin_label(text: str) -> bool:
     """Tell whether a text reads as the label of a bin."""
-    return bool(_OUTER.fullmatch(text) or _INNER.fullmatch(text))
+    return any(_range_of(text, scale) is not None for scale in (NUMBERS, DAYS))
 
 
-def bin_label_of(labels: tuple[str, ...], value: Decimal) -> str | None:
-    """Return the label among these whose bin holds the number."""
-    return next((label for label, low, high in _bins(labels) if low < value <= high), None)
+def bin_label_of(labels: tuple[str, ...], text: str) -> str | None:
+    """Return the label among these whose bin holds the number or the day that a text is."""
+    for scale in (NUMBERS, DAYS):
+        value = scale.read(text)
+        if value is not None:
+            return next((label for label, low, high in _bins(labels, scale) if low < value <= high), None)
+    return None
 
 
 @lru_cache(maxsize=1024)
-def _bins(labels: tuple[str, ...]) -> tuple[tuple[str, Decimal, Decimal], ...]:
+def _bins(labels: tuple[str, ...], scale: Scale) -> tuple[tuple[str, Decimal, Decimal], ...]:
     """Read the labels that are those of bins: label, lower and upper edge."""
-    result = []
-    for label in labels:
-        if match := _INNER.fullmatch(label):
-            result.append((label, Decimal(match[1]), Decimal(match[2])))
-        elif match := _OUTER.fullmatch(label):
-            edge = Decimal(match[2])
-            below = match[1] == "<="
-            result.append((label, *((Decimal("-inf"), edge) if below else (edge, Decimal("inf")))))
-    return tuple(result)
+    ranges = [(label, _range_of(label, scale)) for label in labels]
+    return tuple((label, *ends) for label, ends in ranges if ends is not None)
 
 
-def _plain(value: Decimal) -> str:
-    """Write a number without exponent and without idle zeros."""
-    text = format(value, "f")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if value == 0 else text
+def _range_of(label: str, scale: Scale) -> tuple[Decimal, Decimal] | None:
+    """Return the edges between which a bin lies, if this is the label of one."""
+    if match := _INNER.fullmatch(label):
+        low, high = scale.read_back(match[1]), scale.read_back(match[2])
+        return None if low is None or high is None else (low, high)
+    if match := _OUTER.fullmatch(label):
+        edge = scale.read_back(match[2])
+        if edge is not None:
+            return (Decimal("-inf"), edge) if match[1] == "<=" else (edge, Decimal("inf"))
+    return None

@@ -3,124 +3,97 @@
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
 
-import re
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data.bins import MEDIAN, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
+from party.data.bins import Scale, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number, scale_of
 from party.data.frame import Column
+from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.texts import value_of
-from party.errors import ConfigError
+from party.data.treatment import ColumnTreatment
 from protocols.tables.schema import MAX_DOMAIN
 
 MISSING = "missing"
-OTHER = "other"
 EVERY_OTHER = "*"
-
-_QUANTILES = re.compile(r"quantiles:([1-9]\d{0,2})", re.ASCII)
-
-
-@dataclass(frozen=True)
-class ColumnTreatment:
-    """What the owner does to a column before anybody sees it: it bins, then fills in, then merges.
-
-    Args:
-        bins: None (the texts are the values), "median-of-range", "quantiles:K", or edges in rising order.
-        max_values: At most so many values remain; the rarest become "other". None for any number.
-        missing: "value" (a value of its own, labelled "missing"), "majority" (the commonest value), "refuse",
-            or a text to fill in.
-        not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
-
-    Raises:
-        ConfigError: One of them is out of its range.
-    """
-
-    bins: str | tuple[Decimal, ...] | None = None
-    max_values: int | None = None
-    missing: str = "value"
-    not_missing: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if isinstance(self.bins, str):
-            self._check_kind(self.bins)
-        elif self.bins is not None:
-            self._check_edges(self.bins)
-        if self.max_values is not None and not 2 <= self.max_values <= MAX_DOMAIN:
-            raise ConfigError(f"max_values must be 2 to {MAX_DOMAIN}")
-        if not self.missing:
-            raise ConfigError("missing must be 'value', 'majority', 'refuse' or a text to fill in")
-
-    def _check_kind(self, bins: str) -> None:
-        match = _QUANTILES.fullmatch(bins)
-        if bins != MEDIAN and not (match and 2 <= int(match[1]) <= MAX_DOMAIN):
-            raise ConfigError(
-                f"bins must be {MEDIAN!r}, 'quantiles:K' with K from 2 to {MAX_DOMAIN}, or a list of edges"
-            )
-
-    def _check_edges(self, edges: tuple[Decimal, ...]) -> None:
-        if not 1 <= len(edges) < MAX_DOMAIN:
-            raise ConfigError(f"bins must have 1 to {MAX_DOMAIN - 1} edges")
-        if any(isinstance(edge, float) or number(str(edge)) is None for edge in edges):
-            raise ConfigError("the edges of bins must be decimal numbers")
-        if any(low >= high for low, high in pairwise(edges)):
-            raise ConfigError("the edges of bins must rise")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreatedColumn:
-    """Values in domain order, a code for each record, and the value that missing cells have, if any."""
+    """A column as an attribute.
+
+    Args:
+        values: In domain order.
+        codes: Of each record.
+        missing_label: The value that missing cells have, if any.
+        remarks: What became of values that too few records hold, for the owner alone.
+        absorbed: Whether a value that enough records hold had to take in some that too few hold.
+    """
 
     values: tuple[str, ...]
     codes: NDArray[np.uint8]
     missing_label: str | None
+    remarks: tuple[str, ...] = ()
+    absorbed: bool = False
 
     def __repr__(self) -> str:
         return f"<TreatedColumn {len(self.codes)} x {len(self.values)}>"
 
 
+@dataclass
+class _Labels:
+    """The label of each text, the labels in domain order with their frequencies, and what to say of them."""
+
+    of: dict[str | None, str]
+    frequency: dict[str, int]
+    remarks: list[str] = field(default_factory=list)
+    absorbed: bool = False
+
+
 def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
     """Apply the treatment.
 
-    The domain is in rising order: all bins, the empty ones too; else as numbers, if all texts are numbers;
-    else as text. Then come the text to fill in, where it is new, then "other", then "missing".
+    The domain is in rising order: bins; else as numbers, if all texts are numbers; else as text. Then come the text to
+    fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value` records,
+    unless it is the only one: rare bins join their neighbours, rare texts become "other", and too few missing cells
+    that find no "other" count as the commonest value.
 
     Args:
         column: As read.
         treatment: See there.
 
     Raises:
-        DataError: A cell is missing where that is refused, or not a number where it is binned; a value has
+        DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has
             the name of a label that is made here; or there are too many values.
     """
     index = {text: position for position, text in enumerate(dict.fromkeys(column.cells))}
     positions = np.fromiter(map(index.__getitem__, column.cells), np.intp, len(column.cells))
     tally = dict(zip(index, np.bincount(positions).tolist(), strict=True))
     present = {text: n for text, n in tally.items() if text is not None}
-    absent = [text for text in tally if text is None]
+    missing = tally.get(None, 0)
 
-    labels, frequency = _labelled(column, treatment, present)
-    filler = _filler(column, treatment, absent, frequency)
-    if filler is not None:
-        labels |= dict.fromkeys(absent, filler)
-        frequency[filler] = frequency.get(filler, 0) + sum(tally[text] for text in absent)
-    merged = _merged(column, treatment, frequency)
-    values = [value for value in frequency if value not in merged]
-    missing_is_last = treatment.missing == "value" and filler in values
+    labels = _labelled(column, treatment, present, missing)
+    filler = _fill_in(column, treatment, missing, labels)
+    merged = _merge(column, treatment, labels)
+    values = [value for value in labels.frequency if value not in merged]
+    missing_is_last = treatment.missing == "value" and filler == MISSING and MISSING in values
     if merged:
         values.insert(len(values) - missing_is_last, OTHER)
     if len(values) > MAX_DOMAIN:
-        raise column.error(f"it has {len(values)} values, {MAX_DOMAIN} are possible: bin it or set max_values")
+        raise column.error(
+            f"set max_values = 4, give it bins, or list it under ignore: it has {len(values)} values, {MAX_DOMAIN} are "
+            "possible"
+        )
 
     code = {value: position for position, value in enumerate(values)}
     code |= dict.fromkeys(merged, len(values) - 1 - missing_is_last)
-    codes = np.array([code[labels[text]] for text in index], dtype=np.uint8)[positions]
-    return TreatedColumn(tuple(values), codes, OTHER if filler in merged else filler)
+    codes = np.array([code[labels.of[text]] for text in index], dtype=np.uint8)[positions]
+    missing_label = OTHER if filler in merged else filler
+    return TreatedColumn(tuple(values), codes, missing_label, tuple(labels.remarks), labels.absorbed)
 
 
 def label_of(values: tuple[str, ...], text: str | None, missing_label: str | None = None) -> str | None:
@@ -138,36 +111,45 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
         return next((label for label in (missing_label, MISSING, OTHER) if label in values), None)
     if text in values:
         return text
-    value = number(text)
-    label = None if value is None else bin_label_of(values, value)
-    return label or (OTHER if OTHER in values else value_of(values, text))
+    return bin_label_of(values, text) or (OTHER if OTHER in values else value_of(values, text))
 
 
-def _labelled(
-    column: Column, treatment: ColumnTreatment, present: Mapping[str, int]
-) -> tuple[dict[str | None, str], dict[str, int]]:
-    """Return the label of each text, and the labels in domain order with their frequencies."""
+def _labelled(column: Column, treatment: ColumnTreatment, present: Mapping[str, int], missing: int) -> _Labels:
+    """Label each text by itself, or by its bin."""
     if treatment.bins is None:
-        return {text: text for text in present}, {text: present[text] for text in _in_order(present)}
-    numbers = {text: _number(column, text) for text in present}
-    if not numbers and isinstance(treatment.bins, str):
-        raise column.error("the column is binned and has no number")
+        return _Labels({text: text for text in present}, {text: present[text] for text in _in_order(present)})
+    scale = scale_of(treatment.bins)
+    read = {text: _read(column, scale, text) for text in present}
+    if not read and isinstance(treatment.bins, str):
+        raise column.error("the column is binned, and all cells are missing")
     counts: Counter[Decimal] = Counter()
-    for text, value in numbers.items():
+    for text, value in read.items():
         counts[value] += present[text]
-    edges = edges_of(treatment.bins, counts)
-    bins = bin_labels(edges)
-    labels: dict[str | None, str] = {text: bins[bin_of(edges, value)] for text, value in numbers.items()}
-    frequency = dict.fromkeys(bins, 0)
-    for text, n in present.items():
-        frequency[labels[text]] += n
-    return labels, frequency
+    smallest = treatment.smallest_value
+    asked = edges_of(treatment.bins, counts, smallest)
+    sizes = _sizes(asked, counts)
+    own_value = treatment.missing == "value" and missing >= smallest
+    most = None if treatment.max_values is None else max(2, treatment.max_values - own_value)
+    edges = joined_bins(asked, sizes, smallest, most)
+    bins = bin_labels(edges, scale) if edges else (OTHER,)
+    of: dict[str | None, str] = {text: bins[bin_of(edges, value)] for text, value in read.items()}
+    labels = _Labels(of, dict(zip(bins, _sizes(edges, counts), strict=True)), absorbed=not edges)
+    if smallest > 1 and min(sizes) < smallest:
+        labels.remarks.append(f"bins of fewer than {smallest} records have joined their neighbours")
+    return labels
 
 
-def _number(column: Column, text: str) -> Decimal:
-    value = number(text)
+def _sizes(edges: Sequence[Decimal], counts: Mapping[Decimal, int]) -> list[int]:
+    sizes = [0] * (len(edges) + 1)
+    for value, n in counts.items():
+        sizes[bin_of(edges, value)] += n
+    return sizes
+
+
+def _read(column: Column, scale: Scale, text: str) -> Decimal:
+    value = scale.read(text)
     if value is None:
-        raise column.error("the cell is not a plain number, and the column is binned", column.cells.index(text))
+        raise column.error(f"the cell is not {scale.called}, and the column is binned", column.cells.index(text))
     return value
 
 
@@ -179,37 +161,64 @@ def _in_order(texts: Collection[str]) -> list[str]:
     return sorted(texts, key=lambda text: (numbers[text], text))
 
 
-def _filler(
-    column: Column, treatment: ColumnTreatment, absent: Collection[str | None], frequency: Mapping[str, int]
-) -> str | None:
-    """Return the label that missing cells get; None where there are none and no label stands for them."""
+def _fill_in(column: Column, treatment: ColumnTreatment, missing: int, labels: _Labels) -> str | None:
+    """Label the missing cells, and return their label; None where there are none and no label stands for them."""
+    filler = _filler(column, treatment, missing, labels.frequency)
+    if filler is None:
+        return None
+    if filler not in labels.frequency and _finds_no_company(treatment, missing, labels.frequency):
+        filler = _commonest(labels.frequency)
+        labels.absorbed = True
+        labels.remarks.append(f"too few cells are missing ({missing}) for a value of their own: taken as the commonest")
+    labels.of[None] = filler
+    labels.frequency[filler] = labels.frequency.get(filler, 0) + missing
+    return filler
+
+
+def _finds_no_company(treatment: ColumnTreatment, missing: int, frequency: Mapping[str, int]) -> bool:
+    """Tell whether missing cells are too few for a value of their own, and no other value becomes "other"."""
+    if missing >= treatment.smallest_value or not frequency or OTHER in frequency:
+        return False
+    return not merged_labels(frequency, treatment.smallest_value, treatment.max_values).labels
+
+
+def _commonest(frequency: Mapping[str, int]) -> str:
+    return min(frequency, key=lambda value: (-frequency[value], value))
+
+
+def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency: Mapping[str, int]) -> str | None:
+    """Return the label that missing cells would get, however few they are."""
     if treatment.missing == "majority":
         if not any(frequency.values()):
             raise column.error("all cells are missing: there is no commonest value to fill in")
-        return min(frequency, key=lambda value: (-frequency[value], value))
+        return _commonest(frequency)
     if treatment.missing == "value":
-        if absent and MISSING in frequency:
+        if missing and MISSING in frequency:
             raise column.error(f"a value is named {MISSING!r}, and cells are missing: set missing to another text")
-        return MISSING if absent else None
+        return MISSING if missing else None
     if treatment.missing == "refuse":
-        if absent:
-            raise column.error("the cell is missing", min(map(column.cells.index, absent)))
+        if missing:
+            raise column.error("the cell is missing", column.cells.index(None))
         return None
     filler = treatment.missing
     if treatment.bins is not None:
         filler = label_of(tuple(frequency), filler) or filler
         if is_bin_label(filler) and filler not in frequency:
             raise column.error("the text to fill in reads as a bin that is not one of the column's")
-    return filler if absent or filler in frequency else None
+    return filler if missing or filler in frequency else None
 
 
-def _merged(column: Column, treatment: ColumnTreatment, frequency: Mapping[str, int]) -> frozenset[str]:
-    """Return the rarest values, which become "other"; of equally rare ones the last in order of text."""
-    if treatment.max_values is None or len(frequency) <= treatment.max_values:
-        return frozenset()
-    if OTHER in frequency:
-        raise column.error(f"a value is named {OTHER!r}, and rare values are merged under that name")
-    ranked = sorted(frequency, key=lambda value: (-frequency[value], value))
-    if treatment.bins is None and any(map(is_bin_label, ranked)):
-        raise column.error("a value reads as the label of a bin, and rare values are merged")
-    return frozenset(ranked[treatment.max_values - 1 :])
+def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> frozenset[str]:
+    """Return the labels that become "other", and say what is worth saying of them."""
+    merged = merged_labels(labels.frequency, treatment.smallest_value, treatment.max_values)
+    kept = tuple(value for value in labels.frequency if value not in merged.labels)
+    if treatment.bins is None and any(bin_label_of(kept, text) for text in merged.labels):
+        raise column.error("a value reads as the label of a bin, and numbers in it are merged")
+    if merged.rare:
+        labels.remarks.append(
+            f"values that fewer than {treatment.smallest_value} records hold ({merged.rare}) have become {OTHER!r}"
+        )
+    labels.absorbed |= merged.absorbed or not kept
+    if len(kept) + bool(merged.labels) == 1:
+        labels.remarks.append("one value is left, which tells nothing")
+    return merged.labels

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data.columns import EVERY_OTHER, ColumnTreatment, treat
+from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.looks import automatic, check_no_identifier, look_at, remark
 from party.data.reader import read_frame
+from party.data.treatment import ColumnTreatment
 from party.errors import ConfigError, DataError
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -63,20 +65,27 @@ def read_share(
         party: Its owner's name.
         id_column: The column that says which record is whose; no attribute.
         class_name: The class column; None if the file has none.
-        treatments: By column name; "*" stands for every other attribute, which else keeps its texts. A class
-            that is not named must have no missing cell.
+        treatments: By column name; "*" stands for every other attribute, which else keeps its texts. Numbers that are
+            not named are binned, unless they are so few that they may be codes. A class that is not named must have no
+            missing cell, and its smallest value is that of "*".
         ignore: Columns to leave out.
         form: What is declared about the file. Ids are taken as they are, whatever marks a missing cell elsewhere.
 
     Raises:
         ConfigError: One column is given two parts.
-        DataError: The file, a column name or a cell cannot be used.
+        DataError: The file, a column name or a cell cannot be used; a column names records; or too few records hold a
+            value of the class.
     """
     frame = read_frame(path, form)
-    plans = _plans(frame, id_column, class_name, treatments or {}, ignore)
+    given = treatments or {}
+    plans = _plans(frame, id_column, class_name, given, ignore)
     ids = distinct_ids(frame.ids(id_column))
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
-    treated = {name: treat(read[name], plan) for name, plan in plans.items()}
+    treated, remarks = {}, []
+    for name, plan in plans.items():
+        listed = name in given or name == class_name
+        treated[name], said = _treated(read[name], plan, listed, name == class_name)
+        remarks += [f"column {name!r}: {'; '.join(said)}"] * bool(said)
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     class_attribute = None if class_name is None else columns[-1]
     order = sorted(range(len(ids)), key=ids.__getitem__)
@@ -86,8 +95,27 @@ def read_share(
         Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
         class_attribute,
         {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
-        (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()])),
+        (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks),
     )
+
+
+def _treated(column: Column, given: ColumnTreatment, listed: bool, is_class: bool) -> tuple[TreatedColumn, list[str]]:
+    """Treat a column that names no records, and return what its owner should know.
+
+    Raises:
+        DataError: See `read_share`.
+    """
+    looks = look_at(column)
+    treatment = given if listed else automatic(looks, given)
+    check_no_identifier(looks, treatment, *(["predict another column"] * is_class))
+    treated = treat(column, treatment)
+    if is_class and treated.absorbed:
+        raise column.error(
+            f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
+            "other values: these are too few to be told or put together"
+        )
+    own = remark(looks, treatment, given)
+    return treated, [*([own] if own else []), *treated.remarks]
 
 
 def _plans(
@@ -106,7 +134,8 @@ def _plans(
     others = treatments.get(EVERY_OTHER, ColumnTreatment())
     plans = {name: treatments.get(name, others) for name in frame.columns if name not in special}
     if class_name is not None:
-        plans[class_name] = treatments.get(class_name, ColumnTreatment(missing="refuse"))
+        usual = ColumnTreatment(missing="refuse", smallest_value=others.smallest_value)
+        plans[class_name] = treatments.get(class_name, usual)
     if not plans:
         raise DataError("no column is left but the id", path=frame.path)
     return plans

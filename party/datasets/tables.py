@@ -1,6 +1,7 @@
 """An embedded data set as a table of codes, for experiments that need no files."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from protocols.tables.table import Table
 
 
 def load_table(name: str, records: int | None = None, treatments: Mapping[str, ColumnTreatment] | None = None) -> Table:
-    """Return the first records of a data set; the class is last.
+    """Return the first records of a data set; the class is last. The data are public: rare values are named.
 
     Args:
         name: Of the data set.
@@ -29,7 +30,7 @@ def load_table(name: str, records: int | None = None, treatments: Mapping[str, C
     frame = frame_of(Path(name), dataset.columns, list(zip(*rows, strict=True)))
     attributes, codes = [], []
     for column in order:
-        treated = treat(frame.column(column), chosen.get(column, ColumnTreatment()))
+        treated = treat(frame.column(column), replace(chosen.get(column, ColumnTreatment()), smallest_value=1))
         attributes.append(Attribute(name, column, treated.values))
         codes.append(treated.codes)
     return Table(tuple(attributes), np.column_stack(codes))

@@ -1,10 +1,11 @@
 """The two tables of a demo: a data set whose columns are dealt to two parties, or two files of the user's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from party.data import ColumnTreatment, Frame, distinct_ids, read_frame
 from party.data.bins import MEDIAN, number
+from party.data.looks import look_at
 from party.datasets import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
@@ -37,13 +38,14 @@ class Half:
 
 @dataclass(frozen=True, repr=False)
 class Halves:
-    """Both parties' tables over the same records."""
+    """Both parties' tables over the same records; `notices` tell what was left out of them."""
 
     name: str
     class_name: str
     id_column: str
     ids: Sequence[str]
     of: Mapping[str, Half] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Halves of {self.name}: {len(self.ids)} records>"
@@ -104,8 +106,24 @@ def read_own(files: OwnFiles) -> Halves:
         ids, rows = _lined_up_by_order(frames)
     else:
         ids, rows = _lined_up_by_ids(frames, id_column)
-    halves = {party: _own_half(frame, files.class_name, id_column, rows[party]) for party, frame in frames.items()}
-    return Halves(printable(f"{files.alice.stem} + {files.bob.stem}"), files.class_name, id_column or ID, ids, halves)
+    special = (id_column, files.class_name)
+    names = {party: [n for n in frame.columns if not _identifies(frame, n, special)] for party, frame in frames.items()}
+    notices = tuple(
+        f"{party}: column {name!r}: left out, since its cells nearly all differ, as in an identifier"
+        for party, frame in frames.items()
+        for name in frame.columns
+        if name not in names[party]
+    )
+    for left in names.values():
+        left[:] = [name for name in left if name != id_column]
+    halves = {party: _own_half(frame, names[party], files.class_name, rows[party]) for party, frame in frames.items()}
+    name = printable(f"{files.alice.stem} + {files.bob.stem}")
+    return Halves(name, files.class_name, id_column or ID, ids, halves, notices)
+
+
+def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:
+    looks = look_at(frame.column(name))
+    return name not in special and looks.kind != "numbers" and looks.nearly_all_differ
 
 
 def _id_column(files: OwnFiles, frames: Mapping[str, Frame]) -> str | None:
@@ -149,8 +167,7 @@ def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[
     return list(ids), {party: [positions[party][text] for text in ids] for party in PARTIES}
 
 
-def _own_half(frame: Frame, class_name: str, id_column: str | None, rows: Sequence[int]) -> Half:
-    names = [name for name in frame.columns if name != id_column]
+def _own_half(frame: Frame, names: Sequence[str], class_name: str, rows: Sequence[int]) -> Half:
     columns = {name: [cells[row] for row in rows] for name, cells in _texts(frame, names).items()}
     treatments = {name: _usual_treatment(cells) for name, cells in columns.items() if name != class_name}
     return Half(columns, treatments, class_name in columns)

@@ -104,6 +104,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         'file = "data.csv"',
         f"id = {toml_text(halves.id_column)}",
         f"dataset = {toml_text(halves.name)}",
+        f"smallest_value = {options.smallest_value}",
         *([f"class = {toml_text(halves.class_name)}"] if half.holds_class else []),
         "",
         "[columns]",

@@ -5,6 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.config import ALL, ENGINES, HALF, KEY_CEILING, KEY_FLOOR
+from party.data.treatment import SMALLEST_VALUE
 from party.toml import exact_number
 from protocols.errors import InputError
 
@@ -38,6 +39,7 @@ class DemoOptions:
         out: The folder.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
+        smallest_value: A value that fewer records hold is not named.
 
     Raises:
         InputError: One of them is out of its range.
@@ -55,6 +57,7 @@ class DemoOptions:
     out: Path
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
+    smallest_value: int = SMALLEST_VALUE
 
     def __post_init__(self) -> None:
         legal = (

@@ -97,12 +97,13 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
     with fresh_folder(options.out) as staged:
         display.show(Progress("making both parties' keys", 0, 0))
         write_parties(staged, halves, options, port)
-        parties = {party: _load(staged, party, options) for party in PARTIES}
+        notices = list(halves.notices)
+        parties = {party: _load(staged, party, options, notices) for party in PARTIES}
         display.show(Progress("growing the plain tree", 0, 0))
         demo = _Demo(options, halves, parties)
         write_run(staged / RUN, demo.report)
     display.finish()
-    for line in _introduction(demo, halves):
+    for line in (*_introduction(demo, halves), *notices):
         say(line)
     demo.play(display, say)
     for line in _conclusion(demo, options.out, columns):
@@ -116,8 +117,9 @@ def _halves(options: DemoOptions) -> Halves:
     return deal_dataset(options.data, options.seed).first(options.rows)
 
 
-def _load(root: Path, party: str, options: DemoOptions) -> Local:
-    return load_local(read_party_config(config_path(root, party), options.key_floor), options.key_floor)
+def _load(root: Path, party: str, options: DemoOptions, notices: list[str]) -> Local:
+    config = read_party_config(config_path(root, party), options.key_floor)
+    return load_local(config, options.key_floor, lambda told: notices.extend(f"{party}: {notice}" for notice in told))
 
 
 class _Demo:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from party.config import read_job, read_party_config
+from party.errors import DataError
 from party.identity import load_identity, load_peers
 from party.session import Report, load_local, run_session
 from party.transport.channel import PagedChannel, Recording
@@ -139,6 +140,37 @@ def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pai
 def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
     listed = {kind for both in KINDS.values() for kinds in both for kind in kinds} | AGREEMENT | {ClassDigest}
     assert listed == set(Message.__subclasses__())
+
+
+E_MAIL = "person{}@mail.example"
+
+
+def directory(tmp_path: Path, mails: list[str]) -> Pair:
+    """Return parties of which Alice, by the README's settings, holds a column of e-mail addresses."""
+    rows = [[mails[i], "xyz"[i % 3], "yn"[i % 2]] for i in range(300)]
+    other = [["rst"[i % 7 % 3]] for i in range(300)]
+    pair = make_pair(tmp_path, (["mail", "a", "class"], rows), (["c"], other))
+    pair.edit("alice", '# "*" = { max_values = 8 }', '"*" = { max_values = 4 }')
+    return pair
+
+
+def test_a_column_of_e_mail_addresses_is_refused_before_anybody_is_called(tmp_path: Path) -> None:
+    pair = directory(tmp_path, [E_MAIL.format(i) for i in range(300)])
+    config = read_party_config(pair.alice / "party.toml", BITS)
+    with pytest.raises(DataError, match=r"column 'mail': list it under ignore or, .*: 300 of its 300 cells differ"):
+        load_local(config, BITS)
+
+
+def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(tmp_path: Path) -> None:
+    """One person in three shares an address of the house; the others have one that occurs up to seven times."""
+    mails = [E_MAIL.format("al") if i % 3 == 0 else E_MAIL.format(i % 48) for i in range(300)]
+    pair = directory(tmp_path, mails)
+    crossed = play_session(pair, omega=1)
+    (share,) = [decode(frame) for frame in crossed.recordings["bob"].received if isinstance(decode(frame), Share)]
+    assert isinstance(share, Share)
+    assert [values for _, values in share.attributes] == [(E_MAIL.format("al"), "other"), ("x", "y", "z")]
+    for frame in crossed.recordings["bob"].received:
+        assert not [i for i in range(48) if E_MAIL.format(i).encode() in frame]
 
 
 def _of_kind(recording: Recording, kind: type[Message]) -> list[bytes]:

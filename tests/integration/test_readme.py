@@ -94,7 +94,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
                 command = [sys.executable, "-m", "party.cli.main", *words[1:]]
                 server = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
                 assert server.stderr is not None
-                assert "alice listens on" in server.stderr.readline()
+                assert any("alice listens on" in line for line in server.stderr)
                 continue
             said[name] = run(words, folder, port)
         yield folder, said

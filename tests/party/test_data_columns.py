@@ -22,7 +22,7 @@ def column(cells: Sequence[str | None]) -> Column:
 
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
-    return treat(column(cells), ColumnTreatment(**treatment))
+    return treat(column(cells), ColumnTreatment(**{"smallest_value": 1} | treatment))
 
 
 def labels(result: TreatedColumn) -> list[str]:
@@ -74,7 +74,7 @@ def test_the_median_of_the_range_is_exact_for_the_smallest_and_greatest_numbers(
     low, high = Decimal("1." + "1" * 34 + "e-99"), Decimal("9" * 37 + "e99")
     (edge,) = edges_of("median-of-range", Counter([low, high]))
     assert Fraction(edge) == (Fraction(low) + Fraction(high)) / 2
-    assert bin_label_of(bin_labels([edge]), edge) == bin_labels([edge])[0]
+    assert bin_label_of(bin_labels([edge]), "1e99") == bin_labels([edge])[0]
 
 
 def test_a_number_on_an_edge_is_in_the_bin_below_it() -> None:
@@ -132,7 +132,7 @@ NUMBERS = st.decimals(-50, 50, places=2)
 @given(st.lists(NUMBERS, min_size=1, max_size=6, unique=True).map(sorted), NUMBERS)
 def test_a_bins_label_can_be_read_back(edges: list[Decimal], value: Decimal) -> None:
     bins = bin_labels(edges)
-    assert bin_label_of(bins, value) == bins[bin_of(edges, value)]
+    assert bin_label_of(bins, str(value)) == bins[bin_of(edges, value)]
     assert all(map(is_bin_label, bins))
 
 
@@ -221,10 +221,14 @@ def test_merging_comes_after_filling_in() -> None:
     assert treated(["a", "b", "?", "?"], max_values=2, missing="z").values == ("z", "other")
 
 
-def test_bins_are_merged_too() -> None:
-    result = treated(["1", "2", "3", "9", "9"], max_values=2, bins=(Decimal(1), Decimal(2), Decimal(5)))
-    assert result.values == ("> 5", "other")
-    assert labels(result) == ["other", "other", "other", "> 5", "> 5"]
+def test_bins_join_their_neighbours_until_as_many_remain_as_asked_for() -> None:
+    cells = ["1", "2", "3", "3", "9", "9", "9"]
+    edges = (Decimal(1), Decimal(2), Decimal(5))
+    assert treated(cells, max_values=3, bins=edges).values == ("<= 2", "(2, 5]", "> 5")
+    result = treated(cells, max_values=2, bins=edges)
+    assert (result.values, labels(result)) == (("<= 5", "> 5"), ["<= 5"] * 4 + ["> 5"] * 3)
+    assert treated([*cells, "?"], max_values=3, bins=edges).values == ("<= 5", "> 5", "missing")
+    assert treated([*cells, "?"], max_values=2, bins=edges).values == ("<= 5", "other")
 
 
 def test_a_binned_column_holds_numbers_only() -> None:
@@ -234,13 +238,18 @@ def test_a_binned_column_holds_numbers_only() -> None:
 
 @pytest.mark.parametrize("bins", ["median-of-range", "quantiles:2"])
 def test_bins_that_depend_on_the_numbers_need_one(bins: str) -> None:
-    assert "has no number" in refused(["?", None], bins=bins)
+    assert "all cells are missing" in refused(["?", None], bins=bins)
 
 
 def test_a_value_that_has_the_name_of_a_label_made_here_is_refused() -> None:
     assert "'missing'" in refused([CANARY, "missing", "?"])
-    assert "'other'" in refused([CANARY, "other", "b"], max_values=2)
-    assert "label of a bin" in refused(["<= 5", "7", CANARY], max_values=2)
+    assert "label of a bin" in refused(["<= 5", "<= 5", "4", CANARY], max_values=2)
+
+
+def test_what_is_merged_joins_the_datas_own_other() -> None:
+    result = treated(["a", "a", "other", "b"], max_values=2)
+    assert (result.values, labels(result)) == (("a", "other"), ["a", "a", "other", "other"])
+    assert treated(["a", "a", "other", "other", "other", "b"], max_values=2).values == ("a", "other")
 
 
 def test_such_names_stay_the_owners_where_no_label_is_made() -> None:
@@ -350,6 +359,7 @@ BINS: Any = st.sampled_from(
 TREATMENTS: dict[str, Any] = {
     "max_values": st.one_of(st.none(), st.integers(2, 5)),
     "missing": st.sampled_from(["value", "majority", "x", "5", "?", "other", "missing"]),
+    "smallest_value": st.integers(1, 5),
 }
 CASES = st.one_of(
     st.tuples(st.lists(TEXTS, min_size=1, max_size=12), st.builds(ColumnTreatment, **TREATMENTS)),
@@ -367,9 +377,14 @@ def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | No
         return
     assert [label_of(result.values, text, result.missing_label) for text in cells] == labels(result)
     if treatment.missing == "value":
-        assert [label_of(result.values, text) for text in cells] == labels(result)
+        few = cells.count(None) < treatment.smallest_value
+        for text, label in zip(cells, labels(result), strict=True):
+            assert label_of(result.values, text) == label or (few and text is None)  # they were filled in
     assert treatment.max_values is None or len(result.values) <= treatment.max_values
+    held = Counter(labels(result))
     if treatment.bins is None:
-        assert set(labels(result)) == set(result.values)
-    if treatment == ColumnTreatment():
+        assert set(held) == set(result.values)
+    if treatment.smallest_value > 1 and result.values != ("other",):
+        assert min(held[value] for value in result.values) >= treatment.smallest_value
+    if treatment == ColumnTreatment(smallest_value=1):
         assert labels(result) == [text or "missing" for text in cells]

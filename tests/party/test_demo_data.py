@@ -44,6 +44,7 @@ def options(out: Path, **changes: object) -> DemoOptions:
         out=out,
         skip_smc=False,
         key_floor=BITS,
+        smallest_value=1,  # tables of a few rows
     )
     return replace(usual, **changes)  # type: ignore[arg-type]
 
@@ -238,7 +239,8 @@ def test_settings_and_data_survive_odd_names_and_values(tmp_path: Path) -> None:
     halves = odd_halves()
     write_parties(tmp_path, halves, options(tmp_path, groups=1), port=7071)
     configs = {p: read_party_config(config_path(tmp_path, p), BITS) for p in PARTIES}
-    assert dict(configs[ALICE].columns.named) == dict(halves.of[ALICE].treatments)
+    named = {name: replace(treatment, smallest_value=1) for name, treatment in halves.of[ALICE].treatments.items()}
+    assert dict(configs[ALICE].columns.named) == named
     assert (configs[ALICE].data.class_column, configs[BOB].data.class_column) == (None, ODD[6])
     assert configs[BOB].data.dataset == 'odd "name"'
     assert str(configs[ALICE].need_address()) == str(configs[BOB].need_listen()) == "127.0.0.1:7071"

@@ -120,9 +120,10 @@ def serving(pair: Pair, *more: str) -> Iterator[subprocess.Popen[str]]:
     process = start(*pair.serve_arguments(*more))
     try:
         assert process.stderr is not None
-        line = process.stderr.readline()
-        found = re.search(r"listens on (\S+)", line)
-        assert found, line + process.stderr.read()
+        told = ""
+        while not (found := re.search(r"listens on (\S+)", told)) and (line := process.stderr.readline()):
+            told += line
+        assert found, told
         old = f'address = "{pair.listening}"' if pair.listening else '# address = "bob.example.org:7071"'
         pair.listening = found[1]
         pair.edit("bob", old, f'address = "{pair.listening}"')

@@ -1,0 +1,127 @@
+"""What a column looks like before it is treated: an identifier, numbers, dates. No answer holds a cell's content.
+
+An identifier is a column, not binned, of more than 20 different cells that are more than half of all that are not
+missing: e-mail addresses, telephone numbers, names. Numbers are told from identifiers that consist of digits by this:
+the latter all begin with 0 or +, or all have one length of 7 digits or more, or count the records.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from party.data.bins import day, number
+from party.data.frame import Column
+from party.data.treatment import ColumnTreatment
+
+FEW = 20
+MOST_CODES = 10
+USUAL_BINS = 4
+
+_COMMA = re.compile(r"[+-]?\d+(?:\.\d{3})*,\d+", re.ASCII)
+_ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
+_LONG = re.compile(r"\d{7,}", re.ASCII)
+_ADVICE = {
+    "numbers": 'give it bins = "quantiles:4"',
+    "numbers with commas": "write its numbers with a decimal point and give it bins",
+    "dates": 'give it bins = "year", "quarter" or "month"',
+    "texts": "write it as plain numbers and give it bins",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Looks:
+    """The texts of a column that are not missing, with their frequencies."""
+
+    column: Column
+    present: Mapping[str, int]
+    missing: int
+
+    def __repr__(self) -> str:
+        return f"<Looks of {len(self.present)} texts>"
+
+    @cached_property
+    def records(self) -> int:
+        """Number of cells that are not missing."""
+        return sum(self.present.values())
+
+    @cached_property
+    def kind(self) -> str:
+        """Whether all cells are "numbers" or "dates", most are "numbers with commas", or they are "texts"."""
+        if not self.present:
+            return "texts"
+        if all(number(text) is not None for text in self.present):
+            return "numbers"
+        if all(day(text) is not None for text in self.present):
+            return "dates"
+        return "numbers with commas" if 2 * self._held(_COMMA) > self.records else "texts"
+
+    def _held(self, pattern: re.Pattern[str]) -> int:
+        return sum(n for text, n in self.present.items() if pattern.fullmatch(text))
+
+    @property
+    def nearly_all_differ(self) -> bool:
+        """Tell whether so many cells differ that, taken as they are, they name records."""
+        return len(self.present) > FEW and 2 * len(self.present) > self.records
+
+    @property
+    def names_by_digits(self) -> bool:
+        """Tell whether numbers look like those of telephones, accounts or rows."""
+        lengths = {len(text) for text in self.present}
+        if self._held(_ZERO_OR_PLUS) == self.records or (len(lengths) == 1 and self._held(_LONG) == self.records):
+            return True
+        values = sorted(number(text) or 0 for text in self.present)
+        return len(values) == self.records and all(value == values[0] + i for i, value in enumerate(values))
+
+
+def look_at(column: Column) -> Looks:
+    """Look at a column's texts."""
+    counts = Counter(column.cells)
+    present = {text: n for text, n in counts.items() if text is not None}
+    return Looks(column, present, len(column.cells) - sum(present.values()))
+
+
+def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
+    """Return what is done to a column that the owner has not named: numbers that are no codes are binned."""
+    most = treatment.max_values or MOST_CODES
+    identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
+    if treatment.bins is not None or identifies or len(looks.present) <= most:
+        return treatment
+    takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
+    parts = USUAL_BINS if treatment.max_values is None else max(2, treatment.max_values - takes_one)
+    return replace(treatment, bins=f"quantiles:{parts}")
+
+
+def check_no_identifier(looks: Looks, treatment: ColumnTreatment, way_out: str = "list it under ignore") -> None:
+    """Refuse a column that names records.
+
+    Args:
+        looks: The column.
+        treatment: What is done to it.
+        way_out: What to do with a column that is no measurement.
+
+    Raises:
+        DataError: It does, and is not binned.
+    """
+    if treatment.bins is None and looks.nearly_all_differ:
+        raise looks.column.error(
+            f"{way_out} or, if it is a measurement, {_ADVICE[looks.kind]}: {len(looks.present)} of its "
+            f"{looks.records} cells differ, as in an identifier"
+        )
+
+
+def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> str | None:
+    """Say what an owner may not expect of a column.
+
+    Args:
+        looks: The column.
+        treatment: What is done to it.
+        given: What the owner said; another where numbers are binned without that.
+    """
+    if treatment != given:
+        return f'numbers that are not listed under [columns]: binned by bins = "{treatment.bins}"'
+    few = MOST_CODES if looks.kind == "numbers" else 1
+    if treatment.bins is not None or looks.kind == "texts" or len(looks.present) <= few:
+        return None
+    return f"its {len(looks.present)} different {looks.kind} are taken as texts: {_ADVICE[looks.kind]}"
