@@ -18,6 +18,7 @@ from party.errors import ConfigError
 from party.files import is_there, resolved
 from party.printable import printable
 from party.survey import disguise_table, read_design
+from party.survey.estimation import given_lines
 from party.survey.example import write_example
 from party.survey.output import check_output, write_disguised
 
@@ -80,6 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
         table = disguise_table(frame, design, arguments.secret, arguments.dataset, personal, watch)
     write_disguised(arguments.output, table)
     print(f"Disguised {len(table)} records by {design.path}: {arguments.output}")
+    for line in given_lines(table.answers, len(table)):
+        print(line)
+    if table.answers:
+        print("Who gave no answer is seen to have given none: the copy shows that in the clear.")
     if table.left_out:
         print(f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}.")
     if made:

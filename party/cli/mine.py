@@ -16,7 +16,9 @@ from party.data import read_frame
 from party.files import check_target
 from party.model import write_model
 from party.survey import load_survey, read_design
+from party.survey.estimation import given_lines
 from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
+from party.survey.table import answers_given
 from party.tree_text import MARK, tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
@@ -60,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         _write(arguments.output, mined)
     _print(mined, arguments.levels)
     print(f"Learned from {len(parts.train)} disguised records.")
+    for line in given_lines(answers_given(parts.train.codes, design), len(parts.train)):
+        print(f"  {line}")
     if mined.accuracy is not None and mined.guess is not None:
         print(_accuracy_text(mined.accuracy))
         print(f"Always guessing the commonest class would have {mined.guess.share:.4f}.")

@@ -41,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     report = privacy_report(design.design, shown.columns, shown.values, priors, shown.groups)
     for line in report.lines(full=arguments.full, width=columns()):
         print(line)
+    if any(domain.may_be_missing for domain in design.domains):
+        print('Who gives no answer is seen to give none; missing = "value" makes that an answer like any other.')
     if not arguments.full:
         say("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
     return 0

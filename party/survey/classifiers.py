@@ -33,7 +33,7 @@ from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.survey import Survey, survey_schema
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.tables.table import Codes
+from protocols.tables.table import NO_ANSWER, Codes
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -115,7 +115,13 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"the design has {len(values) - 1} attributes and the class, X has {len(names) - 1}")
         with _as_value_error():
             joint = np.column_stack([codes, self.labels_.codes(target)])
-            return Survey(survey_schema(names, values), joint, self.design_)
+            return self._fitting(Survey(survey_schema(names, values), joint, self.design_))
+
+    def _fitting(self, survey: Survey) -> Survey:
+        """Refuse codes outside the domains: only a survey's own design knows answers that are not given."""
+        if not isinstance(self.design, SurveyDesign):
+            survey.design.check_fits(survey.codes)
+        return survey
 
     def _known_design(self, codes: Codes) -> Design:
         classes = len(self.labels_.names)
@@ -148,7 +154,8 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             codes = self._read_frame(X, self.design, reset=False)
         else:
             codes = _codes(validate_data(self, X, reset=False))
-        if self.design is not None and (codes >= np.array(self.design_.sizes[:-1])).any():
+        outside = (codes >= np.array(self.design_.sizes[:-1])) & (codes != NO_ANSWER)
+        if self.design is not None and outside.any():
             raise ValueError("X holds a code outside the domains: a value that the design does not have")
         return np.column_stack([codes, np.zeros(len(codes), dtype=np.uint8)])
 
@@ -205,7 +212,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         codes, target = self._read(X, y, reset=False)
         joint = np.column_stack([codes, self.labels_.codes(target)])
         with _as_value_error():
-            return Survey(self.survey_.schema, joint, self.design_)
+            return self._fitting(Survey(self.survey_.schema, joint, self.design_))
 
 
 class RandomizedID3Classifier(_SurveyClassifier):

@@ -7,7 +7,7 @@ Discloses: what `cotally privacy` says of the design.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.survey.design_file import SurveyDesign
 from party.survey.secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
-from party.survey.table import Source, as_frame, read_codes
+from party.survey.table import Source, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
@@ -27,11 +27,19 @@ from protocols.tables.table import Codes
 
 @dataclass(frozen=True, repr=False)
 class Disguised:
-    """A disguised table as text: column names, and the cells of each."""
+    """A disguised table as text: column names, and the cells of each, None where no answer was given.
+
+    Args:
+        columns: Names.
+        cells: Of each column.
+        left_out: Columns of the true table that the design does not name.
+        answers: Of each column in which answers are not given, how many are.
+    """
 
     columns: tuple[str, ...]
-    cells: tuple[Sequence[str], ...]
+    cells: tuple[Sequence[str | None], ...]
     left_out: tuple[str, ...]
+    answers: tuple[tuple[str, int], ...]
 
     def __len__(self) -> int:
         return len(self.cells[0])
@@ -39,7 +47,7 @@ class Disguised:
     def __repr__(self) -> str:
         return f"<Disguised {len(self)} x {len(self.columns)}>"
 
-    def to_dict(self) -> dict[str, Sequence[str]]:
+    def to_dict(self) -> dict[str, Sequence[str | None]]:
         """Return the columns by name: what `pandas.DataFrame` takes."""
         return dict(zip(self.columns, self.cells, strict=True))
 
@@ -113,7 +121,7 @@ def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
     codes = np.zeros((len(ids), len(design.names)), dtype=np.uint8)
     for column, (name, domain) in enumerate(zip(design.names, design.domains, strict=True)):
         if design.design.group_of(column) is not None:
-            codes[:, column] = domain.codes(frame.column(name, domain.values))
+            codes[:, column] = replace(domain, complete=True).codes(frame.column(name, domain.values))
     return codes[[row_of[record] for record in ids]]
 
 
@@ -146,7 +154,10 @@ def _responses(design: SurveyDesign, codes: Codes, answers: Codes | None, draw: 
 
 
 def _as_text(design: SurveyDesign, responses: Codes, ids: Sequence[str], frame: Frame) -> Disguised:
-    texts = [np.array(values, dtype=object)[column] for values, column in zip(design.values, responses.T, strict=True)]
-    cells = tuple(column.tolist() for column in texts)
+    cells: tuple[Sequence[str | None], ...] = tuple(
+        [values[code] if code < len(values) else None for code in column.tolist()]
+        for values, column in zip(design.values, responses.T, strict=True)
+    )
     left_out = tuple(name for name in frame.columns if name not in (*design.names, design.id_column))
-    return Disguised(design.sent, (ids, *cells) if len(design.sent) > len(cells) else cells, left_out)
+    sent = (ids, *cells) if len(design.sent) > len(cells) else cells
+    return Disguised(design.sent, sent, left_out, answers_given(responses, design))

@@ -1,7 +1,8 @@
 """The domain of a survey's column: declared without a look at the data, since a collector has none but disguised ones.
 
 A cell is one of the values, or a number that falls into one of the bins. A missing cell is the value that the
-declaration gives it, or an error; so is a cell outside the domain. No error holds a cell's content.
+declaration gives it, else an answer not given, or an error if the declaration refuses that. A cell outside the domain
+is an error. No error holds a cell's content.
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from party.data import Column, value_of
 from party.data.bins import bin_of, number
+from protocols.tables.table import NO_ANSWER
 
 
 @dataclass(frozen=True)
@@ -21,15 +23,22 @@ class Domain:
     Args:
         values: In the order of their codes.
         edges: Of the bins, which are the first values; empty where there are none.
-        missing: The value of a missing cell; None where it is refused.
+        missing: The value of a missing cell; None where it is no answer.
+        complete: Whether a cell without an answer is refused.
     """
 
     values: tuple[str, ...]
     edges: tuple[Decimal, ...] = ()
     missing: str | None = None
+    complete: bool = False
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether an answer may be left out, which is then seen."""
+        return self.missing is None and not self.complete
 
     def codes(self, column: Column) -> NDArray[np.uint8]:
-        """Return the code of every cell.
+        """Return the code of every cell, `NO_ANSWER` where none is given.
 
         Raises:
             DataError: A cell is missing where that is refused, or outside the domain; the text names its line.
@@ -42,9 +51,9 @@ class Domain:
 
     def _code(self, column: Column, text: str | None, row: int) -> int:
         if text is None:
-            if self.missing is None:
-                raise column.error("the cell is missing, and the design declares no value for that", row)
-            return self.values.index(self.missing)
+            if self.complete:
+                raise column.error("the cell is missing, and the design refuses that", row)
+            return NO_ANSWER if self.missing is None else self.values.index(self.missing)
         known = value_of(self.values, text)
         if known is not None:
             return self.values.index(known)

@@ -10,7 +10,8 @@ from party.survey.domains import Domain
 from party.toml import Section
 from protocols.tables.schema import MAX_DOMAIN
 
-_REFUSE, _VALUE = "refuse", "value"
+_LEFT_OUT, _REFUSE, _VALUE = "left out", "refuse", "value"
+_MOST_VALUES = MAX_DOMAIN - 1  # one code is that of an answer not given
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _NOT_KNOWN = "depends on the data, which a collector does not have: list the values, or the edges of bins"
 
@@ -47,23 +48,25 @@ def _domain(columns: Section, name: str) -> Domain:
         raise columns.error(name, "give either its values or the edges of its bins")
     edges = _edges(section) if "bins" in section.names else ()
     values = bin_labels(edges) if edges else section.texts("values")
-    missing = section.text("missing", MISSING if MISSING in values else _REFUSE)
+    missing = section.text("missing", MISSING if MISSING in values else _LEFT_OUT)
     if missing == _VALUE:
         missing = MISSING
         values = values if MISSING in values else (*values, MISSING)
-    if missing == _REFUSE:
-        return _checked(columns, name, Domain(values, edges))
+    if missing in (_LEFT_OUT, _REFUSE):
+        return _checked(columns, name, Domain(values, edges, complete=missing == _REFUSE))
     if missing not in values:
-        raise section.error("missing", f'must be "{_VALUE}" (a value {MISSING!r} of its own), "{_REFUSE}" or a value')
+        raise section.error(
+            "missing", f'must be "{_LEFT_OUT}", "{_REFUSE}", "{_VALUE}" (a value {MISSING!r} of its own) or a value'
+        )
     return _checked(columns, name, Domain(values, edges, missing))
 
 
 def _checked(columns: Section, name: str, domain: Domain) -> Domain:
     if "" in domain.values:
         raise columns.error(name, "an empty cell is a missing one: no value can be empty")
-    if not 1 <= len(domain.values) <= MAX_DOMAIN:
+    if not 1 <= len(domain.values) <= _MOST_VALUES:
         advice = "list the values" if not domain.values else "give the edges of bins, or put values together"
-        raise columns.error(name, f"has {len(domain.values)} values; 1 to {MAX_DOMAIN} are possible: {advice}")
+        raise columns.error(name, f"has {len(domain.values)} values; 1 to {_MOST_VALUES} are possible: {advice}")
     for position, value in enumerate(domain.values, 1):
         flaw = unwritable(value)
         if flaw is not None:

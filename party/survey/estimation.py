@@ -1,6 +1,6 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -37,9 +37,20 @@ class Asked:
 
 @dataclass(frozen=True, repr=False)
 class Finding:
-    """What is known of one expression."""
+    """What is known of one expression, by the answers of those who gave one in all of its columns.
+
+    Args:
+        text: The expression.
+        records: Of how many records; `estimate.records` of them gave an answer.
+        estimate: Of those.
+        interval: For the share.
+        columns: Of the expression.
+        labels: The values of each.
+        likely: The most likely distribution, if it was asked for.
+    """
 
     text: str
+    records: int
     estimate: Estimate
     interval: tuple[float, float]
     columns: tuple[str, ...]
@@ -51,6 +62,8 @@ class Finding:
         low, high = self.interval
         percent = f"{100 * asked.confidence:g} %"
         yield printable(self.text)
+        if self.estimate.records < self.records:
+            yield f"  {self.estimate.records} of {self.records} gave an answer; the figures are of these"
         yield f"  count {float(self.estimate.count):.1f}, standard error {self.estimate.standard_error:.1f}"
         share, error = float(self.estimate.proportion), self.estimate.proportion_error
         yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
@@ -76,6 +89,7 @@ class Finding:
         """Return plain types for `json.dumps`."""
         content: dict[str, object] = {
             "expression": self.text,
+            "answers": self.estimate.records,
             "count": float(self.estimate.count),
             "count_error": self.estimate.standard_error,
             "share": float(self.estimate.proportion),
@@ -97,32 +111,44 @@ def find(codes: Codes, expression: Expression, design: SurveyDesign, asked: Aske
     """Return what the disguised answers say of one expression.
 
     Raises:
-        InputError: The records are fewer than two, the confidence is out of range, or the likelihood is asked for over
-            too many columns or cells.
+        InputError: Fewer than two records have an answer, the confidence is out of range, or the likelihood is asked
+            for over too many columns or cells.
     """
     columns = [term.column for term in expression.terms]
     if asked.likelihood and len(columns) > MOST_COLUMNS:
         raise InputError(f"a likelihood is of at most {MOST_COLUMNS} columns, not {len(columns)}: name fewer of them")
-    estimate = estimate_count(codes, expression, design.design)
+    text, answers = expression_text(expression, design), codes[design.design.answered(codes, columns)]
+    if len(answers) < min(2, len(codes)):
+        raise InputError(f"{text}: {len(answers)} of {len(codes)} gave an answer, too few to estimate from")
+    estimate = estimate_count(answers, expression, design.design)
     return Finding(
-        text=expression_text(expression, design),
+        text=text,
+        records=len(codes),
         estimate=estimate,
         interval=estimate.interval(asked.confidence),
         columns=tuple(design.names[column] for column in columns),
         labels=tuple(design.values[column] for column in columns),
-        likely=most_likely(codes, columns, design.design) if asked.likelihood else None,
+        likely=most_likely(answers, columns, design.design) if asked.likelihood else None,
     )
 
 
-def estimated_priors(codes: Codes, design: SurveyDesign) -> list[tuple[Fraction, ...]]:
+def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
+    """Say of columns how many records have an answer."""
+    return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
+
+
+def estimated_priors(codes: Codes, design: SurveyDesign) -> list[tuple[Fraction, ...] | None]:
     """Return the distribution of every column, estimated and projected: negative shares to 0, the rest rescaled.
 
-    The estimates of a column add up to all records, so some are positive.
+    The estimates of a column add up to all records with an answer, so some are positive; None if there are none.
     """
     return [_projected(codes, column, design) for column in range(len(design.names))]
 
 
-def _projected(codes: Codes, column: int, design: SurveyDesign) -> tuple[Fraction, ...]:
+def _projected(codes: Codes, column: int, design: SurveyDesign) -> tuple[Fraction, ...] | None:
+    codes = codes[design.design.answered(codes, [column])]
+    if not len(codes):
+        return None
     every = range(len(design.values[column]))
     counts = [estimate_count(codes, Expression().child(column, value), design.design).count for value in every]
     positive = [max(count, Fraction(0)) for count in counts]

@@ -93,7 +93,7 @@ def mine_tree(parts: Parts) -> Mined:
     doubts = split_doubts(tree, parts.train)
     doubtful = frozenset(path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE))
     splits = sum(isinstance(node, Split) for _, node in tree.walk())
-    return Mined(tree, _accuracy(tree, parts), _guess(tree.root.counts, parts), doubtful, splits)
+    return Mined(tree, _accuracy(tree, parts), _guess(tree.root.counts, tree, parts), doubtful, splits)
 
 
 def mine_bayes(parts: Parts, smoothing: float) -> Mined:
@@ -104,12 +104,15 @@ def mine_bayes(parts: Parts, smoothing: float) -> Mined:
     """
     check_signal(parts.train)
     model = as_written(learn_naive_bayes(parts.train, smoothing))
-    return Mined(model, _accuracy(model, parts), _guess(model.prior.tolist(), parts), frozenset(), 0)
+    return Mined(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)
 
 
-def _guess(weights: Sequence[float], parts: Parts) -> Accuracy | None:
-    leaf = Leaf(tuple(weights), majority(weights))
-    return _accuracy(Tree(parts.train.schema, leaf), parts)
+def _guess(weights: Sequence[float], model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:
+    """Test the guess on the records that the model is tested on."""
+    if parts.test is None:
+        return None
+    leaf = Tree(parts.train.schema, Leaf(tuple(weights), majority(weights)))
+    return estimate_accuracy(leaf, parts.test.answered(model.columns))
 
 
 def _accuracy(model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:

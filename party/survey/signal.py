@@ -35,11 +35,11 @@ def check_signal(survey: Survey) -> None:
     Raises:
         InputError: The standard error of a count of one value, over the coins, may pass half of the records.
     """
-    for column, _, error in _count_errors(survey.design, len(survey)):
-        if error > NOISE_SHARE * len(survey):
+    for column, _, records, error in _count_errors(survey.design, survey.codes):
+        if error > NOISE_SHARE * records:
             raise InputError(
                 f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
-                f"answers: with {len(survey)} to learn from, the standard error of a count may be {error:.1f}"
+                f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}"
             )
 
 
@@ -49,9 +49,9 @@ def check_origin(codes: Codes, design: SurveyDesign) -> None:
     Raises:
         DataError: A count is far below none or far above all records.
     """
-    records = len(codes)
-    for column, part, error in _count_errors(design.design, records):
-        count = estimate_count(codes, part, design.design).count
+    for column, part, records, error in _count_errors(design.design, codes):
+        answers = codes[design.design.answered(codes, [column])]
+        count = estimate_count(answers, part, design.design).count
         if not -IMPOSSIBLE_ERRORS * error <= count <= records + IMPOSSIBLE_ERRORS * error:
             value = design.values[column][part.terms[0].value]
             raise DataError(
@@ -69,6 +69,7 @@ def clearness(learned: Survey, rows: Survey) -> float:
     In the mean the log-ratio is above 0 on true records and below 0 on sent ones, since each model is the nearest of
     its kind to its own records.
     """
+    rows = rows.answered([rows.schema.class_index])
     size = learned.design.sizes
     sent = Survey(learned.schema, learned.codes, MultiGroupDesign(size, (), Fraction(1)))
     label = rows.codes[:, -1]
@@ -88,11 +89,12 @@ def _with_every_class(model: NaiveBayes, records: int) -> NaiveBayes:
     return replace(model, prior=np.log(prior / prior.sum()))
 
 
-def _count_errors(design: Design, records: int) -> Iterator[tuple[int, Expression, float]]:
-    """Yield every value of every disguised column with the largest standard error of its count."""
+def _count_errors(design: Design, codes: Codes) -> Iterator[tuple[int, Expression, int, float]]:
+    """Yield every value of every disguised column with the answers given and the largest error of its count."""
     for group, columns in enumerate(design.groups):
         for column in columns:
+            records = int(design.answered(codes, [column]).sum())
             for value in range(design.sizes[column]):
                 part = Expression().child(column, value)
                 satisfied, failed = design.moments(group, part)
-                yield column, part, sqrt(records * max(satisfied - 1, failed))
+                yield column, part, records, sqrt(records * max(satisfied - 1, failed))

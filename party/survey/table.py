@@ -94,6 +94,12 @@ def read_disguised(source: Source, design: SurveyDesign) -> Codes:
     return codes
 
 
+def answers_given(codes: Codes, design: SurveyDesign) -> tuple[tuple[str, int], ...]:
+    """Return the columns in which some records have no answer, and how many have one."""
+    given = [int(design.design.answered(codes, [column]).sum()) for column in range(len(design.names))]
+    return tuple((name, count) for name, count in zip(design.names, given, strict=True) if count < len(codes))
+
+
 def read_attributes(source: Source, design: SurveyDesign) -> Codes:
     """Return the codes of a table by the attributes alone: it may lack the class.
 

@@ -62,22 +62,24 @@ class ProjectedEstimates:
     Discloses: nothing; nothing is sent.
     """
 
-    def __init__(self, train: Estimates, records: int) -> None:
-        self._train, self._records = train, records
+    def __init__(self, train: Estimates) -> None:
+        self._train = train
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Estimate at once; yields nothing."""
         self._train.advance([query.expression for query in queries])
         yield from ()
-        return project_answers(queries, self._train.answers(queries), self._records)
+        return project_answers(queries, self._train.answers(queries))
 
 
-def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records: int) -> list[Answer]:
-    """Project the tables of every answer to the total of its query's node, `records` at the root."""
+def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records: int | None = None) -> list[Answer]:
+    """Project the tables of every answer to the total of its query's node.
+
+    Where the node's counts are not known the total is `records`, or the number of records that a table was estimated
+    from: its cells add up to it.
+    """
     totals = [
-        float(records if query.class_counts is None else sum(query.class_counts))
-        for query in queries
-        for _ in query.candidates
+        _total(query, table, records) for query, answer in zip(queries, answers, strict=True) for table in answer.tables
     ]
     tables = [table for answer in answers for table in answer.tables]
     projected: list[CountTable] = list(tables)
@@ -87,6 +89,12 @@ def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records
             projected[position] = table
     rest = iter(projected)
     return [Answer(tuple(next(rest) for _ in query.candidates)) for query in queries]
+
+
+def _total(query: Query, table: CountTable, records: int | None) -> float:
+    if query.class_counts is not None:
+        return float(sum(query.class_counts))
+    return float(round(float(table.sum())) if records is None else records)
 
 
 def project(estimates: Floats, total: ArrayLike) -> Floats:

@@ -8,7 +8,7 @@ is a column like any other, disguised or plain.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -92,6 +92,13 @@ class Design(ABC):
         """Return the groups that an expression touches, each with the expression's part `e_k` on it."""
         parts = ((k, expression.restricted(frozenset(group))) for k, group in enumerate(self.groups))
         return tuple((k, part) for k, part in parts if part.terms)
+
+    def answered(self, codes: Codes, columns: Iterable[int]) -> NDArray[np.bool_]:
+        """Tell which records have an answer in all of these columns."""
+        given = np.ones(len(codes), dtype=np.bool_)
+        for column in columns:
+            given &= codes[:, column] < self.sizes[column]
+        return given
 
     def check_fits(self, codes: Codes) -> None:
         """Refuse records that this design cannot have disguised.

@@ -216,7 +216,7 @@ def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int
 
 
 def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
-    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`."""
+    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`; no answer stays none."""
     return _shifted(codes, coins.astype(np.int64), design)
 
 
@@ -229,7 +229,8 @@ def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign)
     result = codes.copy()
     for k, group in enumerate(design.groups):
         for column in group:
-            result[:, column] = (codes[:, column] + offsets[:, k]) % design.sizes[column]
+            moved = (codes[:, column] + offsets[:, k]) % design.sizes[column]
+            result[:, column] = np.where(codes[:, column] < design.sizes[column], moved, codes[:, column])
     return result
 
 

@@ -84,7 +84,7 @@ class UnrelatedQuestionDesign(Design):
         return np.stack(columns, axis=1).astype(np.uint8)
 
     def answer(self, codes: Codes, personal: Codes, truths: NDArray[np.bool_]) -> Codes:
-        """Return the responses: for each group the true values, or the personal ones.
+        """Return the responses: for each group the true values, or the personal ones; no answer stays none.
 
         Args:
             codes: True records.
@@ -94,7 +94,8 @@ class UnrelatedQuestionDesign(Design):
         result = codes.copy()
         for k, group in enumerate(self.groups):
             for column in group:
-                result[:, column] = np.where(truths[:, k], codes[:, column], personal[:, column])
+                told = truths[:, k] | (codes[:, column] >= self.sizes[column])
+                result[:, column] = np.where(told, codes[:, column], personal[:, column])
         return result
 
     def randomize(self, codes: Codes, draw: Draw) -> Codes:

@@ -19,30 +19,39 @@ from protocols.survey.survey import Survey
 def grow_tree(survey: Survey) -> Tree:
     """Grow ID3 on estimated counts, each node's projected to its parent's; the root's are the class's own estimate.
 
+    Answers not given are left out count by count: a candidate's cells are of the records that have an answer in it, in
+    the class and in all columns of the path, and are fitted to the node's total as ever.
+
     Raises:
         InputError: The survey cannot be mined.
     """
-    counts = ProjectedEstimates(survey.estimator(), len(survey))
-    learner = HybridId3(survey.schema, len(survey), ALL, counts, class_counts=survey.class_counts())
+    classes = survey.class_counts()
+    counts = ProjectedEstimates(survey.estimator())
+    learner = HybridId3(survey.schema, round(sum(classes)), ALL, counts, class_counts=classes)
     return run_alone(learner.build()).tree
 
 
 def prune_tree(tree: Tree, survey: Survey) -> Tree:
     """Cut back a tree by reduced-error pruning on disguised records that did not grow it.
 
+    Counts of one record at several depths are compared, so records count that have an answer in all that is read.
+
     Raises:
         InputError: The survey cannot be mined.
     """
-    return prune(tree, survey.estimator(), survey.rounding)
+    given = survey.answered(tree.columns | {survey.schema.class_index})
+    return prune(tree, given.estimator(), given.rounding)
 
 
 def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
     """Learn naive Bayes from estimated counts; the prior is the class's own estimate.
 
+    Answers not given are left out pair by pair: the counts of an attribute are of those who gave it and the class.
+
     Raises:
         InputError: The survey cannot be mined.
     """
-    counts = ProjectedEstimates(survey.estimator(), len(survey))
+    counts = ProjectedEstimates(survey.estimator())
     return run_alone(fit_naive_bayes(survey.schema, counts, smoothing, survey.class_counts()))
 
 
@@ -61,9 +70,12 @@ class Accuracy:
 def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
     """Test a model on disguised records (Du-Zhan 4.3, Multi-group 4.6, Surveys 3.4), for any number of groups.
 
+    Those count that have an answer in the class and in all columns that the model reads; `records` says how many.
+
     Raises:
         InputError: The survey cannot be mined, or its personal records are too many to go through.
     """
+    survey = survey.answered(model.columns | {survey.schema.class_index})
     estimator = survey.estimator()
     factors, repeats, records = estimator.correct_factors(model), estimator.repeats, len(survey)
     share = float(repeats @ factors) / records

@@ -1,6 +1,6 @@
 """A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -20,7 +20,7 @@ from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.tables.table import Codes
+from protocols.tables.table import NO_ANSWER, Codes
 
 SOURCE = "survey"
 
@@ -46,6 +46,8 @@ class SurveyEstimator(Estimates, Protocol):
 class Survey:
     """Disguised records by the columns of a schema, the class last, and their design.
 
+    An answer not given has the code `NO_ANSWER` and is left out of every count that needs it.
+
     Raises:
         InputError: There are no records, or design, schema and records do not fit together.
     """
@@ -60,7 +62,7 @@ class Survey:
             raise InputError(f"the design is for columns of {self.design.sizes} values, the table has {sizes}")
         if not len(self.codes):
             raise InputError("there are no records to learn from")
-        self.design.check_fits(self.codes)
+        self.design.check_fits(np.where(self.codes == NO_ANSWER, 0, self.codes))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -81,20 +83,34 @@ class Survey:
             return UnrelatedEstimator(self.schema, self.codes, self.design)
         raise InputError(f"a {type(self.design).__name__} cannot be mined")
 
+    def answered(self, columns: Iterable[int]) -> "Survey":
+        """Return the records that have an answer in all of these columns.
+
+        Raises:
+            InputError: There are none.
+        """
+        given = self.design.answered(self.codes, columns)
+        if given.all():
+            return self
+        if not given.any():
+            raise InputError("no record has an answer in all columns that are needed together")
+        return Survey(self.schema, self.codes[given], self.design)
+
     def class_counts(self) -> tuple[float, ...]:
         """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
 
         It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
-        have less than nobody: negative counts to 0, the rest rescaled to all records.
+        have less than nobody: negative counts to 0, the rest rescaled to all records that tell it.
 
         Raises:
             InputError: The design hides the class altogether.
         """
         label = self.schema.class_index
         classes = (Expression().child(label, value) for value in range(self.schema.classes))
-        counts = [estimate_count(self.codes, each, self.design).count for each in classes]
+        given = self.answered([label])
+        counts = [estimate_count(given.codes, each, self.design).count for each in classes]
         positive = [max(count, Fraction(0)) for count in counts]
-        return tuple(float(count * len(self) / sum(positive)) for count in positive)
+        return tuple(float(count * len(given) / sum(positive)) for count in positive)
 
     def rounding(self, columns: frozenset[int]) -> float:
         """Return the most by which two estimates over these columns may differ that are equal but for rounding.

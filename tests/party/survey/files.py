@@ -17,6 +17,7 @@ values = ["f", "m"]
 bins = [40, "60"]
 [columns.drinks]
 values = ["never", "often", "now and then"]
+missing = "refuse"
 [groups]
 habits = ["smoker"]
 life = ["age", "drinks"]

@@ -48,7 +48,7 @@ BAD_TABLES: list[tuple[Callable[[str], str], str]] = [
     (lambda text: text.splitlines()[0] + "\n", "the file has a header and no records"),
     (lambda text: text.replace("smoker", "smokes"), "column 'smoker': the file has no such column"),
     (lambda text: text.replace("never", "NEVER"), "column 'drinks': the cell is none of the declared values"),
-    (lambda text: text.replace("never", ""), "column 'drinks': the cell is missing, and the design declares no value"),
+    (lambda text: text.replace("never", ""), "column 'drinks': the cell is missing, and the design refuses that"),
     (lambda text: text.replace("never", "?"), "column 'drinks': the cell is missing"),
     (lambda text: text + "a\n", "the row has 1 fields"),
     (lambda _: "", "the file is empty"),

@@ -43,7 +43,7 @@ def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None
 def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
     found = find(codes, parse_expression("smoker = yes", design), design, Asked())
-    assert set(found.to_json()) == {"expression", "count", "count_error", "share", "share_error", "interval"}
+    assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
     text = "\n".join(found.lines(Asked()))
     assert "95 % interval" in text
     assert "likely" not in text
@@ -86,6 +86,7 @@ def test_priors_are_exact_distributions_projected_from_the_estimates(tmp_path: P
     for chosen in (codes, few):
         priors = estimated_priors(chosen, design)
         for column, prior in enumerate(priors):
+            assert prior is not None
             counts = [
                 estimate_count(chosen, ROOT.child(column, value), design.design).count for value in range(len(prior))
             ]
@@ -93,4 +94,4 @@ def test_priors_are_exact_distributions_projected_from_the_estimates(tmp_path: P
             assert sum(counts) == len(chosen)
             positive = sum((count for count in counts if count > 0), Fraction(0))
             assert prior == tuple(max(count, Fraction(0)) / positive for count in counts)
-    assert any(0 in prior for prior in estimated_priors(few, design))
+    assert any(0 in prior for prior in estimated_priors(few, design) if prior is not None)

@@ -1,0 +1,67 @@
+"""Answers that are not given, from a table to estimates and models: left out by default, and the number told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from party.cli import main as cli
+from tests.party.survey.commands import refused, told
+from tests.party.survey.files import RELATED, swap, write_design, write_rows
+
+DESIGN = swap(RELATED, 'missing = "refuse"\n', "")
+
+
+def rows_with_gaps() -> list[str]:
+    """Return 100 records; 34 of them say whether they smoke."""
+    drinks = ["never", "often", "now and then"]
+    smokes = ["yes", "NA", ""]
+    return [f"p{i},{20 + 7 * i % 60},{'fm'[i % 2]},{drinks[i % 3]},{smokes[i % 3]}" for i in range(100)]
+
+
+@pytest.fixture
+def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """A folder with a design, data and the disguised copy; what `disguise` said."""
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path, DESIGN)
+    write_rows(tmp_path, rows_with_gaps())
+    capsys.readouterr()
+    assert cli.main(["disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins"]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_copy_shows_who_gave_no_answer_and_it_is_said(gaps: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "smoker: 34 of 100 gave an answer\n" in gaps
+    assert "Who gave no answer is seen to have given none" in gaps
+    cells = [line.rsplit(",", 1)[1] for line in Path("d.csv").read_text().splitlines()[1:]]
+    assert [cell == "" for cell in cells] == [i % 3 != 0 for i in range(100)]
+    assert "Who gives no answer is seen to give none" in told(capsys, "privacy", "design.toml")
+
+
+@pytest.mark.usefixtures("gaps")
+def test_an_estimate_is_of_those_who_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("estimate", "d.csv", "design.toml", "smoker = yes", "drinks = never")
+    text = told(capsys, *asked)
+    assert "smoker = yes\n  34 of 100 gave an answer; the figures are of these\n" in text
+    assert text.count("gave an answer") == 1
+    content = json.loads(told(capsys, *asked, "--json"))
+    first, second = content["estimates"]
+    assert (first["answers"], second["answers"], content["records"]) == (34, 100, 100)
+    assert first["count"] == pytest.approx(34 * first["share"])
+
+
+@pytest.mark.usefixtures("gaps")
+def test_a_model_says_how_many_gave_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    for learner in ("tree", "bayes"):
+        assert "smoker: 34 of 100 gave an answer" in told(capsys, "mine", learner, "d.csv", "design.toml")
+
+
+def test_too_few_answers_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path, DESIGN)
+    write_rows(tmp_path, ["p1,30,f,never,yes", "p2,30,f,never,", "p3,30,f,never,"])
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
+    problem = refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
+    assert "smoker = yes: 1 of 3 gave an answer, too few to estimate from" in problem
