@@ -141,6 +141,15 @@ def check_target(path: Path, reads: Iterable[Path], is_own: Callable[[Path], boo
         raise InputError(f"{path} is there already and would be lost: name another file, or take it away first")
 
 
+def kept_apart(path: Path, is_same: Callable[[Path], bool] = lambda _: False) -> Path:
+    """Return where an output may go: the first of `model.json`, `model-2.json`, ... that is free, or the same."""
+    candidate, number = path, 1
+    while is_there(candidate) and not is_same(candidate):
+        number += 1
+        candidate = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return candidate
+
+
 def is_there(path: Path) -> bool:
     """Tell whether there is a file or folder.
 

@@ -13,8 +13,10 @@ from party.cli.progress import make_progress
 from party.cli.screen import say
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
+from party.files import kept_apart
 from party.identity import load_identity
-from party.session import load_local, run_session, with_workers
+from party.model import read_model, to_json
+from party.session import Report, load_local, run_session, with_workers
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
@@ -37,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     config = read_party_config(arguments.config)
     settings = compute_settings(arguments, config)
-    settle_outputs(arguments, config)
+    settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     waits = Waits(config.node.patience, config.node.silence)
@@ -68,7 +70,22 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve_one(server: NodeServer, local: Local, config: PartyConfig, arguments: argparse.Namespace) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         report = run_session(local, config, channel, None, progress.show, partial(announce, local))
-    write_results(arguments, report)
+    write_results(arguments if arguments.overwrite else _beside_earlier(arguments, report), report)
+
+
+def _beside_earlier(arguments: argparse.Namespace, report: Report) -> argparse.Namespace:
+    """Return the arguments with names under which no other result stands: a node must not lose one, nor stop for it."""
+    tree = report.outcome.tree
+
+    def is_same(path: Path) -> bool:
+        try:
+            return to_json(read_model(path)) == to_json(tree)
+        except CotallyError:
+            return False
+
+    model = kept_apart(arguments.model, is_same)
+    costs = None if arguments.report is None else kept_apart(arguments.report)
+    return argparse.Namespace(**{**vars(arguments), "model": model, "report": costs})
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

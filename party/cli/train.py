@@ -12,7 +12,7 @@ from party.cli.screen import say, say_all
 from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
-from party.files import check_writable
+from party.files import check_target
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
 from party.planning.agreed import forecast_agreed
@@ -21,6 +21,7 @@ from party.report import TrainReport, write_train_report
 from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
+from protocols.errors import InputError
 from protocols.role import Progress
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
@@ -39,6 +40,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that `train` and `serve` share."""
     parser.add_argument("--model", type=Path, help="where the tree goes (model.json beside PARTY.toml)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
+    parser.add_argument("--overwrite", action="store_true", help="replace a model and a report that are there already")
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
     parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 
@@ -47,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     config, terms = read_party_config(arguments.config), read_job(arguments.job)
     settings = compute_settings(arguments, config)
-    settle_outputs(arguments, config)
+    settle_outputs(arguments, config, replaces=arguments.overwrite)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     local = load_local(config, KEY_FLOOR, tell)
@@ -62,12 +64,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def settle_outputs(arguments: argparse.Namespace, config: PartyConfig) -> None:
-    """Say where results go, and make sure, before the work, that they can be written."""
+def settle_outputs(arguments: argparse.Namespace, config: PartyConfig, replaces: bool) -> None:
+    """Say where results go, and make sure, before the work, that they can be written.
+
+    Args:
+        arguments: The command's; `model` is set.
+        config: This party's settings.
+        replaces: Whether a file that is there already may be named.
+
+    Raises:
+        InputError: They cannot be written, would destroy what is read, or would replace an earlier result.
+    """
+
+    def may_replace(path: Path) -> bool:
+        if not replaces:
+            raise InputError(
+                f"{path} is there already: name another file (--model, --report), or replace it (--overwrite)"
+            )
+        return True
+
+    reads = (config.path, config.data.file, *([arguments.job] if "job" in arguments else []))
     arguments.model = arguments.model or config.folder / "model.json"
     for path in (arguments.model, arguments.report):
         if path is not None:
-            check_writable(path)
+            check_target(path, reads, may_replace)
 
 
 def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:

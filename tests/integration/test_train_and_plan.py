@@ -150,11 +150,11 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair) -> N
         (entry,) = json.loads((folder / FILE).read_text())["releases"].values()
         assert entry.keys() == {"records", "seed", "test"}
     other = pair.write_job(method="smc", seed=2)
-    ended = command("train", pair.bob / "party.toml", other, "--progress", "none")
+    ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 2
     assert "other seed before" in ended.err
     (pair.bob / FILE).unlink()
-    ended = command("train", pair.bob / "party.toml", other, "--progress", "none")
+    ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 3
     assert "'seed'" in ended.err
     assert not (pair.bob / FILE).exists()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from fractions import Fraction
 from pathlib import Path
@@ -308,6 +309,35 @@ def test_changed_data_under_an_old_name_are_not_released(pair: Pair) -> None:
             assert_one_line(pair.train(pair.write_job(omega=1)), 2, "records", "data.dataset")
         finally:
             path.write_text(original)
+
+
+def test_an_earlier_result_is_lost_by_neither_side_unless_asked(tmp_path: Path, pair: Pair) -> None:
+    """Who calls is refused before the peer is; who listens goes on and writes beside it, the same tree once."""
+    bobs, alices = tmp_path / "bobs.json", tmp_path / "alices.json"
+    train = ["train", str(pair.bob / "party.toml"), "--model", str(bobs)]
+    with serving(pair):
+        pass
+    for path in (bobs, alices):
+        path.write_text("mine")
+    assert_one_line(cotally(*train, str(pair.write_job(omega=1))), 2, str(bobs), "--overwrite")
+    assert_one_line(
+        cotally(*train[:2], "--model", str(pair.bob / "party.toml"), str(pair.write_job())), 2, "is read by"
+    )
+    process = start("serve", str(pair.alice / "party.toml"), "--model", str(alices))
+    try:
+        address = re.search(r"listens on (\S+)", process.stderr.readline()) if process.stderr else None
+        assert address
+        pair.edit("bob", f'address = "{pair.listening}"', f'address = "{address[1]}"')
+        pair.listening = address[1]
+        for omega in (1, 1, "all"):
+            assert cotally(*train, "--overwrite", str(pair.write_job(omega=omega))).code == 0
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
+        finish(process)
+    assert bobs.read_text() != "mine"
+    assert alices.read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"bobs.json", "alices.json", "alices-2.json", "alices-3.json"}
+    assert (tmp_path / "alices-3.json").read_bytes() == bobs.read_bytes()
 
 
 def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:

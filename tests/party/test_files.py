@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from party.files import check_target, check_writable, is_there, read_bytes, resolved, write_atomically, write_new
+from party.files import (
+    check_target,
+    check_writable,
+    is_there,
+    kept_apart,
+    read_bytes,
+    resolved,
+    write_atomically,
+    write_new,
+)
 from protocols.errors import InputError
 
 
@@ -172,3 +181,13 @@ def test_a_path_that_cannot_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("file")
     assert resolved(tmp_path / "link") == resolved(tmp_path / "x" / ".." / "file")
     assert not is_there(tmp_path / "file")
+
+
+def test_an_output_stands_apart_from_others_under_the_first_free_name(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    assert kept_apart(path) == path
+    path.write_text("one")
+    assert kept_apart(path) == tmp_path / "model-2.json"
+    (tmp_path / "model-2.json").write_text("two")
+    assert kept_apart(path) == tmp_path / "model-3.json"
+    assert kept_apart(path, lambda there: there.read_text() == "two") == tmp_path / "model-2.json"

@@ -60,7 +60,7 @@ class Pair:
         path.write_text(text.replace(old, new))
 
     def train_arguments(self, job: Path, *more: str) -> list[str]:
-        outputs = ["--model", str(self.bob / "model.json"), "--report", str(self.bob / "report.json")]
+        outputs = ["--model", str(self.bob / "model.json"), "--report", str(self.bob / "report.json"), "--overwrite"]
         return ["train", str(self.bob / "party.toml"), str(job), *outputs, *more]
 
     def train(self, job: Path, *more: str, seconds: float = 120) -> Ended:
@@ -68,7 +68,14 @@ class Pair:
         return cotally(*self.train_arguments(job, *more), seconds=seconds)
 
     def serve_arguments(self, *more: str) -> list[str]:
-        return ["serve", str(self.alice / "party.toml"), "--model", str(self.alice / "model.json"), *more]
+        return [
+            "serve",
+            str(self.alice / "party.toml"),
+            "--model",
+            str(self.alice / "model.json"),
+            "--overwrite",
+            *more,
+        ]
 
 
 def cotally(*arguments: str, seconds: float = 60) -> Ended:
