@@ -225,7 +225,7 @@ def test_a_model_that_is_not_written_ends_the_demo(monkeypatch: pytest.MonkeyPat
 def test_a_disguise_that_cannot_work_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     shown = Shown()
     with pytest.raises(InputError, match="theta"):
-        run_demo(options(tmp_path / "out", data="tic-tac-toe", theta=Fraction(1, 3)), shown, shown.say)
+        run_demo(options(tmp_path / "out", data="tic-tac-toe", theta=Fraction(1, 4)), shown, shown.say)
     assert not list(tmp_path.iterdir())
 
 
