@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in report.lines(full=arguments.full, width=columns()):
         print(line)
     if any(domain.may_be_missing for domain in design.domains):
-        print('Who gives no answer is seen to give none; missing = "value" makes that an answer like any other.')
+        say('Who gives no answer is seen to give none; missing = "value" hides it as an answer.')
     if not arguments.full:
         say("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
     return 0
