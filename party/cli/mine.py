@@ -22,6 +22,7 @@ from party.survey.table import answers_given
 from party.tree_text import MARK, tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
+from protocols.randomized_response.precision import tells
 from protocols.survey.mining import Accuracy
 
 SUMMARY = "learn a tree or naive Bayes from disguised answers"
@@ -66,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  {line}")
     if mined.accuracy is not None and mined.guess is not None:
         print(_accuracy_text(mined.accuracy))
-        print(f"Always guessing the commonest class would have {mined.guess.share:.4f}.")
+        if tells(mined.guess.standard_error):
+            print(f"Always guessing the commonest class would have {mined.guess.share:.4f}.")
     if arguments.output is not None:
         print(f"Wrote {arguments.output}: `cotally show` and `cotally predict` take it.")
     return 0
@@ -109,6 +111,8 @@ def _print(mined: Mined, levels: int | None) -> None:
 
 def _accuracy_text(accuracy: Accuracy) -> str:
     error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
+    if not tells(accuracy.standard_error):
+        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error})."
     return (
         f"Accuracy {accuracy.share:.4f}, standard error {error}: "
         f"estimated from {accuracy.records} disguised records that were held out; it may leave 0 .. 1."

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if any(domain.may_be_missing for domain in design.domains):
         say('Who gives no answer is seen to give none; missing = "value" hides it as an answer.')
     if not arguments.full:
-        say("See also --full, for all that was found, and --prior, for what disguised answers suggest.")
+        say("See also --full (all that was found) and --prior (what answers suggest).")
     return 0
 
 

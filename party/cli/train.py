@@ -17,11 +17,13 @@ from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
 from party.planning.agreed import forecast_agreed
 from party.planning.calibration import calibrate
+from party.planning.model import most_counts
 from party.report import TrainReport, write_train_report
 from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
+from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.role import Progress
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.local import Local
@@ -156,6 +158,7 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     lines = [
         f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
         *_accuracy(report),
+        *_counts(report),
         f"Wrote {arguments.model}: `cotally show {arguments.model}` prints it",
     ]
     if outcome.fingerprint:
@@ -174,7 +177,20 @@ def _accuracy(report: Report) -> list[str]:
     if report.agreed.terms.method != "randomized":
         return [f"Accuracy {share:.3f} {records}", commonest]
     error = outcome.standard_error / outcome.records_test
-    return [f"Accuracy estimated as {share:.3f} {records}, with a standard error of up to {error:.3f}", commonest]
+    if not tells(error):
+        few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
+        enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
+        return [f"{few} (standard error of up to {error:.3f}); {enough}", commonest]
+    told = f"Accuracy estimated from disguised copies as {share:.3f} {records}"
+    return [f"{told}, with a standard error of up to {error:.3f}", commonest]
+
+
+def _counts(report: Report) -> list[str]:
+    """Say how many exact counts both learned, beside what was forecast."""
+    agreed, outcome = report.agreed, report.outcome
+    domains = [attribute.size for attribute in agreed.schema.attributes]
+    most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
+    return [f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"]
 
 
 def train_report(report: Report) -> TrainReport:

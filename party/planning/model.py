@@ -34,29 +34,54 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Costs of a run: seconds, bytes both ways, the larger process's memory in bytes, round trips, exact counts."""
+    """Costs of a run: seconds, bytes both ways, the larger process's memory in bytes, round trips.
+
+    `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy.
+    """
 
     seconds: float
     bytes: float
     memory: float
     round_trips: int
-    counts: float
+    counts: int
 
     def __str__(self) -> str:
         minutes = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} min"
         return (
             f"about {minutes}, {self.bytes / 1e6:.1f} MB in all, {self.memory / 2**20:.0f} MiB of memory, "
-            f"{self.round_trips} round trips; exact counts disclosed: some {_rounded(self.counts)}"
+            f"{self.round_trips} round trips; exact counts told: at most {self.counts:,}"
         )
 
 
-def _rounded(value: float) -> int:
-    """Return two leading digits: more would pretend to a precision that a guess lacks."""
-    digits = max(0, len(str(int(value))) - 2)
-    return int(round(value, -digits))
+def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
+    """Return how many exact counts a run tells at most, whatever tree it grows; nobody knows before how many it will.
+
+    A node is asked for if its records are of two classes at least, so those of one level are at most half the records;
+    and they are at most as many as the values of the attributes above them combine to. Each costs its window.
+    The class holder tells the records of each class before.
+
+    Args:
+        domains: Numbers of values of all attributes.
+        classes: Number of classes.
+        train: Training records.
+        terms: Of the run.
+        splits: Inner nodes of the tree, if known.
+    """
+    if terms.method == "randomized":
+        return classes
+    sizes = sorted(domains, reverse=True)
+    window = terms.omega if terms.method == "hybrid" and terms.omega else len(sizes)
+    total, left = 0, splits
+    for level in range(len(sizes)):
+        nodes = min(prod(sizes[:level]), max(1, train // 2))
+        if left is not None:
+            nodes = min(nodes, left)
+            left -= nodes
+        total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
+    return classes + total + (terms.test > 0)
 
 
-def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: float | None = None) -> Forecast:
+def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None) -> Forecast:
     """Return what a run will cost.
 
     Args:
@@ -67,7 +92,8 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: float | None = No
     """
     train = sizes.records - floor(sizes.records * terms.test)
     guess = SPLITS_FACTOR * train**SPLITS_POWER if splits is None else splits
-    return _Model(sizes, terms, speed, train, guess).forecast()
+    most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
+    return _Model(sizes, terms, speed, train, guess).forecast(most)
 
 
 @dataclass(frozen=True)
@@ -78,8 +104,8 @@ class _Model:
     train: int
     splits: float
 
-    def forecast(self) -> Forecast:
-        """Add the parts up."""
+    def forecast(self, most: int) -> Forecast:
+        """Add the parts up; `most` counts are told."""
         secure = self.terms.method != "randomized"
         counts = self.counts() if secure else 0.0
         encrypted = self.ciphertexts() if secure else 0.0
@@ -91,7 +117,7 @@ class _Model:
             bytes=encrypted * length + copies + gains + counts * 2 + self.replies(counts) * length + 8_000,
             memory=self.memory(secure),
             round_trips=_AGREEMENT_TRIPS + _LAST_TRIPS + 2 * self.levels(),
-            counts=counts + (secure and self.terms.test > 0),
+            counts=most,
         )
 
     def levels(self) -> int:
@@ -106,7 +132,7 @@ class _Model:
         return min(omega, mean_left) if omega else mean_left
 
     def counts(self) -> float:
-        """Exact counts: the cells of every window."""
+        """A guess at the exact counts, which cost little: the cells of every window."""
         mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
         return self.splits * self.window() * mean_size * self.sizes.classes
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Forecasts against what then happens: seconds, bytes, memory and round trips must agree within a factor of two.
 
-Counts are shown beside: they depend on the tree, which nobody knows before. Exit code 1 if a factor is missed.
+Counts depend on the tree, which nobody knows before: the most that are told must hold. Exit code 1 if one is missed.
 """
 
 import sys
@@ -58,9 +58,9 @@ def measure(name: str, records: int, omega: int, key_bits: int) -> dict[str, obj
         "bytes": (told.bytes, report["bytes_sent"] + report["bytes_received"]),
         "memory": (told.memory, report["peak_memory_bytes"]),
         "round_trips": (told.round_trips, report["round_trips"]),
-        "counts": (told.counts, report["exact_counts_disclosed"]),
     }
     row: dict[str, object] = {"data": name, "train": records - floor(records * OPTIONS.test), "omega": omega}
+    row |= {"counts_at_most": told.counts, "counts": report["exact_counts_disclosed"]}
     for quantity, (before, after) in pairs.items():
         row |= {f"{quantity}_told": float(before), quantity: float(after), f"{quantity}_ratio": before / after}
     return row
@@ -81,6 +81,7 @@ def main() -> None:
     publish(rows, arguments.out)
     asserted = ("seconds", "bytes", "memory", "round_trips")
     missed = [q for row in rows for q in asserted if not 1 / FACTOR <= row[f"{q}_ratio"] <= FACTOR]
+    missed += ["counts" for row in rows if row["counts"] > row["counts_at_most"]]
     print(f"missed: {', '.join(missed)}" if missed else f"all within a factor of {FACTOR:g}")
     sys.exit(bool(missed))
 

@@ -15,9 +15,10 @@ from party.cli.main import main
 from party.config import read_job, read_party_config
 from party.model import read_model
 from party.planning.calibration import Speed
-from party.planning.model import Sizes, forecast
+from party.planning.model import Sizes, forecast, most_counts
 from party.releases import FILE
 from party.session import Report, run_session
+from protocols.randomized_response.precision import records_to_tell
 from tests.support.processes import BITS, Ended, Pair, make_pair, serving
 
 RECORDS = 150
@@ -98,13 +99,18 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         assert outcome.records_test == 30
         share, error = outcome.correct / 30, outcome.standard_error / 30
         lines.append(
-            f"Accuracy estimated as {share:.3f} on 30 held-out records, with a standard error of up to {error:.3f}"
+            f"Accuracy: 30 held-out records are too few to tell it from disguised copies (standard error of up to "
+            f"{error:.3f}); about {records_to_tell(30, error):,} would do"
             if method == "randomized"
             else f"Accuracy {share:.3f} on 30 held-out records"
         )
         assert (error > 0) == (method == "randomized")
         commonest = max(tree.root.counts) / sum(tree.root.counts)
         lines.append(f"The commonest class has {commonest:.3f} of the training records")
+    domains, terms = [3, 2, 4, 2], report.agreed.terms
+    most = most_counts(domains, 2, outcome.records_train, terms)
+    lines.append(f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}")
+    assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     if method != "randomized":
         lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
@@ -160,7 +166,10 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair) -> N
     assert not (pair.bob / FILE).exists()
 
 
-FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips; exact counts disclosed: some \d+"
+FORECAST = (
+    r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips; "
+    r"exact counts told: at most [\d,]+"
+)
 
 
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
@@ -234,7 +243,7 @@ def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:
 def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     line = told(pair, method="randomized")
     assert line == expected(pair, [4, 2, 3, 3], (8, 8), method="randomized")
-    assert line.endswith("exact counts disclosed: some 0")
+    assert line.endswith("exact counts told: at most 2")  # of the classes
 
 
 def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:

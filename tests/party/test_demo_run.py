@@ -145,6 +145,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert "votes: 128 records to train, 32 to test" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
+    assert "randomized estimate theirs from disguised copies, so that their logs show another" in text
 
 
 def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,0 +1,24 @@
+"""Whether an estimated share tells anything: one whose interval leaves most shares open is no news."""
+
+from math import ceil, isfinite
+
+WIDEST = 0.5
+_NORMAL = 1.959964  # of an interval at 95 %, either way
+
+
+def tells(standard_error: float) -> bool:
+    """Tell whether the interval of a share at 95 % is at most half as wide as all shares, which are 0 to 1.
+
+    >>> tells(0.127), tells(0.128)
+    (True, False)
+    """
+    return 2 * _NORMAL * standard_error <= WIDEST
+
+
+def records_to_tell(records: int, standard_error: float) -> int:
+    """Return how many records would make the interval narrow enough: an error falls as their root grows.
+
+    >>> records_to_tell(100, 1.0)
+    6147
+    """
+    return ceil(records * (2 * _NORMAL * standard_error / WIDEST) ** 2) if isfinite(standard_error) else 2
