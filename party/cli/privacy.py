@@ -11,10 +11,11 @@ import json
 from pathlib import Path
 
 from party.cli.arguments import add_design
-from party.cli.screen import columns, say
+from party.cli.screen import columns
 from party.printable import printable
 from party.survey import SurveyDesign, read_design, read_disguised
 from party.survey.estimation import estimated_priors
+from protocols.layout import wrapped
 from protocols.privacy.layout import Names
 from protocols.privacy.report import privacy_report
 
@@ -39,12 +40,14 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     shown = shown_names(design)
     report = privacy_report(design.design, shown.columns, shown.values, priors, shown.groups)
-    for line in report.lines(full=arguments.full, width=columns()):
-        print(line)
+    width = columns()
+    lines = report.lines(full=arguments.full, width=width)
     if any(domain.may_be_missing for domain in design.domains):
-        say('Who gives no answer is seen to give none; missing = "value" hides it as an answer.')
+        lines += wrapped('Who gives no answer is seen to give none; missing = "value" hides it as an answer.', width)
     if not arguments.full:
-        say("See also --full (all that was found) and --prior (what answers suggest).")
+        lines += wrapped("See also --full (all that was found) and --prior (what answers suggest).", width)
+    for line in lines:
+        print(line)
     return 0
 
 
