@@ -1,14 +1,17 @@
 """Files that are either whole or not there."""
 
 import errno
+import fcntl
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from protocols.errors import InputError
 
+LOCK_FILE = "lock"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)  # what file systems without hard links say, such as FAT
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
@@ -174,3 +177,37 @@ def resolved(path: Path) -> Path:
         return path.resolve()
     except OSError as error:
         raise InputError(f"{path} cannot be used: {error.strerror or 'input error'}") from None
+
+
+@dataclass(frozen=True)
+class FolderLock:
+    """Proof that no other process works in a folder. Made by `locked_folder` alone."""
+
+    folder: Path
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[FolderLock]:
+    """Hold a folder for as long as the context lasts; the system lets go of it when the process dies.
+
+    Raises:
+        InputError: Another process holds it, or it cannot be locked.
+    """
+    path = folder / LOCK_FILE
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise InputError(
+                f"another `cotally train` or `cotally serve` works in {folder}: wait for its end, or end it"
+            ) from None
+        raise InputError(f"{path} cannot be locked: {error.strerror}") from None
+    try:
+        yield FolderLock(folder)
+    finally:
+        os.close(handle)

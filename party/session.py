@@ -13,8 +13,10 @@ from party.config import HALF, PartyConfig, first_objection
 from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
 from party.factors import with_stored_factors
+from party.files import FolderLock
+from party.identity import Peer
 from party.keystore import load_private_key, load_secret
-from party.releases import changed_field, check_release, record_release, release_of
+from party.releases import Memory, check_release, release_of
 from party.toml import suggestion
 from party.transport.channel import Channel, Traffic, play
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
@@ -145,20 +147,28 @@ def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...
             f"{config.data.file.name}{meant}"
         )
     if isinstance(settings.groups, int):
-        sizes = [attribute.size for attribute in share.table.attributes]
-        return default_groups(sizes, settings.groups, [columns[name] for name in settings.plain])
+        names = sorted(columns)  # another order in the file must not be another disguise
+        sizes = [share.table.attributes[columns[name]].size for name in names]
+        spread = default_groups(sizes, settings.groups, [names.index(name) for name in settings.plain])
+        return tuple(tuple(columns[names[place]] for place in group) for group in spread)
     missing = next((name for name in columns if name not in named), None)
     if missing is not None:
         raise ConfigError(f"{config.path}: disguise puts the column {missing!r} in no group; list it, or as plain")
     return tuple(tuple(columns[name] for name in group) for group in settings.groups)
 
 
-def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
+def check_job(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None = None) -> None:
     """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
+
+    Args:
+        local: What we bring.
+        config: Our settings.
+        terms: The terms of the job.
+        peer: Who will be called; a mere plan calls nobody.
 
     Raises:
         InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
-            data or what we agree to, or the data set was released in another disguise.
+            data or what we agree to, or the data set was released otherwise before.
     """
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
@@ -168,7 +178,8 @@ def check_job(local: Local, config: PartyConfig, terms: Terms) -> None:
         raise ConfigError(flaw.reason)
     if terms.method != "smc":
         check_disguise(local, terms, config.agree.odds)
-    check_release(config.folder, release_of(local, terms))
+    who = None if peer is None else (peer.name, peer.fingerprint)
+    check_release(config.folder, release_of(local, terms, who))
 
 
 def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> None:
@@ -210,8 +221,8 @@ def _standard_error(design: MultiGroupDesign, group: int, records: int) -> float
     return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 
 
-def make_policy(local: Local, config: PartyConfig) -> Policy:
-    """Return what this party objects to: by its settings, its data, or what it has released before."""
+def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:
+    """Return what this party objects to: by its settings, its data, or what it has released before, and to whom."""
 
     def policy(terms: Terms) -> Objection | None:
         field = first_objection(config.agree, terms)
@@ -223,8 +234,7 @@ def make_policy(local: Local, config: PartyConfig) -> Policy:
                 check_disguise(local, terms, config.agree.odds)
             except InputError as error:
                 return Objection("theta", str(error))
-        changed = changed_field(config.folder, release_of(local, terms))
-        return Objection(changed, f"our data set {local.dataset!r} was released otherwise before") if changed else None
+        return memory.judge_terms(terms)
 
     return policy
 
@@ -232,6 +242,7 @@ def make_policy(local: Local, config: PartyConfig) -> Policy:
 def run_session(
     local: Local,
     config: PartyConfig,
+    held: FolderLock,
     channel: Channel,
     terms: Terms | None,
     on_progress: OnProgress | None = None,
@@ -242,6 +253,7 @@ def run_session(
     Args:
         local: What we bring.
         config: Our settings.
+        held: The lock of our folder.
         channel: To the peer; closed in good order at the end.
         terms: The terms we propose, or None to answer the peer's.
         on_progress: Told how far each phase is.
@@ -252,16 +264,17 @@ def run_session(
         InputError: Ours.
     """
     clock = _PhaseClock(on_progress)
-    policy, nonce = make_policy(local, config), secrets.token_bytes(32)
+    memory = Memory(local, held, (channel.peer, channel.fingerprint))
+    policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
     if terms is None:
-        agreed = play(answer(local, policy, channel.peer, nonce), channel)
+        agreed = play(answer(local, policy, channel.peer, nonce, memory.judge), channel)
     else:
-        agreed = play(propose(local, terms, policy, channel.peer, nonce), channel)
+        agreed = play(propose(local, terms, policy, channel.peer, nonce, memory.judge), channel)
     if on_agreed is not None:
         on_agreed(agreed)
-    record_release(config.folder, release_of(local, agreed.terms))
+    memory.note(agreed)
     ready, stored = with_stored_factors(local, config.folder)
-    outcome = play(run(ready, agreed), channel, clock.show)
+    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, clock.show)
     channel.close()
     seconds = time.monotonic() - clock.started
     return Report(agreed, outcome, channel.traffic, seconds, clock.phases, stored.report())

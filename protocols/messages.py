@@ -62,6 +62,18 @@ class Share(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class TableCommitment(Message):
+    """A digest of the sender's columns, class and ids, keyed by a secret that never leaves.
+
+    The receiver can tell whether it meets the same table again, and can check no guess of its contents. That keeps a
+    peer that follows the protocol from putting a second table against ours under the same names; one that does not
+    may send anything here.
+    """
+
+    digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
 class ClassDigest(Message):
     """A keyed digest of the class column; crosses only where both parties hold the class."""
 

@@ -13,7 +13,7 @@ from party.cli.progress import make_progress
 from party.cli.screen import say
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.config import KEY_FLOOR, PartyConfig, read_party_config
-from party.files import kept_apart
+from party.files import FolderLock, kept_apart, locked_folder
 from party.identity import load_identity
 from party.model import read_model, to_json
 from party.session import Report, load_local, run_session, with_workers
@@ -43,16 +43,16 @@ def run(arguments: argparse.Namespace) -> int:
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     waits = Waits(config.node.patience, config.node.silence)
-    local = load_local(config, KEY_FLOOR, tell)
     signal.signal(signal.SIGTERM, _stop)
     with (
-        with_workers(local, settings) as ready,
+        locked_folder(config.folder) as held,
+        with_workers(load_local(config, KEY_FLOOR, tell), settings) as ready,
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         say(f"{config.name} listens on {server.address} for {peer.name}", sys.stderr)
         while True:
             try:
-                _serve_one(server, ready, config, arguments)
+                _serve_one(server, ready, config, held, arguments)
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:
@@ -67,9 +67,11 @@ def run(arguments: argparse.Namespace) -> int:
                 return 0
 
 
-def _serve_one(server: NodeServer, local: Local, config: PartyConfig, arguments: argparse.Namespace) -> None:
+def _serve_one(
+    server: NodeServer, local: Local, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
+) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
-        report = run_session(local, config, channel, None, progress.show, partial(announce, local))
+        report = run_session(local, config, held, channel, None, progress.show, partial(announce, local))
     write_results(arguments if arguments.overwrite else _beside_earlier(arguments, report), report)
 
 

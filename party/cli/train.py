@@ -12,7 +12,7 @@ from party.cli.screen import say, say_all
 from party.compute import ComputeSettings, available_cpus
 from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.errors import ConfigError
-from party.files import check_target
+from party.files import check_target, locked_folder
 from party.identity import Peer, load_identity, load_peers
 from party.model import write_model
 from party.planning.agreed import forecast_agreed
@@ -54,14 +54,16 @@ def run(arguments: argparse.Namespace) -> int:
     settle_outputs(arguments, config, replaces=arguments.overwrite)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    local = load_local(config, KEY_FLOOR, tell)
-    check_job(local, config, terms)
-    with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-        on_agreed = announcer(arguments, ready, settings, progress)
-        progress.show(Progress(f"waiting for {peer.name} at {address}, up to {duration(config.node.patience)}", 0, 0))
-        waits = Waits(config.node.patience, config.node.silence)
-        with connect(identity, peer, address, waits=waits) as channel:
-            report = run_session(ready, config, channel, terms, progress.show, on_agreed)
+    with locked_folder(config.folder) as held:
+        local = load_local(config, KEY_FLOOR, tell)
+        check_job(local, config, terms, peer)
+        with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+            on_agreed = announcer(arguments, ready, settings, progress)
+            patience = duration(config.node.patience)
+            progress.show(Progress(f"waiting for {peer.name} at {address}, up to {patience}", 0, 0))
+            waits = Waits(config.node.patience, config.node.silence)
+            with connect(identity, peer, address, waits=waits) as channel:
+                report = run_session(ready, config, held, channel, terms, progress.show, on_agreed)
     write_results(arguments, report)
     return 0
 

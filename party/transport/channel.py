@@ -80,7 +80,7 @@ class Recording:
 
 
 class Channel(Protocol):
-    """One session with one peer.
+    """One session with one peer, of this name and certificate (in memory there is none).
 
     `send` and `receive` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does
     not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
@@ -88,6 +88,7 @@ class Channel(Protocol):
     """
 
     peer: str
+    fingerprint: str
     traffic: Traffic
     recording: Recording | None
 
@@ -111,8 +112,9 @@ class Channel(Protocol):
 class PagedChannel(ABC):
     """A channel over two queues of pages, whose pages somebody else moves."""
 
-    def __init__(self, peer: str, outgoing: Pages, incoming: Pages, silence: float) -> None:
+    def __init__(self, peer: str, outgoing: Pages, incoming: Pages, silence: float, fingerprint: str = "") -> None:
         self.peer = peer
+        self.fingerprint = fingerprint
         self.traffic = Traffic()
         self.recording: Recording | None = None
         self._outgoing, self._incoming, self._silence = outgoing, incoming, silence

@@ -303,6 +303,13 @@ ENTRIES: Final = (
         lambda proto: m.ClassCounts(tuple(proto.values)),
         lambda message: len(message.values) <= MAX_VALUES,
     ),
+    _Entry(
+        "table_commitment",
+        m.TableCommitment,
+        lambda message: wire.TableCommitment(digest=message.digest),
+        lambda proto: m.TableCommitment(proto.digest),
+        lambda message: len(message.digest) == DIGEST_BYTES,
+    ),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

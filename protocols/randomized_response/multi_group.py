@@ -100,11 +100,14 @@ class MultiGroupDesign(Design):
         """`t - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
         return self.truth(group) - self.lie(group) if self.orders[group] > 1 else Fraction(1)
 
-    def coins(self, draw: Draw) -> Coins:
-        """Toss the coins of all records (`records x groups`)."""
+    def coins(self, draw: Draw, names: Sequence[bytes] = ()) -> Coins:
+        """Toss the coins of all records (`records x groups`); a group's draw is for its name, if it has one.
+
+        Else it is for its number, and another order of the groups gives other coins.
+        """
         coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # so many records, no coin yet
         for k, order in enumerate(self.orders):
-            uniform = draw(k.to_bytes(4, "big"), self.coin_bound(k))
+            uniform = draw(names[k] if names else k.to_bytes(4, "big"), self.coin_bound(k))
             coins.append(offsets_from_uniform(uniform, self.truth(k), order).astype(np.uint8)[:, None])
         return np.hstack(coins)
 

@@ -1,20 +1,21 @@
 """Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
 
 First the greetings and the terms of the run, then each party's share of the schema with a keyed digest of the ordered
-record ids, last, where both hold the class, a keyed digest of it. After each step both tell the first field on which
-they see a difference, and both raise the same `DisagreementError`.
+record ids and a commitment to its table, last, where both hold the class, a keyed digest of it. After each step both
+tell the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
+judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
 
-Discloses: names and values of the attributes, number of records, groups; the digests only show equality
-of whole lists, as they are and in one spelling. How many
-records each class has is told after the split is on record, as the first step of the run (`class_first`).
+Discloses: names and values of the attributes, number of records, groups; the digests only show equality of whole lists,
+as they are and in one spelling, the commitment equality with the table of an earlier run. How many records each class
+has is told after the split is on record, as the first step of the run (`class_first`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
-from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
+from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
 from protocols.randomized_response.multi_group import MultiGroupDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
@@ -27,7 +28,8 @@ VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
     "version", "party", "method", "theta", "omega", "engine", "class", "seed", "test", "key_bits",
-    "records", "record ids", "class values", "class column", "columns", "groups", "class counts",
+    "records", "record ids", "class values", "class column", "columns", "groups",
+    "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip
 
 
@@ -50,7 +52,9 @@ class Objection:
 Policy = Callable[[Terms], Objection | None]
 
 _PEER = "the peer does not agree: its screen says why"
+_KNOWN_OTHERWISE = "the peer knows us with others: bring the same again, or name a new data set on both sides"
 _PEER_WANTS = {
+    **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
@@ -59,16 +63,27 @@ _PEER_WANTS = {
 
 @dataclass(frozen=True, repr=False)
 class Agreed:
-    """What both parties know when they have agreed."""
+    """What both parties know when they have agreed; `commitment` is the peer's, to its table."""
 
     terms: Terms
     schema: Schema
     peer: str
     own_design: MultiGroupDesign
     peer_design: MultiGroupDesign
+    commitment: bytes = b""
 
 
-def propose(local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed]:
+Judge = Callable[[Agreed], Objection | None]
+
+
+def accept_any(agreed: Agreed) -> None:
+    """Remember no earlier run: what the peer brings is never another."""
+    del agreed
+
+
+def propose(
+    local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any
+) -> Role[Agreed]:
     """Open a run with these terms.
 
     Args:
@@ -77,6 +92,7 @@ def propose(local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes)
         policy: What we agree to.
         peer: The name that the peer must give.
         nonce: 32 fresh random bytes.
+        judge: What we object to in what the peer brings; asked before anything that depends on it leaves.
 
     Discloses: as this module says.
 
@@ -88,10 +104,11 @@ def propose(local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes)
     yield Send(Greeting(VERSION, local.party, nonce, terms))
     greeting = yield from receive(Greeting)
     nonces = canonical(nonce, greeting.nonce)
-    return (yield from _compare(local, terms, greeting, policy, peer, nonces))
+    yield from settle(_greeting_objection(local, terms, greeting, policy, peer))
+    return (yield from _compare(local, terms, peer, nonces, judge))
 
 
-def answer(local: Local, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed]:
+def answer(local: Local, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreed]:
     """Answer a proposal; the terms are the initiator's, if our policy agrees. As `propose` otherwise.
 
     Discloses: as this module says.
@@ -99,18 +116,23 @@ def answer(local: Local, policy: Policy, peer: str, nonce: bytes) -> Role[Agreed
     greeting = yield from receive(Greeting)
     yield Send(Greeting(VERSION, local.party, nonce, greeting.terms))
     nonces = canonical(greeting.nonce, nonce)
-    return (yield from _compare(local, greeting.terms, greeting, policy, peer, nonces))
+    yield from settle(_greeting_objection(local, greeting.terms, greeting, policy, peer))
+    return (yield from _compare(local, greeting.terms, peer, nonces, judge))
 
 
-def _compare(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str, nonces: bytes) -> Role[Agreed]:
-    yield from settle(_greeting_objection(local, terms, greeting, policy, peer))
+def _compare(local: Local, terms: Terms, peer: str, nonces: bytes, judge: Judge) -> Role[Agreed]:
     own = local.share(nonces)
-    share = yield from exchange(own)
+    yield Send(own)
+    yield Send(TableCommitment(local.digest(b"commitment")))
+    share = yield from receive(Share)
+    commitment = yield from receive(TableCommitment)
     judged = _judge_shares(local, own, share, terms, peer)
     yield from settle(judged if isinstance(judged, Objection) else None)
-    yield from settle((yield from _class_objection(local, own, share, nonces)))
     assert isinstance(judged, Agreed)  # noqa: S101  # an objection has been raised as an error
-    return judged
+    agreed = replace(judged, commitment=commitment.digest)
+    objection = yield from _class_objection(local, own, share, nonces)
+    yield from settle(objection or judge(agreed))
+    return agreed
 
 
 def settle(own: Objection | None) -> Role[None]:

@@ -11,7 +11,7 @@ from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
-from protocols.randomness import Randomness, keyed_digest
+from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party.limits import USUAL_LIMITS, Limits
@@ -94,8 +94,21 @@ class Local:
         return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
 
     def coins(self, design: MultiGroupDesign) -> Coins:
-        """Return the coins of all records under this design: the same whenever asked."""
-        return design.coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
+        """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).
+
+        A group's coin comes from the names of its columns and its full number of offsets, the class with them though it
+        is not sent; the order of groups and columns does not matter. Of its offset counts the part that columns which
+        are sent can show: at equal contrast that is the coin of a group of these alone. So each column of a data set
+        has one disguised copy.
+        """
+        whole = self.design(design.theta, class_is_shared=False)
+        names = [self._group_name(group) for group in whole.groups]
+        coins = whole.coins(keyed_draw(self.secrets.coins, self.dataset, self.records), names)
+        sent = [next(k for k, group in enumerate(whole.groups) if part[0] in group) for part in design.groups]
+        return coins[:, sent] % np.array(design.orders, dtype=np.uint8)
+
+    def _group_name(self, group: tuple[int, ...]) -> bytes:
+        return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))
 
     def share(self, nonces: bytes) -> Share:
         """Describe our part of the schema, with digests of the ids keyed by the nonces of both parties."""
@@ -108,6 +121,19 @@ class Local:
             records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
             spelling_digest=spelling_digest(nonces, self.records),
         )
+
+    def digest(self, purpose: bytes) -> bytes:
+        """Return a digest of ids, names, values and cells that nobody without our secret can check a guess against.
+
+        The order of the columns is no part of it, the same table always has the same, and each purpose another.
+        """
+        attributes, codes = self.table.attributes, self.table.codes
+        columns = sorted(
+            canonical(a.name.encode(), canonical(*(value.encode() for value in a.values)), codes[:, c].tobytes())
+            for c, a in enumerate(attributes)
+        )
+        records = canonical(*(record.encode() for record in self.records))
+        return keyed_digest(self.secrets.coins, purpose, records, *columns)
 
     def class_digest(self, nonces: bytes) -> bytes:
         """Return a digest of the class column: only for a peer that holds the class too, for it confirms a guess."""

@@ -1,7 +1,7 @@
 """One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
 
     class counts      from who holds the class
-    disguised copies  both ways (not for `smc`)
+    disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
     public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
     the tree          level by level
@@ -11,6 +11,7 @@
 Both sides run the same code; which of them is key holder follows from what both know.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -27,16 +28,17 @@ from protocols.counting.encrypted_coins import (
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import Replying, Telling
-from protocols.counting.view import View, make_view
+from protocols.counting.view import View, make_view, peer_columns
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
 from protocols.randomized_response.tail import largest_factor
+from protocols.randomness import canonical, keyed_digest
 from protocols.role import Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
-from protocols.two_party.agreement import Agreed
+from protocols.two_party.agreement import Agreed, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.local import Local
 from protocols.two_party.split import split_records
@@ -69,8 +71,22 @@ class Outcome:
     fingerprint: str | None
 
 
-def run(local: Local, agreed: Agreed) -> Role[Outcome]:
+CopyJudge = Callable[[bytes], Objection | None]
+
+
+def accept_copy(digest: bytes) -> None:
+    """Remember no earlier copy."""
+    del digest
+
+
+def run(local: Local, agreed: Agreed, judge: CopyJudge = accept_copy) -> Role[Outcome]:
     """Play one party's part of a run.
+
+    Args:
+        local: What we bring.
+        agreed: What was agreed.
+        judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
+            copy leaves, and returns what we object to.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     estimated gains (`hybrid`) or counts (`randomized`), ciphertexts, the exact counts of the window (unless
@@ -78,17 +94,18 @@ def run(local: Local, agreed: Agreed) -> Role[Outcome]:
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
-        DisagreementError: A class has too few records.
+        DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    return (yield from _Run(local, agreed).play())
+    return (yield from _Run(local, agreed, judge).play())
 
 
 class _Run:
     """The state of one run, so that each step reads like a line of the module's table."""
 
-    def __init__(self, local: Local, agreed: Agreed) -> None:
+    def __init__(self, local: Local, agreed: Agreed, judge: CopyJudge) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
+        self._judge = judge
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
         self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
         self._key: AnyCiphertexts | None = None
@@ -121,7 +138,16 @@ class _Run:
             answer = yield from exchange(DisguisedPage(page.tobytes()))
             received.append(_read_page(answer.codes, len(page), peer_design))
             yield Progress("exchanging disguised copies", start + len(page), len(copy))
-        return make_view(agreed.schema, self._local.party, codes, np.concatenate(received), peer_design)
+        theirs = np.concatenate(received)
+        yield from settle(self._judge(self._copy_digest(theirs)))
+        return make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
+
+    def _copy_digest(self, copy: Codes) -> bytes:
+        """Return the digest of the peer's copy; the order of its columns is no part of it."""
+        schema = self._agreed.schema
+        names = [schema.columns[column].name.encode() for column in peer_columns(schema, self._local.party)]
+        columns = sorted(canonical(name, copy[:, c].tobytes()) for c, name in enumerate(names))
+        return keyed_digest(self._local.secrets.coins, b"peer copy", *columns)
 
     def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float, float]]:
         estimator = Estimator(train)

@@ -10,6 +10,7 @@ import pytest
 
 from party.config import read_job, read_party_config
 from party.errors import DataError
+from party.files import locked_folder
 from party.identity import load_identity, load_peers
 from party.session import Report, load_local, run_session
 from party.transport.channel import PagedChannel, Recording
@@ -29,13 +30,14 @@ from protocols.messages import (
     ModelDigest,
     PackedCounts,
     Share,
+    TableCommitment,
     Verdict,
 )
 from protocols.role import Message
 from tests.support.processes import BITS, Pair, make_pair
 
 CANARY = "CANARY-7f3a91"
-AGREEMENT: set[type[Message]] = {Greeting, Share, Verdict, ClassCounts, ModelDigest}
+AGREEMENT: set[type[Message]] = {Greeting, Share, TableCommitment, Verdict, ClassCounts, ModelDigest}
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
     "hybrid": (
@@ -69,10 +71,10 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
     def take_part(name: str, open_channel: Callable[[], PagedChannel]) -> None:
         try:
             local = load_local(configs[name], BITS)
-            with open_channel() as channel:
+            with locked_folder(configs[name].folder) as held, open_channel() as channel:
                 channel.recording = crossed.recordings[name] = Recording()
                 own = terms if name == "bob" else None
-                crossed.reports[name] = run_session(local, configs[name], channel, own)
+                crossed.reports[name] = run_session(local, configs[name], held, channel, own)
         except BaseException as error:  # noqa: BLE001  # for the test to look at
             crossed.errors.append(error)
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 from fractions import Fraction
 from pathlib import Path
 
@@ -210,12 +211,31 @@ def test_a_peer_that_is_not_there_ends_with_3_and_its_address(pair: Pair) -> Non
 
 
 def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
-    with serving(pair):
-        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{pair.listening}"')
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{address}"')
         try:
-            assert_one_line(cotally(*pair.serve_arguments()), 2, pair.listening)
+            assert_one_line(cotally(*pair.serve_arguments()), 2, address, "in use")
         finally:
-            pair.edit("alice", f'listen = "{pair.listening}"', 'listen = "127.0.0.1:0"')
+            pair.edit("alice", f'listen = "{address}"', 'listen = "127.0.0.1:0"')
+
+
+def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: Pair) -> None:
+    alone = f"another `cotally train` or `cotally serve` works in {pair.alice}"
+    settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
+    pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    try:
+        with serving(pair) as alice:
+            assert_one_line(cotally(*pair.serve_arguments()), 2, alone)
+            assert_one_line(cotally("train", settings, job), 2, alone)
+            assert cotally("plan", settings, job).code == 0  # it only looks
+            assert alice.poll() is None
+            alice.kill()
+            alice.wait()
+            with serving(pair, "--once"):
+                assert pair.train(pair.write_job(omega=1)).code == 0
+    finally:
+        pair.edit("alice", 'address = "127.0.0.1:1"', '# address = "bob.example.org:7071"')
 
 
 def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(tmp_path: Path, pair: Pair) -> None:

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 
 from party.config import PartyConfig, read_party_config
+from party.files import locked_folder
+from party.releases import Memory
 from party.session import check_disguise, check_job, make_policy
 from protocols.errors import InputError
+from protocols.messages import Terms
+from protocols.two_party.agreement import Objection
 from protocols.two_party.local import Local
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
@@ -67,11 +71,16 @@ def settings(folder: Path, odds: str) -> PartyConfig:
     return read_party_config(path)
 
 
+def objection_of(alice: Local, config: PartyConfig, terms: Terms) -> Objection | None:
+    with locked_folder(config.folder) as held:
+        return make_policy(alice, config, Memory(alice, held, ("bob", "")))(terms)
+
+
 @pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])
 def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: Local, odds: str, agreed: bool) -> None:
     config = settings(tmp_path, odds)
     terms = replace(CASE.terms, key_bits=3072)
-    objection = make_policy(alice, config)(terms)
+    objection = objection_of(alice, config, terms)
     if agreed:
         check_job(alice, config, terms)
         assert objection is None
@@ -85,4 +94,4 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: 
 
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Local) -> None:
     terms = replace(CASE.terms, method="smc", key_bits=3072, theta=Fraction(1, 4))
-    assert make_policy(alice, settings(tmp_path, '"11/10"'))(terms) is None
+    assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None

@@ -53,6 +53,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.PackedCounts: st.builds(m.PackedCounts, st.binary()),
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
+    m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
 }
 
 A_GREETING = m.Greeting("v", "alice", bytes(32), m.Terms("hybrid", Fraction(9, 20), 2, "e", "c", 7, Fraction(0), 3072))

@@ -18,10 +18,10 @@ from protocols.randomized_response.multi_group import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.two_party.agreement import Agreed, Policy, answer, propose
+from protocols.two_party.agreement import Agreed, Judge, Policy, accept_any, answer, propose
 from protocols.two_party.limits import Limits
 from protocols.two_party.local import Local, Secrets
-from protocols.two_party.run import Outcome, run
+from protocols.two_party.run import CopyJudge, Outcome, accept_copy, run
 from protocols.two_party.split import split_records
 
 TEST_BITS = 256
@@ -112,14 +112,16 @@ def whole(
     peer: str,
     policy: Policy = agree_to_all,
     nonce: bytes | None = None,
+    judge: Judge = accept_any,
+    judge_copy: CopyJudge = accept_copy,
 ) -> Role[tuple[Agreed, Outcome]]:
     """Agree, then run: one party's part of a session."""
     nonce = nonce or secrets.token_bytes(32)
     if terms is not None:
-        agreed = yield from propose(local, terms, policy, peer, nonce)
+        agreed = yield from propose(local, terms, policy, peer, nonce, judge)
     else:
-        agreed = yield from answer(local, policy, peer, nonce)
-    return agreed, (yield from run(local, agreed))
+        agreed = yield from answer(local, policy, peer, nonce, judge)
+    return agreed, (yield from run(local, agreed, judge_copy))
 
 
 def make_roles(

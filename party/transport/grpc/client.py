@@ -81,7 +81,7 @@ def connect(
     except BaseException:
         line.close()
         raise
-    session = _Session(peer.name, line)
+    session = _Session(peer, line)
     session.start()
     return session
 
@@ -186,9 +186,9 @@ class _Line:
 class _Session(PagedChannel):
     """The initiator's end of one session."""
 
-    def __init__(self, peer: str, line: _Line) -> None:
+    def __init__(self, peer: Peer, line: _Line) -> None:
         timer, silence = line.waits.timer, line.waits.silence
-        super().__init__(peer, Pages(timer=timer), Pages(timer=timer), silence)
+        super().__init__(peer.name, Pages(timer=timer), Pages(timer=timer), silence, peer.fingerprint)
         self._line = line
         self._leaving = threading.Event()
         self._threads = [

@@ -215,7 +215,8 @@ class _Session(PagedChannel):
     """The responder's end of one session; gRPC's threads move its pages."""
 
     def __init__(self, peer: Peer, number: bytes, waits: Waits) -> None:
-        super().__init__(peer.name, Pages(timer=waits.timer), Pages(timer=waits.timer), waits.silence)
+        outgoing, incoming = Pages(timer=waits.timer), Pages(timer=waits.timer)
+        super().__init__(peer.name, outgoing, incoming, waits.silence, peer.fingerprint)
         self._owner = (number, peer.fingerprint)
         self._patience, self._timer = waits.patience, waits.timer
         self._pushing = threading.Lock()

@@ -223,6 +223,7 @@ class Frame(_message.Message):
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
     CLASS_DIGEST_FIELD_NUMBER: _builtins.int
     CLASS_COUNTS_FIELD_NUMBER: _builtins.int
+    TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -249,6 +250,8 @@ class Frame(_message.Message):
     def class_digest(self) -> Global___ClassDigest: ...
     @_builtins.property
     def class_counts(self) -> Global___ClassCounts: ...
+    @_builtins.property
+    def table_commitment(self) -> Global___TableCommitment: ...
     def __init__(
         self,
         *,
@@ -265,12 +268,13 @@ class Frame(_message.Message):
         model_digest: Global___ModelDigest | None = ...,
         class_digest: Global___ClassDigest | None = ...,
         class_counts: Global___ClassCounts | None = ...,
+        table_commitment: Global___TableCommitment | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -430,6 +434,27 @@ class Share(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__class_attribute) -> _WhichOneofReturnType__class_attribute | None: ...
 
 Global___Share: _TypeAlias = Share  # noqa: Y015
+
+@_typing.final
+class TableCommitment(_message.Message):
+    """A digest of the sender's table, keyed by its own secret."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGEST_FIELD_NUMBER: _builtins.int
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TableCommitment: _TypeAlias = TableCommitment  # noqa: Y015
 
 @_typing.final
 class ClassDigest(_message.Message):

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from protocols.errors import DisagreementError, InputError, PeerError
-from protocols.messages import ClassDigest, Greeting, Share, Terms, Verdict
+from protocols.messages import ClassCounts, ClassDigest, DisguisedPage, Greeting, Share, TableCommitment, Terms, Verdict
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party import agreement
-from protocols.two_party.agreement import FIELDS, Agreed, Objection, Policy, propose
+from protocols.two_party.agreement import FIELDS, Agreed, Judge, Objection, Policy, accept_any, propose
 from protocols.two_party.local import Local
-from protocols.two_party.run import Outcome
+from protocols.two_party.run import CopyJudge, Outcome, accept_copy
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import (
@@ -52,13 +52,22 @@ class Meeting:
     tamper: Tamper = honest
     alice_expects: str = "bob"
     bob_expects: str = "alice"
+    alice_judges: Judge = accept_any
+    bob_judges: Judge = accept_any
+    alice_judges_copy: CopyJudge = accept_copy
+    bob_judges_copy: CopyJudge = accept_copy
 
     def play(self) -> tuple[End[tuple[Agreed, Outcome]], End[tuple[Agreed, Outcome]]]:
         return duel(
-            whole(self.alice, self.terms, self.alice_expects, self.alice_agrees),
-            whole(self.bob, None, self.bob_expects, self.bob_agrees),
+            whole(self.alice, self.terms, self.alice_expects, self.alice_agrees, None, *self.judges("alice")),
+            whole(self.bob, None, self.bob_expects, self.bob_agrees, None, *self.judges("bob")),
             self.tamper,
         )
+
+    def judges(self, party: str) -> tuple[Judge, CopyJudge]:
+        if party == "alice":
+            return self.alice_judges, self.alice_judges_copy
+        return self.bob_judges, self.bob_judges_copy
 
 
 def meet(case: Case = BOTH_HOLD, **changes: Any) -> Meeting:
@@ -228,12 +237,15 @@ def test_a_difference_in_the_shares_ends_both_sides_before_data_leave(case: str,
     """A share that only one side sees changed is no more than what a hostile peer sends: both end all the same."""
     alice, bob, kinds = outcome_of(meeting)
     assert alice.field == bob.field == case.split(":", maxsplit=1)[0]
-    assert kinds == {Greeting, Verdict, Share} | ({ClassDigest} if alice.field == "class column" else set())
+    assert kinds == {Greeting, Verdict, Share, TableCommitment} | (
+        {ClassDigest} if alice.field == "class column" else set()
+    )
     assert "canary" not in f"{alice} {bob}"
 
 
 def test_every_field_has_a_case() -> None:
-    assert {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)} == set(FIELDS) - {"class counts"}
+    told = {name.split(":")[0] for name, _ in (*AT_ONCE, *AFTER_THE_SHARES)}
+    assert told | {*BROUGHT, COPY} == set(FIELDS) - {"class counts"}
 
 
 RESPELLED = {
@@ -266,6 +278,77 @@ def test_how_many_people_each_side_holds_is_told_on_both() -> None:
     alice, bob, _ = outcome_of(meet(bob=with_codes(make_local(BOTH_HOLD, "bob"), lambda codes: codes[:-1])))
     assert "20 records here, 19 at the peer" in str(alice)
     assert "19 records here, 20 at the peer" in str(bob)
+
+
+BROUGHT, COPY = ("peer columns", "peer groups", "peer data"), "peer copy"
+
+
+@pytest.mark.parametrize("who", ["alice", "bob"])
+@pytest.mark.parametrize("field", BROUGHT)
+def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_leave(field: str, who: str) -> None:
+    asked: list[Agreed] = []
+
+    def judge(agreed: Agreed) -> Objection:
+        asked.append(agreed)
+        return Objection(field, "canary: our own business")
+
+    ends = meet(ONE_HOLDS, **{f"{who}_judges": judge})
+    alice, bob, kinds = outcome_of(ends)
+    assert alice.field == bob.field == field
+    assert kinds == {Greeting, Verdict, Share, TableCommitment}
+    ours, theirs = (alice, bob) if who == "alice" else (bob, alice)
+    assert "canary" in str(ours)
+    assert str(theirs) == (
+        f"the parties differ on {field!r}: "
+        "the peer knows us with others: bring the same again, or name a new data set on both sides"
+    )
+    (agreed,) = asked
+    peer = ends.bob if who == "alice" else ends.alice
+    assert agreed.commitment == peer.digest(b"commitment")
+
+
+@pytest.mark.parametrize("who", ["alice", "bob"])
+@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leave(method: str, who: str) -> None:
+    objecting: dict[str, Any] = {f"{who}_judges_copy": lambda _: Objection(COPY, "canary: our own business")}
+    alice, bob, kinds = outcome_of(meet(ONE_HOLDS, terms=make_terms(method=method, omega=1), **objecting))
+    assert alice.field == bob.field == COPY
+    assert kinds == {Greeting, Verdict, Share, TableCommitment, ClassCounts, DisguisedPage}
+    assert "canary" in str(alice if who == "alice" else bob)
+
+
+def test_the_digest_of_a_copy_tells_copies_apart_and_not_the_order_of_columns() -> None:
+    def digest_of(bob: Local, secret: bytes = bytes(32)) -> bytes:
+        alice = make_local(ONE_HOLDS, "alice")
+        heard: list[bytes] = []
+        alice = replace(alice, secrets=replace(alice.secrets, coins=secret))
+        ends = meet(ONE_HOLDS, alice=alice, bob=bob, alice_judges_copy=heard.append).play()
+        assert all(end.error is None for end in ends), ends
+        return heard[0]
+
+    bob = make_local(ONE_HOLDS, "bob")
+    assert digest_of(bob) == digest_of(bob)
+    assert digest_of(bob) != digest_of(bob, secret=bytes(range(32)))
+    assert digest_of(bob) != digest_of(with_codes(bob, flip_first_class))
+    assert digest_of(bob) != digest_of(replace(bob, dataset="next year"))
+
+
+def test_a_commitment_is_the_same_for_the_same_table_and_tells_nothing_without_the_secret() -> None:
+    bob = make_local(BOTH_HOLD, "bob")
+    commitment = bob.digest(b"commitment")
+    assert commitment == make_local(BOTH_HOLD, "bob").digest(b"commitment") != bob.digest(b"contents")
+    assert commitment == replace(bob, dataset="next year").digest(b"commitment")
+    turned = Table(bob.table.attributes[::-1], np.ascontiguousarray(bob.table.codes[:, ::-1]))
+    assert commitment == replace(bob, table=turned).digest(b"commitment")
+    stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
+    others = [
+        stranger,
+        with_codes(bob, flip_first_class),
+        with_attributes(bob, rename("label")),
+        with_attributes(bob, lambda a: (*a[:-1], replace(a[-1], values=a[-1].values[::-1]))),
+        replace(bob, records=tuple(f"q{i}" for i in range(20))),
+    ]
+    assert len({commitment, *(other.digest(b"commitment") for other in others)}) == 1 + len(others)
 
 
 def test_only_the_side_that_objects_knows_why() -> None:
@@ -380,7 +463,7 @@ def test_more_rows_than_memory_holds_are_refused_by_both_sides(
     assert alice.field == bob.field == "groups"
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(alice)
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(bob)
-    assert kinds == {Greeting, Verdict, Share}
+    assert kinds == {Greeting, Verdict, Share, TableCommitment}
 
 
 @pytest.mark.parametrize("terms", [make_terms(engine="dot_product"), make_terms(method="randomized")], ids=str)

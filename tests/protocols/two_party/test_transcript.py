@@ -23,6 +23,7 @@ from protocols.messages import (
     ModelDigest,
     PackedCounts,
     Share,
+    TableCommitment,
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
@@ -40,7 +41,7 @@ CASE = Case(
     terms=make_terms(),
 )
 
-AGREEMENT = {Greeting, Verdict, Share}
+AGREEMENT = {Greeting, Verdict, Share, TableCommitment}
 CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
 HOLDER = {HolderKey, CiphertextPage, ExactCounts}
@@ -198,14 +199,15 @@ def test_the_search_for_canaries_would_find_one() -> None:
         assert_no_canary([HolderKey(private_bytes(alice)[1])], private_bytes(alice))
 
 
-def test_smc_sends_nothing_that_depends_on_the_codes_but_ciphertexts_and_counts() -> None:
+def test_smc_sends_nothing_that_depends_on_the_codes_but_a_keyed_digest_ciphertexts_and_counts() -> None:
     """A table and the same with its records in another order have equal counts; nothing else tells them apart."""
+    hidden = CiphertextPage | PackedCounts | TableCommitment
     case = replace(CASE, terms=make_terms(method="smc", test=Fraction(0)))
     seen = []
     for each in (case, replace(case, codes=case.codes[::-1].copy())):
         sent = Transcript()
         run_pair(*make_roles(each, nonce=b"n" * 32), sent)
-        shown = [m for m in (*sent.sent_by_a, *sent.sent_by_b) if not isinstance(m, CiphertextPage | PackedCounts)]
+        shown = [m for m in (*sent.sent_by_a, *sent.sent_by_b) if not isinstance(m, hidden)]
         seen.append(shown)
     assert seen[0] == seen[1]
     assert seen[0]
