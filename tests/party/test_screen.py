@@ -16,6 +16,7 @@ from protocols.layout import Column, cut_lines, definitions, shortened, table, w
 from tests.support.processes import COTALLY, cotally
 
 WIDTHS = (60, 80, 200)
+QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
 
 
 def shown(columns: int, *arguments: str | Path, code: int = 0) -> list[str]:
@@ -63,7 +64,7 @@ def test_the_privacy_report_fits_the_terminal(tmp_path: Path, columns: int) -> N
     cotally("disguise", "--example", str(tmp_path / "survey"))
     design = tmp_path / "survey" / "design.toml"
     wide = words(shown(2000, "privacy", design, "--full"))
-    for command in (("privacy", design), ("privacy", design, "--full"), ("audit", design)):
+    for command in (("privacy", design), ("privacy", design, "--full"), ("audit", design, *QUICK)):
         lines = shown(columns, *command)
         assert max(map(len, lines)) <= columns
         if "--full" in command:
