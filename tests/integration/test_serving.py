@@ -27,7 +27,7 @@ from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreed, propose
 from protocols.two_party.local import Local
-from protocols.two_party.run import Outcome, run
+from protocols.two_party.run import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, make_pair, wait_for, write_table
 
@@ -112,10 +112,10 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
     faults = iter([ValueError("a cell's content")])
 
-    def faulty(local: Local, agreed: Agreed) -> Role[Outcome]:
+    def faulty(local: Local, agreed: Agreed, judge: CopyJudge) -> Role[Outcome]:
         for fault in faults:
             raise fault
-        return (yield from run(local, agreed))
+        return (yield from run(local, agreed, judge))
 
     monkeypatch.setattr(session, "run", faulty)
 
