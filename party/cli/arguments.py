@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data import MISSING_MARKERS, Form
-from party.toml import exact_number
+from party.settings.toml import exact_number
 from protocols.errors import InputError
 
 

@@ -9,9 +9,10 @@ import argparse
 from party.cli.arguments import add_design, fraction
 from party.cli.drawing import shown_drawing
 from party.cli.privacy import shown_names
-from party.cli.screen import columns
+from party.keys.coin_secret import new_key
+from party.show.audit import audit_lines
+from party.show.screen import columns
 from party.survey import read_design
-from party.survey.secret import new_key
 from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     with shown_drawing(design) as watch:
         result = audit(design.design, lambda records: watch(fresh_draw(records)), goal=goal)
-    for line in result.lines(shown_names(design), columns()):
+    for line in audit_lines(result, shown_names(design), columns()):
         print(line)
     return 0 if result.passed else _FAILED
 

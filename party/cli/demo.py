@@ -10,13 +10,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from party.cli.progress import PROGRESS_STYLES, make_progress
-from party.cli.screen import columns, say
-from party.config import ENGINES, USUAL_KEY_BITS
 from party.datasets import NAMES
 from party.demo.errors import DemoError
 from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_fraction, parse_omegas
 from party.demo.run import run_demo
+from party.settings.party import ENGINES, USUAL_KEY_BITS
+from party.show.progress import PROGRESS_STYLES, make_progress
+from party.show.screen import columns, say
 from protocols.errors import InputError
 
 SUMMARY = "run everything on this machine, on real data"

@@ -14,12 +14,12 @@ from party.cli.arguments import add_design, add_form, form
 from party.cli.drawing import shown_drawing
 from party.cli.notices import tell
 from party.data import read_frame
+from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.files import is_there, resolved
-from party.printable import printable
+from party.names import printable
 from party.survey import disguise_table, read_design
 from party.survey.estimation import given_lines
-from party.survey.example import write_example
 from party.survey.output import check_output, write_disguised
 
 SUMMARY = "disguise a table of answers for a collector"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from party.cli.progress import Clock, make_progress
+from party.show.progress import Clock, make_progress
 from party.survey import SurveyDesign
 from protocols.randomized_response.design import Draw
 from protocols.role import Progress

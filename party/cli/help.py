@@ -3,8 +3,8 @@
 import argparse
 import textwrap
 
-from party.cli.screen import columns
-from protocols.layout import wrapped
+from party.show.layout import wrapped
+from party.show.screen import columns
 
 
 class HelpFormatter(argparse.HelpFormatter):

@@ -6,10 +6,10 @@ Nothing that exists is overwritten, and where something fails nothing is left be
 import argparse
 from pathlib import Path
 
-from party.config import KEY_FLOOR, USUAL_KEY_BITS
-from party.creation import create_party
-from party.identity import DEFAULT_HOSTS
-from party.template import party_toml
+from party.keys.identity import DEFAULT_HOSTS
+from party.node.creation import create_party
+from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
+from party.settings.template import party_toml
 
 SUMMARY = "make a party: keys, certificate, settings"
 

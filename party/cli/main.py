@@ -20,9 +20,9 @@ from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.help import HelpFormatter
 from party.cli.incident import DEBUG, incident
-from party.cli.screen import say
 from party.errors import exit_code
-from party.printable import printable
+from party.names import printable
+from party.show.screen import say
 from protocols.errors import CotallyError
 
 COMMANDS = (

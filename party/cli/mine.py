@@ -8,18 +8,18 @@ import argparse
 from math import isinf
 from pathlib import Path
 
-from party.bayes_model import write_bayes
-from party.bayes_text import bayes_lines
 from party.cli.arguments import add_design, add_disguised, form, fraction
 from party.cli.notices import tell
 from party.data import read_frame
 from party.files import check_target
-from party.model import write_model
+from party.models.bayes_file import write_bayes
+from party.models.tree_file import write_model
+from party.show.bayes import bayes_lines
+from party.show.tree import MARK, tree_lines
 from party.survey import load_survey, read_design
 from party.survey.estimation import given_lines
 from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
 from party.survey.table import answers_given
-from party.tree_text import MARK, tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import tells

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable
 
-from party.printable import printable
+from party.names import printable
 
 
 def tell(notices: Iterable[str]) -> None:

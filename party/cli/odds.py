@@ -1,9 +1,10 @@
 """What our own disguised copy tells of each column, before it leaves."""
 
-from party.printable import printable
-from protocols.privacy.odds import disguised_odds, odds_text
-from protocols.randomized_response.multi_group import MultiGroupDesign
-from protocols.two_party.local import Local
+from party.names import printable
+from party.show.odds import odds_text
+from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.two_party.inputs import Local
 
 
 def odds_lines(local: Local, design: MultiGroupDesign) -> list[str]:

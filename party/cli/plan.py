@@ -6,12 +6,13 @@ from pathlib import Path
 
 from party.cli.notices import tell
 from party.cli.odds import odds_lines
-from party.cli.screen import say, say_all
 from party.compute import available_cpus, make_compute
-from party.config import KEY_FLOOR, read_job, read_party_config
-from party.planning.calibration import calibrate
-from party.planning.model import Sizes, forecast
-from party.session import check_job, load_local
+from party.forecast.calibration import calibrate
+from party.forecast.model import Sizes, forecast
+from party.node.inputs import load_local
+from party.node.policy import check_job
+from party.settings.party import KEY_FLOOR, read_job, read_party_config
+from party.show.screen import say, say_all
 from protocols.errors import InputError
 
 SUMMARY = "tell what a run will cost, before it starts"

@@ -15,14 +15,14 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from party.cli.progress import PROGRESS_STYLES, Display, make_progress
-from party.cli.screen import say_all
 from party.compute import make_compute
-from party.config import KEY_FLOOR, PartyConfig, read_party_config
-from party.creation import CONFIG_FILE
-from party.factors import BLOCK_FACTORS, FactorStore
-from party.keystore import load_private_key, load_secret
-from party.session import load_local
+from party.keys.factors import BLOCK_FACTORS, FactorStore
+from party.keys.keystore import load_private_key, load_secret
+from party.node.creation import CONFIG_FILE
+from party.node.inputs import load_local
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.progress import PROGRESS_STYLES, Display, make_progress
+from party.show.screen import say_all
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import InputError

@@ -17,8 +17,9 @@ from party.cli.notices import tell
 from party.data import csv_text, has_columns, name_flaw, read_frame
 from party.errors import DataError
 from party.files import check_target, write_atomically
-from party.model_file import read_any
-from party.prediction import predict_frame
+from party.models.any_file import read_any
+from party.models.prediction import predict_frame
+from party.show.prediction import prediction_notes
 from protocols.errors import InputError
 
 SUMMARY = "classify the rows of a file"
@@ -57,6 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()  # what cannot be written has nothing to be said about
     else:
         write_atomically(arguments.output, text)
-    for note in predictions.notes():
+    for note in prediction_notes(predictions):
         print(note, file=sys.stderr)
     return 0

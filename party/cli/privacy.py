@@ -11,13 +11,15 @@ import json
 from pathlib import Path
 
 from party.cli.arguments import add_design
-from party.cli.screen import columns
-from party.printable import printable
+from party.names import printable
+from party.show.layout import wrapped
+from party.show.names import Names
+from party.show.privacy import privacy_lines
+from party.show.privacy_json import findings_json
+from party.show.screen import columns
 from party.survey import SurveyDesign, read_design, read_disguised
 from party.survey.estimation import estimated_priors
-from protocols.layout import wrapped
-from protocols.privacy.layout import Names
-from protocols.privacy.report import privacy_report
+from protocols.privacy.findings import find
 
 SUMMARY = "tell what a design discloses"
 
@@ -35,13 +37,13 @@ def run(arguments: argparse.Namespace) -> int:
     design = read_design(arguments.design)
     priors = None if arguments.prior is None else estimated_priors(read_disguised(arguments.prior, design), design)
     if arguments.json:
-        report = privacy_report(design.design, design.names, design.values, priors, design.group_names)
-        print(json.dumps(report.to_json(), indent=1, ensure_ascii=False, allow_nan=False))
+        found = find(design.design, design.names, design.values, priors, design.group_names)
+        print(json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     shown = shown_names(design)
-    report = privacy_report(design.design, shown.columns, shown.values, priors, shown.groups)
+    found = find(design.design, shown.columns, shown.values, priors, shown.groups)
     width = columns()
-    lines = report.lines(full=arguments.full, width=width)
+    lines = privacy_lines(found, full=arguments.full, width=width)
     if any(domain.may_be_missing for domain in design.domains):
         lines += wrapped('Who gives no answer is seen to give none; missing = "value" hides it as an answer.', width)
     if not arguments.full:

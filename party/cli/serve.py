@@ -9,18 +9,19 @@ from types import FrameType
 
 from party.cli.incident import incident
 from party.cli.notices import tell
-from party.cli.progress import make_progress
-from party.cli.screen import say
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
-from party.config import KEY_FLOOR, PartyConfig, read_party_config
 from party.files import FolderLock, kept_apart, locked_folder
-from party.identity import load_identity
-from party.model import read_model, to_json
-from party.session import Report, load_local, run_session, with_workers
+from party.keys.identity import load_identity
+from party.models.tree_file import read_model, to_json
+from party.node.inputs import load_local, with_workers
+from party.node.session import Report, run_session
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.progress import make_progress
+from party.show.screen import say
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 
 SUMMARY = "listen, and take part in the runs that the peer opens"
 

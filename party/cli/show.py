@@ -8,9 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from party.bayes_text import bayes_lines
-from party.model_file import read_any, to_json
-from party.tree_text import to_dot, tree_lines
+from party.models.any_file import read_any, to_json
+from party.show.bayes import bayes_lines
+from party.show.tree import to_dot, tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from party.cli.arguments import add_design, fraction
-from party.printable import printable
+from party.names import printable
 from party.survey import SurveyDesign, read_design
 from party.survey.expressions import expression_text, parse_expression
 from party.survey.table import need_class

@@ -7,26 +7,28 @@ from pathlib import Path
 
 from party.cli.notices import tell
 from party.cli.odds import odds_lines
-from party.cli.progress import PROGRESS_STYLES, Display, duration, make_progress
-from party.cli.screen import say, say_all
 from party.compute import ComputeSettings, available_cpus
-from party.config import KEY_FLOOR, PartyConfig, read_job, read_party_config
+from party.demo.run_file import TrainReport, write_train_report
 from party.errors import ConfigError
 from party.files import check_target, locked_folder
-from party.identity import Peer, load_identity, load_peers
-from party.model import write_model
-from party.planning.agreed import forecast_agreed
-from party.planning.calibration import calibrate
-from party.planning.model import most_counts
-from party.report import TrainReport, write_train_report
-from party.session import OnAgreed, Report, check_job, load_local, run_session, with_workers
+from party.forecast.agreed import forecast_agreed
+from party.forecast.calibration import calibrate
+from party.forecast.model import most_counts
+from party.keys.identity import Peer, load_identity, load_peers
+from party.models.tree_file import write_model
+from party.node.inputs import load_local, with_workers
+from party.node.policy import check_job
+from party.node.session import OnAgreed, Report, run_session
+from party.settings.party import KEY_FLOOR, PartyConfig, read_job, read_party_config
+from party.show.progress import PROGRESS_STYLES, Display, duration, make_progress
+from party.show.screen import say, say_all
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.role import Progress
 from protocols.two_party.agreement import Agreed
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 
 SUMMARY = "open a run with the peer and build the tree"
 

@@ -7,7 +7,7 @@ compare its fingerprint with the other party: by telephone, not by the way that 
 import argparse
 from pathlib import Path
 
-from party.identity import trust
+from party.keys.identity import trust
 
 SUMMARY = "trust the other party's certificate"
 

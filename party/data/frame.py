@@ -10,7 +10,7 @@ from pathlib import Path
 
 from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
 from party.errors import DataError
-from party.toml import nearest
+from party.names import nearest
 
 MAX_CELL = 1024
 

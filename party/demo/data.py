@@ -9,8 +9,7 @@ from party.data.looks import look_at
 from party.datasets import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
-from party.printable import printable
-from party.toml import nearest
+from party.names import nearest, printable
 from protocols.errors import InputError
 from protocols.randomness import public_order
 from protocols.two_party.people import one_spelling, tell_difference

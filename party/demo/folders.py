@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from party.config import ALL, METHODS
-from party.creation import CONFIG_FILE, create_party
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
+from party.demo.run_file import FORMAT
 from party.files import write_atomically
-from party.identity import trust
-from party.report import FORMAT
+from party.keys.identity import trust
+from party.node.creation import CONFIG_FILE, create_party
+from party.settings.party import ALL, METHODS
 from protocols.errors import InputError
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"

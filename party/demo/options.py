@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from party.config import ALL, ENGINES, HALF, KEY_CEILING, KEY_FLOOR
 from party.data.treatment import SMALLEST_VALUE
-from party.toml import exact_number
+from party.settings.party import ALL, ENGINES, HALF, KEY_CEILING, KEY_FLOOR
+from party.settings.toml import exact_number
 from protocols.errors import InputError
 
 DERIVED_ABOVE = 5000

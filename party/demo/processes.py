@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from party.cli.progress import parse_line
 from party.demo.errors import PartyFailedError
+from party.show.progress import parse_line
 from protocols.role import Progress
 
 OnProgress = Callable[[Progress], None]
@@ -36,7 +36,7 @@ class PartyProcess:
     def __init__(self, party: str, folder: Path, *arguments: str) -> None:
         self.party, self._log = party, folder / "log.txt"
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-P", "-m", "party.demo.child", *arguments],
+            [sys.executable, "-P", "-m", "party.cli.leashed", *arguments],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

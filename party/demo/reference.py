@@ -8,7 +8,7 @@ import numpy as np
 from party.demo.data import PARTIES
 from party.demo.errors import DemoError
 from party.demo.options import DemoOptions
-from party.model import to_json
+from party.models.tree_file import to_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import ALL, HybridId3
@@ -16,7 +16,7 @@ from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 from protocols.two_party.split import split_records
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from party.config import ALL, read_job, read_party_config
 from party.demo.data import ALICE, BOB, PARTIES, Halves, deal_dataset, read_own
 from party.demo.errors import DemoError
+from party.demo.figure import write_figures
 from party.demo.folders import (
     MODEL,
     PNG,
@@ -24,9 +24,7 @@ from party.demo.folders import (
 from party.demo.options import DemoOptions, OwnFiles
 from party.demo.processes import Server, free_port, train
 from party.demo.reference import Reference, make_reference
-from party.figure import write_figures
-from party.model import read_model
-from party.report import (
+from party.demo.run_file import (
     BytesSent,
     DataFacts,
     Parameters,
@@ -38,15 +36,18 @@ from party.report import (
     table,
     write_run,
 )
-from party.session import check_disguise, load_local
-from party.tree_text import tree_lines
+from party.models.tree_file import read_model
+from party.node.inputs import load_local
+from party.node.policy import check_disguise
+from party.settings.party import ALL, read_job, read_party_config
+from party.show.layout import USUAL_WIDTH, cut_lines
+from party.show.tree import tree_lines
 from protocols.errors import InputError
-from protocols.layout import USUAL_WIDTH, cut_lines
 from protocols.learning.tree import Tree
 from protocols.messages import Terms
 from protocols.role import Progress
 from protocols.two_party.agreement import object_to_limits
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 
 _MODEL_SECONDS = 30.0
 _TREE_LINES = 40

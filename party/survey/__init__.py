@@ -1,6 +1,6 @@
 """Surveys: one collector learns from the disguised answers of many (DESIGN 4 and 8)."""
 
-from party.survey.design_file import SurveyDesign, read_design
+from party.settings.survey import SurveyDesign, read_design
 from party.survey.disguise import Disguised, disguise_table
 from party.survey.table import load_survey, read_codes, read_disguised
 

@@ -19,19 +19,19 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from party.survey.design_file import SurveyDesign
+from party.settings.survey import SurveyDesign
+from party.show.tree import tree_lines
 from party.survey.labels import Labels, declared_labels, free_labels
 from party.survey.signal import SURE, check_origin, clearness
 from party.survey.table import read_attributes
-from party.tree_text import tree_lines
 from protocols.errors import CotallyError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.schema import MAX_DOMAIN
 from protocols.tables.table import NO_ANSWER, Codes
 
@@ -245,7 +245,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
         return self
 
     def text(self) -> str:
-        """Return the tree as indented text; splits that are not clear end in `party.tree_text.MARK`."""
+        """Return the tree as indented text; splits that are not clear end in `party.show.tree.MARK`."""
         check_is_fitted(self)
         doubts = split_doubts(self.model_, self.survey_)
         with _as_value_error():

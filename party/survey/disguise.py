@@ -15,8 +15,8 @@ import numpy as np
 from party.data import Frame, distinct_ids, name_flaw
 from party.errors import ConfigError, DataError
 from party.files import is_there
-from party.survey.design_file import SurveyDesign
-from party.survey.secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
+from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
+from party.settings.survey import SurveyDesign
 from party.survey.table import Source, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw

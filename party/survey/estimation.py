@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from party.printable import printable
-from party.survey.design_file import SurveyDesign
+from party.names import printable
+from party.settings.survey import SurveyDesign
 from party.survey.expressions import expression_text
 from protocols.errors import InputError
 from protocols.randomized_response.design import cells

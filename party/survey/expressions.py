@@ -6,8 +6,8 @@ its own kind is doubled, as CSV has it.
 
 import re
 
-from party.survey.design_file import SurveyDesign
-from party.toml import suggestion
+from party.names import suggestion
+from party.settings.survey import SurveyDesign
 from protocols.errors import InputError
 from protocols.tables.expression import Expression, Term
 

@@ -8,7 +8,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from party.bayes_model import as_written
+from party.models.bayes_file import as_written
 from party.survey.signal import check_signal
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
@@ -16,7 +16,7 @@ from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 from protocols.tables.expression import Expression
 
 CONFIDENCE = 0.95

@@ -7,7 +7,7 @@ from pathlib import Path
 from party.data import csv_text, has_columns
 from party.errors import DataError
 from party.files import check_target, write_atomically
-from party.survey.design_file import SurveyDesign
+from party.settings.survey import SurveyDesign
 from party.survey.disguise import Disguised
 
 SUFFIXES = (".csv", ".parquet")

@@ -12,15 +12,15 @@ from math import sqrt
 import numpy as np
 
 from party.errors import DataError
-from party.printable import printable
-from party.survey.design_file import SurveyDesign
+from party.names import printable
+from party.settings.survey import SurveyDesign
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.survey.mining import learn_naive_bayes
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from party.data import Frame, frame_of, read_frame
 from party.errors import ConfigError, DataError
-from party.survey.design_file import SurveyDesign
+from party.settings.survey import SurveyDesign
 from party.survey.signal import check_origin
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.table import Codes
 
 

@@ -19,7 +19,7 @@ from protocols.counting.expanded import cell_count
 from protocols.counting.view import View
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
-from protocols.randomized_response.tail import error_bound
+from protocols.randomized_response.moments import error_bound
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 

@@ -26,7 +26,7 @@ from protocols.counting.view import View
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.role import Progress, Role, Send, receive
 from protocols.work import PageEncryptor, Workers
 

@@ -16,7 +16,7 @@ from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, Guessi
 from protocols.counting.view import View
 from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.tables.expression import Expression
 
 _BLOCK = 1 << 20

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counts import Answer, CountTable, Query
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

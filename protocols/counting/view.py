@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 

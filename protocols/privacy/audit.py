@@ -1,7 +1,7 @@
 """Self-audit: hold a sampler's responses against the chances that its design declares (DESIGN 4 and 10).
 
 A few true records are disguised many times over, and the responses are counted, cell by cell, in the margins of
-`margins.py`. Each count is held against its declared chance by Chernoff's bound (`bounds.py`), the false-alarm rate
+`events.py`. Each count is held against its declared chance by Chernoff's bound (`chernoff.py`), the false-alarm rate
 divided by the number of counts that chance could move. The number of records follows from the departure that must be
 caught: a chance of the truth, theta, that is off by `shift` in any one group, either way, with a chance of at least
 `power`.
@@ -18,11 +18,8 @@ from numbers import Rational
 import numpy as np
 
 from protocols.errors import InputError
-from protocols.layout import USUAL_WIDTH, wrapped
-from protocols.privacy.audit_words import audit_lines
-from protocols.privacy.bounds import alarm_bound, sample_size
-from protocols.privacy.layout import Names
-from protocols.privacy.margins import Margin, Record, margins, told_chance, untested_pairs
+from protocols.privacy.chernoff import alarm_bound, sample_size
+from protocols.privacy.events import Margin, Record, margins, told_chance, untested_pairs
 from protocols.randomized_response.design import Design, Draw, cells
 from protocols.tables.table import Codes
 
@@ -104,15 +101,6 @@ class AuditResult:
     def passed(self) -> bool:
         """Whether no test failed."""
         return not self.failures
-
-    def lines(self, names: Names | None = None, width: int = USUAL_WIDTH) -> list[str]:
-        """Return the finding in plain words, columns and groups by number if they are not named.
-
-        Args:
-            names: Of columns, values and groups.
-            width: Of the lines, in characters.
-        """
-        return [line for sentence in audit_lines(self, names) for line in wrapped(sentence, width)]
 
 
 def audit(

@@ -11,7 +11,7 @@ from math import fsum, log2
 
 from protocols.privacy.entry import Entry, check_group
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 
 
 def entropy(chances: Iterable[Fraction]) -> float:

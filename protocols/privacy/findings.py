@@ -1,21 +1,38 @@
 """All measures of one attribute, of one group and of a record, gathered for a report (DESIGN 10)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isinf
 
-from protocols.privacy.entropy import entropy_before, group_coin_entropy
-from protocols.privacy.entry import Prior, Row, entry_of
+from protocols.errors import InputError
+from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated_level
+from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy, record_coin_entropy
+from protocols.privacy.entry import Entry, Prior, Row, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
-from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss
-from protocols.privacy.measures import Measures, measures
+from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, record_loss
 from protocols.privacy.odds import Odds, column_odds
-from protocols.privacy.relations import Relation
-from protocols.privacy.single_entry import group_value
-from protocols.randomized_response.design import Design
+from protocols.privacy.relations import Relation, disclosed_columns, relations
+from protocols.privacy.single_entry import group_value, single_entry
+from protocols.randomized_response.design import Design, Kind
 
-Json = dict[str, object]
+
+@dataclass(frozen=True)
+class Measures:
+    """What the responses of an `Entry` do: those of one attribute alone, or of its whole group.
+
+    Args:
+        breach: The largest posterior.
+        rise: The largest rise of a belief.
+        twice: The largest posterior if the same response came twice with fresh coins.
+        single_entry: Expected chance on a wrong value, before mining.
+        bits_left: Entropy left on average, given the response.
+    """
+
+    breach: Breach
+    rise: Rise
+    twice: Fraction
+    single_entry: Fraction
+    bits_left: float
 
 
 @dataclass(frozen=True)
@@ -53,35 +70,6 @@ class AttributeFindings:
         """Whether it is disguised and has something to disclose: more than one value."""
         return self.group is not None and len(self.values) > 1
 
-    def to_json(self, groups: tuple[str, ...]) -> Json:
-        """Return plain types; exact chances as text, `"11/20"`, an infinite loss as `"infinite"`; groups by name."""
-        rise = self.own.rise
-        return {
-            "name": self.name,
-            "values": list(self.values),
-            "group": self.group,
-            "group_name": None if self.group is None else groups[self.group],
-            "sent_as_it_is": self.group is None,
-            "prior": texts(self.prior),
-            "prior_is_assumed": self.assumed,
-            "responses": texts(self.responses),
-            "posteriors": [texts(row) if row is not None else None for row in self.posteriors],
-            "breach_level": str(self.own.breach.level),
-            "breaches": [{"response": self.values[r], "value": self.values[v]} for r, v in self.own.breach.where],
-            "largest_rise": {
-                "response": self.values[rise.response],
-                "value": self.values[rise.value],
-                "before": str(rise.before),
-                "after": str(rise.after),
-            },
-            "breach_level_if_asked_twice": str(self.own.twice),
-            "single_entry_before_mining": str(self.own.single_entry),
-            "epsilon": finite(self.loss),
-            "odds": [str(self.odds.truth), str(self.odds.other)],
-            "bits_before": self.bits_before,
-            "bits_left": self.own.bits_left,
-        }
-
 
 @dataclass(frozen=True)
 class GroupFindings:
@@ -107,27 +95,6 @@ class GroupFindings:
     loss_if_known: float | None
     coin_bits: float
     relations: tuple[Relation, ...]
-
-    def to_json(self, names: tuple[str, ...]) -> Json:
-        """Return plain types, attributes by name."""
-        levels = None if self.together is None else texts(tuple(own.breach.level for own in self.together))
-        return {
-            "name": self.name,
-            "attributes": [names[column] for column in self.columns],
-            "single_entry_before_mining": str(self.single_entry),
-            "breach_levels_all_responses_read": levels,
-            "epsilon": finite(self.loss),
-            "epsilon_if_a_personal_answer_is_known": None if self.loss_if_known is None else finite(self.loss_if_known),
-            "coin_bits": self.coin_bits,
-            "relations": [
-                {
-                    "attributes": [names[found.first], names[found.second]],
-                    "difference_modulo": found.modulus,
-                    "values_left": [found.left_of_first, found.left_of_second],
-                }
-                for found in self.relations
-            ],
-        }
 
 
 @dataclass(frozen=True)
@@ -166,19 +133,6 @@ class Findings:
         if group is None or group.together is None:
             return found.own, group is None
         return group.together[group.columns.index(column)], True
-
-    def to_json(self) -> Json:
-        """Return plain types for `json.dumps`: exact chances as text, an infinite loss as `"infinite"`."""
-        names = tuple(found.name for found in self.attributes)
-        groups = tuple(found.name for found in self.groups)
-        return {
-            "theta": str(self.theta),
-            "sent_as_they_are": [found.name for found in self.attributes if found.group is None],
-            "disclosed_in_full": self.names(self.disclosed),
-            "attributes": [found.to_json(groups) for found in self.attributes],
-            "groups": [found.to_json(names) for found in self.groups],
-            "record": {"epsilon": finite(self.loss), "coin_bits": self.coin_bits},
-        }
 
 
 def attribute_findings(
@@ -241,11 +195,73 @@ def group_findings(
     )
 
 
-def texts(chances: Row) -> list[str]:
-    """Return exact fractions as text."""
-    return [str(chance) for chance in chances]
+def measures(entry: Entry) -> Measures:
+    """Measure an entry."""
+    return Measures(
+        breach=breach(entry),
+        rise=largest_rise(entry),
+        twice=repeated_level(entry, 2),
+        single_entry=single_entry(entry),
+        bits_left=entropy_left(entry),
+    )
 
 
-def finite(loss: float) -> float | str:
-    """Return a loss as JSON can hold it: infinity in words."""
-    return "infinite" if isinf(loss) else loss
+def find(
+    design: Design,
+    names: Sequence[str],
+    values: Sequence[Sequence[str]],
+    priors: Sequence[Prior | None] | None = None,
+    group_names: Sequence[str] | None = None,
+) -> Findings:
+    """Measure a design: every measure of DESIGN 10.
+
+    It speaks of the design and of priors, of no record: labels are those of the schema, and nothing here reads data.
+
+    Args:
+        design: How the records are disguised.
+        names: Name of every column.
+        values: Labels of the values of every column.
+        priors: Of every column the chance of each value, exact fractions; None where all are to be taken as equally
+            likely, which the report then says.
+        group_names: Name of every group; "group 1" and so on if not given.
+
+    Raises:
+        InputError: Names, labels or priors do not fit the design's columns or groups, or a prior is no distribution.
+    """
+    sizes = design.sizes
+    beliefs = [None] * len(sizes) if priors is None else list(priors)
+    if not len(names) == len(values) == len(beliefs) == len(sizes):
+        raise InputError(
+            f"a privacy report needs a name, labels and a prior (or None) for each of {len(sizes)} columns"
+        )
+    for name, labels, size in zip(names, values, sizes, strict=True):
+        if len(labels) != size:
+            raise InputError(f"column {name!r} has {size} values in the design, but {len(labels)} labels")
+    groups = _named(group_names, len(design.groups))
+    attributes = tuple(
+        attribute_findings(design, column, names[column], tuple(values[column]), beliefs[column])
+        for column in range(len(sizes))
+    )
+    found = relations(design)
+    return Findings(
+        theta=design.theta,
+        unrelated=design.kind is Kind.UNRELATED,
+        attributes=attributes,
+        groups=tuple(group_findings(design, k, groups[k], attributes, found) for k in range(len(design.groups))),
+        disclosed=disclosed_columns(design),
+        loss=record_loss(design),
+        coin_bits=record_coin_entropy(design),
+    )
+
+
+def _named(given: Sequence[str] | None, groups: int) -> tuple[str, ...]:
+    """Return the names of groups, "group 1" and so on if none are given.
+
+    Raises:
+        InputError: They are not as many as the groups.
+    """
+    if given is None:
+        return tuple(f"group {number + 1}" for number in range(groups))
+    if len(given) != groups:
+        raise InputError(f"the design has {groups} groups, but {len(given)} names for them")
+    return tuple(given)

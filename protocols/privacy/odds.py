@@ -5,26 +5,17 @@ it does to the odds between two values, whatever was believed of them, and epsil
 has the same odds in every response; an unrelated one the furthest in the response that is rarest as a personal answer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from protocols.privacy.entry import column_transition
-from protocols.privacy.layout import listed
 from protocols.randomized_response.design import Design
-
-_SMALL = 100
 
 
 @dataclass(frozen=True)
 class Odds:
-    """Chance of a response where it is the truth, and where another value is.
-
-    >>> str(Odds(Fraction(9, 20), Fraction(11, 20))), str(Odds(Fraction(1), Fraction(0)))
-    ('9 to 11', '1 to 0')
-    >>> str(Odds(Fraction(1001, 3000), Fraction(1999, 3000)))
-    '0.501 to 1'
-    """
+    """Chance of a response where it is the truth, and where another value is."""
 
     truth: Fraction
     other: Fraction
@@ -34,14 +25,6 @@ class Odds:
         """The ratio of the two, the larger over the smaller; None where it is infinite."""
         low, high = sorted((self.truth, self.other))
         return high / low if low else None
-
-    def __str__(self) -> str:
-        if not self.other:
-            return "1 to 0"
-        ratio = self.truth / self.other
-        if max(ratio.numerator, ratio.denominator) <= _SMALL:
-            return f"{ratio.numerator} to {ratio.denominator}"
-        return f"{float(ratio):.3g} to 1"
 
 
 def column_odds(design: Design, column: int) -> Odds:
@@ -61,19 +44,3 @@ def disguised_odds(design: Design, names: Sequence[str]) -> list[tuple[str, Odds
     """Return the odds of every disguised column of more than one value, with its name."""
     hidden = (c for group in design.groups for c in group if design.sizes[c] > 1)
     return [(names[column], column_odds(design, column)) for column in sorted(hidden)]
-
-
-def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
-    """Return named odds in words, names of equal odds together, and no names where all are equal.
-
-    >>> from protocols.randomized_response.multi_group import MultiGroupDesign
-    >>> design = MultiGroupDesign.of_contrast((2, 4, 2), ((0, 1), (2,)), Fraction(9, 20))
-    >>> odds_text(disguised_odds(design, ["smoker", "age", "married"]))
-    '9 to 11 (smoker and married), 7 to 11 (age)'
-    """
-    alike: dict[str, list[str]] = {}
-    for name, odds in found:
-        alike.setdefault(str(odds), []).append(name)
-    if len(alike) == 1:
-        return next(iter(alike))
-    return ", ".join(f"{odds} ({listed(names)})" for odds, names in alike.items())

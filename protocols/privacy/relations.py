@@ -16,7 +16,7 @@ from math import gcd
 
 from protocols.privacy.entry import column_transition
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 
 
 @dataclass(frozen=True)

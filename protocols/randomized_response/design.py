@@ -10,10 +10,11 @@ is a column like any other, disguised or plain.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,13 @@ from protocols.tables.table import Codes
 MAX_DENOMINATOR = 10**9
 
 Matrix = tuple[tuple[Fraction, ...], ...]
+
+
+class Kind(Enum):
+    """What a group says where it does not tell the truth: a lie, or the answer to a personal question."""
+
+    RELATED = "related"
+    UNRELATED = "unrelated"
 
 
 class Draw(Protocol):
@@ -59,6 +67,7 @@ class Design(ABC):
         InputError: Theta is out of range or too fine, a column is unknown or in two groups, or a group is empty.
     """
 
+    kind: ClassVar[Kind]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
     theta: Fraction

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm, prod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Matrix, cells
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Kind, Matrix, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -38,6 +39,8 @@ class UnrelatedQuestionDesign(Design):
         InputError: As for any design; or theta is 0, or the chances of a column are missing, too fine, negative or do
             not add up to 1.
     """
+
+    kind: ClassVar[Kind] = Kind.UNRELATED
 
     personal: tuple[tuple[Fraction, ...], ...]
 

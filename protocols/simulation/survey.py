@@ -13,10 +13,10 @@ import numpy as np
 from protocols.counts import Classifier
 from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.survey.mining import grow_tree, learn_naive_bayes
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes, Table
 

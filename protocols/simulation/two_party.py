@@ -18,7 +18,7 @@ from protocols.counts import Answer, Counts, Query
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.randomized_response.bulk import bulk_draw, random_groups
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.role import Role, run_alone, run_pair
 from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, Schema, joint_schema

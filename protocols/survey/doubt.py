@@ -15,7 +15,7 @@ from protocols.counts import Answer, Contributions, Query
 from protocols.learning.impurity import gain_gradient, projected_gains
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
-from protocols.survey.survey import Survey, SurveyEstimator
+from protocols.survey.responses import Survey, SurveyEstimator
 from protocols.tables.expression import Expression
 
 

@@ -13,7 +13,7 @@ from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 
 
 def grow_tree(survey: Survey) -> Tree:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, fields, replace
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.two_party.local import Local, check_terms, share_design
+from protocols.two_party.inputs import Local, check_terms, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records
 

@@ -13,7 +13,7 @@ from protocols.errors import DeviationError, PeerError
 from protocols.messages import ClassCounts
 from protocols.role import Role, Send, exchange, receive
 from protocols.two_party.agreement import Agreed, Objection, settle
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 
 ClassTally = tuple[int, ...]
 

@@ -18,9 +18,9 @@ from protocols.counting.expanded import tally
 from protocols.counts import Query
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.expression import ROOT
 
 ATTRIBUTES = 16

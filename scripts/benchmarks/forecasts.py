@@ -13,12 +13,12 @@ from phe.paillier import generate_paillier_keypair
 
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.demo.data import Halves, deal_dataset
-from party.planning.calibration import Speed, calibrate
-from party.planning.model import Sizes, forecast
+from party.forecast.calibration import Speed, calibrate
+from party.forecast.model import Sizes, forecast
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.messages import Terms
-from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
+from protocols.randomized_response.related_question import MultiGroupDesign, default_groups
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]

@@ -16,7 +16,7 @@ from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
-from protocols.randomized_response.multi_group import MultiGroupDesign, default_groups
+from protocols.randomized_response.related_question import MultiGroupDesign, default_groups
 from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
     Grown,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from party.config import read_job, read_party_config
 from party.errors import DataError
 from party.files import locked_folder
-from party.identity import load_identity, load_peers
-from party.session import Report, load_local, run_session
+from party.keys.identity import load_identity, load_peers
+from party.node.inputs import load_local
+from party.node.session import Report, run_session
+from party.settings.party import read_job, read_party_config
 from party.transport.channel import PagedChannel, Recording
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer

@@ -9,7 +9,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.releases import Release, check_release, record_release
+from party.records.releases import Release, check_release, record_release
 from protocols.errors import InputError
 
 KEY = bytes(range(32))

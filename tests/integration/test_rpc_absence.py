@@ -31,7 +31,7 @@ MIB = 1 << 20
 PROGRAM = """
 import sys, time
 from pathlib import Path
-from party.identity import load_identity, load_peers
+from party.keys.identity import load_identity, load_peers
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from party import session
 from party.cli.incident import DEBUG
 from party.cli.main import main
-from party.config import read_job, read_party_config
 from party.errors import PeerStoppedError
-from party.identity import load_identity, load_peers
-from party.releases import FILE
-from party.session import load_local
+from party.keys.identity import load_identity, load_peers
+from party.node import session
+from party.node.inputs import load_local
+from party.records.releases import FILE
+from party.settings.party import read_job, read_party_config
 from party.transport.channel import play
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
@@ -26,8 +26,8 @@ from protocols.errors import DisagreementError, PeerError
 from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreed, propose
-from protocols.two_party.local import Local
-from protocols.two_party.run import CopyJudge, Outcome, run
+from protocols.two_party.inputs import Local
+from protocols.two_party.training import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, make_pair, wait_for, write_table
 

@@ -12,12 +12,12 @@ import pytest
 
 from party.cli import train
 from party.cli.main import main
-from party.config import read_job, read_party_config
-from party.model import read_model
-from party.planning.calibration import Speed
-from party.planning.model import Sizes, forecast, most_counts
-from party.releases import FILE
-from party.session import Report, run_session
+from party.forecast.calibration import Speed
+from party.forecast.model import Sizes, forecast, most_counts
+from party.models.tree_file import read_model
+from party.node.session import Report, run_session
+from party.records.releases import FILE
+from party.settings.party import read_job, read_party_config
 from protocols.randomized_response.precision import records_to_tell
 from tests.support.processes import BITS, Ended, Pair, make_pair, serving
 

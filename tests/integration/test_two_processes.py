@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from party.datasets import load
-from party.model import read_model, to_json
+from party.models.tree_file import read_model, to_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.tree import Tree

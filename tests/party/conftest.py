@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from party.model import write_model
-from tests.party.models import small_model
+from party.models.tree_file import write_model
+from tests.support.models import small_model
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ def test_the_roles_are_found() -> None:
         "two_party.agreement.propose",
         "two_party.agreement.settle",
         "two_party.class_first.share_class_counts",
-        "two_party.run.run",
+        "two_party.training.run",
     }
 
 
@@ -84,7 +84,7 @@ def test_every_role_says_what_it_discloses(name: str) -> None:
     assert len(lines[0]) > len("Discloses: ") + 10
 
 
-@pytest.mark.parametrize("name", ["two_party.agreement", "randomized_response.multi_group"])
+@pytest.mark.parametrize("name", ["two_party.agreement", "randomized_response.related_question"])
 def test_the_modules_that_roles_point_to_say_it_too(name: str) -> None:
     assert "\nDiscloses" in (load(f"protocols.{name}").__doc__ or "")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign, disguise
+from protocols.randomized_response.related_question import MultiGroupDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes

@@ -14,15 +14,15 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.messages import Terms
-from protocols.randomized_response.multi_group import default_groups
+from protocols.randomized_response.related_question import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.two_party.agreement import Agreed, Judge, Policy, accept_any, answer, propose
+from protocols.two_party.inputs import Local, Secrets
 from protocols.two_party.limits import Limits
-from protocols.two_party.local import Local, Secrets
-from protocols.two_party.run import CopyJudge, Outcome, accept_copy, run
 from protocols.two_party.split import split_records
+from protocols.two_party.training import CopyJudge, Outcome, accept_copy, run
 
 TEST_BITS = 256
 NO_LIMITS = Limits(max_classes=256, smallest_class=0, smallest_test=0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 
-from party.identity import Identity, Peer, create_identity, trust
+from party.keys.identity import Identity, Peer, create_identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import CLIENT_OPTIONS, connect
 from party.transport.grpc.server import NodeServer

@@ -9,9 +9,9 @@ import numpy as np
 
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 

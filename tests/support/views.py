@@ -6,7 +6,7 @@ import numpy as np
 
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.multi_group import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.related_question import Coins, MultiGroupDesign, disguise
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 

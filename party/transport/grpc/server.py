@@ -16,7 +16,7 @@ from typing import Final, Self
 import grpc
 
 from party.errors import ConfigError, PeerLostError
-from party.identity import Clock, Identity, Peer, utc_now
+from party.keys.identity import Clock, Identity, Peer, utc_now
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.transport.grpc.common import (
     LONG_POLL,

@@ -14,11 +14,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from party.show.tree import MARK
 from party.survey import read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
-from party.tree_text import MARK
 from protocols.randomized_response.bulk import bulk_draw
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from tests.support.surveys import unrelated
 
 SIZES = (2, 3, 2, 2)

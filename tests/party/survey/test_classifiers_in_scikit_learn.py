@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from party.survey import SurveyDesign, read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from protocols.randomized_response.bulk import bulk_draw
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 DESIGN = """

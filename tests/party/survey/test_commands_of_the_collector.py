@@ -9,7 +9,7 @@ import pytest
 from party.cli import main as cli
 from party.data import read_frame
 from protocols.randomized_response.design import Draw
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.tables.table import Codes
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, rows, swap, write_design, write_rows

@@ -15,10 +15,10 @@ import pytest
 
 from party.data import read_frame
 from party.errors import ConfigError, DataError, IdentityError
+from party.keys.coin_secret import new_key, read_coin_secret
 from party.survey import Disguised, disguise_table, read_codes, read_design
 from party.survey import disguise as disguise_module
 from party.survey.output import check_output, to_csv, write_disguised
-from party.survey.secret import new_key, read_coin_secret
 from protocols.errors import InputError
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign

@@ -4,19 +4,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.model import from_json, to_json
+from party.demo.survey_example import write_example
+from party.models.tree_file import from_json, to_json
 from party.survey import disguise_table, load_survey, read_design
-from party.survey.example import write_example
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
 from party.survey.output import write_disguised
 from party.survey.signal import check_signal
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
 
 RECORDS = 400

@@ -16,7 +16,7 @@ from protocols.errors import PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import EstimatedCounts
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import disguise
+from protocols.randomized_response.related_question import disguise
 from protocols.role import Role, Send, receive, run_pair
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated

@@ -13,7 +13,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.view import View
 from protocols.counts import Query
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.multi_group import undo
+from protocols.randomized_response.related_question import undo
 from protocols.role import run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated

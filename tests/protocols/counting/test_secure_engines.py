@@ -36,7 +36,7 @@ from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
+from protocols.randomized_response.related_question import Coins, MultiGroupDesign
 from protocols.role import Message, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema

@@ -15,10 +15,10 @@ from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.role import run_alone
 from protocols.survey.mining import prune_tree
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 from tests.support.cases import correlated

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.privacy.audit import AuditResult, Sampler, audit
-from protocols.privacy.bounds import alarm_bound
+from protocols.privacy.chernoff import alarm_bound
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, Draw
 from tests.protocols.privacy.designs import related, unrelated

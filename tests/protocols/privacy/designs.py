@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from protocols.privacy.entry import Row
 from protocols.randomized_response.design import Design, Matrix
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 
 

@@ -10,16 +10,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from party.show.audit import audit_lines
 from protocols.privacy.audit import (
     AuditResult,
     Goal,
     audit,
 )
-from protocols.privacy.bounds import sample_size
-from protocols.privacy.margins import told_chance
+from protocols.privacy.chernoff import sample_size
+from protocols.privacy.events import told_chance
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw
-from protocols.randomized_response.multi_group import disguise
+from protocols.randomized_response.related_question import disguise
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, UNRELATED, missed, run
@@ -35,7 +36,7 @@ def names(result: AuditResult) -> set[str]:
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_the_shipped_samplers_respond_as_declared(design: Design) -> None:
     result = run(design)
-    assert result.passed, result.lines()
+    assert result.passed, audit_lines(result)
     assert not result.failures
     assert not result.untested
 

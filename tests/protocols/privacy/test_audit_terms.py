@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import pytest
 
+from party.show.audit import audit_lines
+from party.show.names import Names
 from protocols.errors import InputError
 from protocols.privacy.audit import (
     FEWEST,
@@ -16,7 +18,6 @@ from protocols.privacy.audit import (
     default_records,
     records_needed,
 )
-from protocols.privacy.layout import Names
 from protocols.randomized_response.design import Draw
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, chance, run
@@ -45,23 +46,23 @@ NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", 
 
 def told(result: AuditResult, names: Names | None = None) -> str:
     """Return the finding with its sentences in one line."""
-    lines = result.lines(names)
+    lines = audit_lines(result, names)
     assert max(map(len, lines)) <= 80
-    assert max(map(len, result.lines(names, 60))) <= 60
+    assert max(map(len, audit_lines(result, names, 60))) <= 60
     return " ".join(" ".join(lines).split())
 
 
 def test_the_verdict_comes_first_then_what_was_counted() -> None:
     passed = run(RELATED)
-    assert passed.lines()[0] == "OK: the sampler responds as the design declares."
+    assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
     assert told(passed) == (
-        f"{passed.lines()[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} counts "
-        "of the responses held against their declared chances: a correct sampler fails such a check in at most "
+        f"{audit_lines(passed)[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} "
+        "counts of the responses held against their declared chances: a correct sampler fails such a check in at most "
         "0.0001 % of cases, one whose theta is off by 1/100 in at least 99.9 %."
     )
     design = related([2], [[0]], "9/20")
     failed = run(design, lambda codes, _: codes)
-    assert failed.lines()[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
+    assert audit_lines(failed)[0] == f"NOT as declared: 12 of {len(failed.tests)} counts are not what the design says."
 
 
 def test_pairs_that_were_not_counted_are_named() -> None:

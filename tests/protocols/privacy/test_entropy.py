@@ -17,7 +17,7 @@ from protocols.privacy.entropy import (
 )
 from protocols.privacy.entry import entry_of
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
 
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)

@@ -7,9 +7,9 @@ from math import prod
 import pytest
 
 from protocols.errors import InputError
+from protocols.privacy.beliefs import breach
 from protocols.privacy.entry import Row, entry_of
 from protocols.privacy.joint import MAX_CELLS, entry_in_group, is_small
-from protocols.privacy.posterior import breach
 from protocols.randomized_response.design import Design, cells, joint_transition
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed
 

@@ -4,11 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from party.show.odds import odds_text, odds_words
+from party.show.privacy import privacy_lines
+from protocols.privacy.findings import find
 from protocols.privacy.loss import attribute_loss, ratio_loss
-from protocols.privacy.odds import Odds, column_odds, disguised_odds, odds_text
-from protocols.privacy.report import privacy_report
+from protocols.privacy.odds import Odds, column_odds, disguised_odds
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from tests.protocols.privacy.designs import related, unrelated
 from tests.support.enumeration import every_design, name, responses
 
@@ -37,7 +39,7 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
 def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
     design = MultiGroupDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
-    assert str(column_odds(design, 2)) == "1 to 0"
+    assert odds_words(column_odds(design, 2)) == "1 to 0"
     assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
 
 
@@ -46,19 +48,19 @@ def test_by_contrast_a_column_has_the_same_odds_in_any_group(theta: str, words: 
     apart, together = (
         MultiGroupDesign.of_contrast((2, 4), groups, Fraction(theta)) for groups in (((0,), (1,)), ((0, 1),))
     )
-    assert [str(column_odds(apart, column)) for column in (0, 1)] == list(words)
-    assert [str(column_odds(together, column)) for column in (0, 1)] == list(words)
+    assert [odds_words(column_odds(apart, column)) for column in (0, 1)] == list(words)
+    assert [odds_words(column_odds(together, column)) for column in (0, 1)] == list(words)
     assert odds_text(disguised_odds(together, ["smoker", "age"])) == f"{words[0]} (smoker), {words[1]} (age)"
 
 
 def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:
     """A respondent's coin is literal: in a group of four offsets two values have 19 to 11 at theta = 9/20."""
-    found = privacy_report(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
+    found = find(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
     for full in (False, True):
-        text = " ".join(" ".join(found.lines(full=full)).split())
+        text = " ".join(" ".join(privacy_lines(found, full=full)).split())
         assert "Odds of a true value against any one other: 19 to 11 (smoker), 27 to 11 (age)." in text
     assert [each.odds for each in found.attributes] == [
         Odds(Fraction(19, 30), Fraction(11, 30)), Odds(Fraction(9, 20), Fraction(11, 60)),
     ]  # fmt: skip
-    personal = privacy_report(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
-    assert "any one other (in the clearest response): 5 to 1." in " ".join(" ".join(personal.lines()).split())
+    personal = find(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
+    assert "any one other (in the clearest response): 5 to 1." in " ".join(" ".join(privacy_lines(personal)).split())

@@ -10,7 +10,7 @@ import pytest
 
 import protocols
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.multi_group import MultiGroupDesign, offsets_from_uniform
+from protocols.randomized_response.related_question import MultiGroupDesign, offsets_from_uniform
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.randomness import canonical, keyed_digest, keyed_uniform
 from protocols.tables.expression import Expression, Term

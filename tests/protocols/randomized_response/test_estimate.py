@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import Estimate, estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign, disguise, undo
+from protocols.randomized_response.related_question import MultiGroupDesign, disguise, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
 from tests.support.enumeration import (

@@ -12,7 +12,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, covariance, estimate_count, quantile
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes

@@ -10,7 +10,7 @@ import pytest
 
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression, Term
 

@@ -12,7 +12,7 @@ from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, cells, joint_transition
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import MAX_CELLS, MAX_GROUP_CELLS, Floats, MostLikely, most_likely
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes

@@ -13,7 +13,7 @@ from protocols.randomized_response import sample_size as module
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count, quantile, record_factors
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.sample_size import (
     SampleSize,
     naive_bayes_sample_size,

@@ -11,7 +11,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Matrix, cells, joint_transition
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression, Term
 from tests.support.enumeration import (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR, Design
 from protocols.randomized_response.estimate import estimate_count, record_factors
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes

@@ -11,9 +11,9 @@ from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import NO_ANSWER, Codes
 from tests.support.cases import correlated

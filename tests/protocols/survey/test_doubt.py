@@ -11,9 +11,9 @@ from protocols.learning.impurity import gain, gain_gradient
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.survey.doubt import Doubt, split_doubts
-from protocols.survey.survey import Survey
+from protocols.survey.responses import Survey
 from protocols.tables.expression import ROOT, Term
 from protocols.tables.table import Codes
 from tests.support.surveys import sampled, schema_for, unrelated

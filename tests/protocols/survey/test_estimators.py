@@ -11,8 +11,8 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
-from protocols.survey.survey import Survey
+from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.survey.responses import Survey
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.surveys import RELATED_THETA, SIZES, designs, every_survey, sampled, schema_for, unrelated

@@ -11,11 +11,11 @@ from protocols.learning.naive_bayes import fit_naive_bayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.multi_group import MultiGroupDesign
+from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.role import run_alone
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.survey import Survey, survey_schema
+from protocols.survey.responses import Survey, survey_schema
 from protocols.tables.expression import Expression
 from tests.support.cases import correlated
 from tests.support.plain import reference_id3

@@ -15,8 +15,8 @@ from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party import agreement
 from protocols.two_party.agreement import FIELDS, Agreed, Judge, Objection, Policy, accept_any, propose
-from protocols.two_party.local import Local
-from protocols.two_party.run import CopyJudge, Outcome, accept_copy
+from protocols.two_party.inputs import Local
+from protocols.two_party.training import CopyJudge, Outcome, accept_copy
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import (

@@ -16,8 +16,8 @@ from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, Verdic
 from protocols.role import Message
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import object_to_limits
+from protocols.two_party.inputs import Local
 from protocols.two_party.limits import USUAL_LIMITS, Limits
-from protocols.two_party.local import Local
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest

@@ -17,11 +17,11 @@ from protocols.counting.estimated import Estimator
 from protocols.errors import DeviationError
 from protocols.messages import DisguisedPage, ExactCounts, Terms
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.multi_group import Coins, MultiGroupDesign
+from protocols.randomized_response.related_question import Coins, MultiGroupDesign
 from protocols.role import Message
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, joint_schema
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from protocols.learning.id3 import ALL
-from protocols.two_party.run import Outcome
+from protocols.two_party.training import Outcome
 from tests.support.cases import cases
 from tests.support.parties import Case, make_terms, plain_id3, play
 
@@ -60,7 +60,7 @@ def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
 def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.two_party.run.PAGE_RECORDS", 7)
+    monkeypatch.setattr("protocols.two_party.training.PAGE_RECORDS", 7)
     monkeypatch.setattr("protocols.counting.replies.PAGE_BYTES", 5 * 64)
     codes = np.random.default_rng(5).integers(0, [2, 3, 2, 2], size=(40, 4)).astype(np.uint8)
     case = Case({"alice": (2, 3), "bob": (2,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, make_terms())

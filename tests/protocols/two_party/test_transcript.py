@@ -27,7 +27,7 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.two_party.local import Local
+from protocols.two_party.inputs import Local
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import Case, make_local, make_roles, make_terms, play

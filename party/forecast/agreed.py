@@ -1,0 +1,19 @@
+"""The forecast of a run on which both parties have agreed: all sizes are known, only the tree is not."""
+
+from party.forecast.calibration import Speed
+from party.forecast.model import Forecast, Sizes, forecast
+from protocols.two_party.agreement import Agreed
+from protocols.two_party.inputs import Local
+
+
+def forecast_agreed(agreed: Agreed, local: Local, speed: Speed) -> Forecast:
+    """Return what the run will cost."""
+    schema = agreed.schema
+    sizes = Sizes(
+        records=len(local.records),
+        domains=[attribute.size for attribute in schema.attributes],
+        classes=schema.classes,
+        patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
+        key_bits=local.secrets.key.bits,
+    )
+    return forecast(sizes, agreed.terms, speed)

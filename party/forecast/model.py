@@ -1,0 +1,178 @@
+"""A model of what a run costs, from what is known before it: sizes, terms and the speed of the machine.
+
+What nobody knows before is the tree. Its number of splits is a guess, fitted to trees grown to the end on noisy data;
+where the classes are clean the tree is smaller, and with it the counts. Encryption, which dominates time and traffic of
+`hybrid`, does not depend on it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, prod
+
+from party.forecast.calibration import Speed
+from protocols.ciphers.paillier.packing import slot_width
+from protocols.messages import Terms
+
+SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
+_PLANES_A_SPLIT, _TEST_PLANES_A_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
+_SECONDS_A_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
+_BASE_MEMORY, _TABLE_FACTOR = 110 << 20, 16 * 1024
+_BYTES_AN_INTEGER = 60
+_AGREEMENT_TRIPS, _LAST_TRIPS = 4, 2
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What both parties bring: `domains` of all attributes, coin patterns of both sides."""
+
+    records: int
+    domains: Sequence[int]
+    classes: int
+    patterns: tuple[int, int]
+    key_bits: int
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Costs of a run: seconds, bytes both ways, the larger process's memory in bytes, round trips.
+
+    `counts` is no guess but the most exact counts that any tree can take, with those of the classes and the accuracy.
+    """
+
+    seconds: float
+    bytes: float
+    memory: float
+    round_trips: int
+    counts: int
+
+    def __str__(self) -> str:
+        minutes = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} min"
+        return (
+            f"about {minutes}, {self.bytes / 1e6:.1f} MB in all, {self.memory / 2**20:.0f} MiB of memory, "
+            f"{self.round_trips} round trips; exact counts told: at most {self.counts:,}"
+        )
+
+
+def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
+    """Return how many exact counts a run tells at most, whatever tree it grows; nobody knows before how many it will.
+
+    A node is asked for if its records are of two classes at least, so those of one level are at most half the records;
+    and they are at most as many as the values of the attributes above them combine to. Each costs its window.
+    The class holder tells the records of each class before.
+
+    Args:
+        domains: Numbers of values of all attributes.
+        classes: Number of classes.
+        train: Training records.
+        terms: Of the run.
+        splits: Inner nodes of the tree, if known.
+    """
+    if terms.method == "randomized":
+        return classes
+    sizes = sorted(domains, reverse=True)
+    window = terms.omega if terms.method == "hybrid" and terms.omega else len(sizes)
+    total, left = 0, splits
+    for level in range(len(sizes)):
+        nodes = min(prod(sizes[:level]), max(1, train // 2))
+        if left is not None:
+            nodes = min(nodes, left)
+            left -= nodes
+        total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
+    return classes + total + (terms.test > 0)
+
+
+def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None) -> Forecast:
+    """Return what a run will cost.
+
+    Args:
+        sizes: Of both parties.
+        terms: Of the run.
+        speed: Of each machine.
+        splits: Inner nodes of the tree, if better known than the guess.
+    """
+    train = sizes.records - floor(sizes.records * terms.test)
+    guess = SPLITS_FACTOR * train**SPLITS_POWER if splits is None else splits
+    most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
+    return _Model(sizes, terms, speed, train, guess).forecast(most)
+
+
+@dataclass(frozen=True)
+class _Model:
+    sizes: Sizes
+    terms: Terms
+    speed: Speed
+    train: int
+    splits: float
+
+    def forecast(self, most: int) -> Forecast:
+        """Add the parts up; `most` counts are told."""
+        secure = self.terms.method != "randomized"
+        counts = self.counts() if secure else 0.0
+        encrypted = self.ciphertexts() if secure else 0.0
+        length = 2 * self.sizes.key_bits // 8
+        copies = 0 if self.terms.method == "smc" else self.sizes.records * (len(self.sizes.domains) + 1)
+        gains = self.splits * len(self.sizes.domains) * 16 if self.terms.method != "smc" else 0.0
+        return Forecast(
+            seconds=1 + self.setting_up(encrypted) + self.counting(counts) + self.splits * _SECONDS_A_SPLIT,
+            bytes=encrypted * length + copies + gains + counts * 2 + self.replies(counts) * length + 8_000,
+            memory=self.memory(secure),
+            round_trips=_AGREEMENT_TRIPS + _LAST_TRIPS + 2 * self.levels(),
+            counts=most,
+        )
+
+    def levels(self) -> int:
+        """Depth of the tree: about all attributes, or as many as a full tree of so many splits needs."""
+        full: int = round(2.2 * float(self.splits) ** 0.25) + 2
+        return max(1, min(len(self.sizes.domains), full))
+
+    def window(self) -> float:
+        """Mean number of candidates that are counted at a node."""
+        mean_left = max(1.0, len(self.sizes.domains) - 0.6 * self.levels())
+        omega = self.terms.omega if self.terms.method == "hybrid" else 0
+        return min(omega, mean_left) if omega else mean_left
+
+    def counts(self) -> float:
+        """A guess at the exact counts, which cost little: the cells of every window."""
+        mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
+        return self.splits * self.window() * mean_size * self.sizes.classes
+
+    def by_coins(self) -> bool:
+        return self.terms.method == "hybrid" and self.terms.engine == "encrypted_coins"
+
+    def ciphertexts(self) -> float:
+        """What the key holder encrypts."""
+        if self.by_coins():
+            return self.sizes.records * (min(self.sizes.patterns) - 1)
+        test = self.sizes.records - self.train
+        return self.splits * (_PLANES_A_SPLIT * self.train + _TEST_PLANES_A_SPLIT * test)
+
+    def setting_up(self, encrypted: float) -> float:
+        """Encryption and the evaluator's share of it, which go on side by side."""
+        additions = 2 if self.by_coins() else self.window()
+        return max(encrypted * self.speed.encrypt, encrypted * (self.speed.read + additions * self.speed.add))
+
+    def counting(self, counts: float) -> float:
+        """Multiplications of rows, packing, sealing and decrypting."""
+        rows = 2 * self.distinct_rows() * self.levels() if self.by_coins() else 0.0
+        width = slot_width(self.train)
+        each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
+        return (rows + counts * (width + 1)) * self.speed.add + each
+
+    def replies(self, counts: float) -> float:
+        """Packed ciphertexts that travel back."""
+        slots = max(1, (self.sizes.key_bits - 41) // slot_width(self.train))
+        return counts / slots + self.levels()
+
+    def distinct_rows(self) -> float:
+        """Rows of the expanded table after merging."""
+        return min(self.train * min(self.sizes.patterns), prod(self.sizes.domains) * self.sizes.classes)
+
+    def memory(self, secure: bool) -> float:
+        """Of the evaluator, or of the key holder with its tables, whichever is more."""
+        columns = len(self.sizes.domains) + 1
+        patterns = max(self.sizes.patterns) if self.by_coins() else 1
+        expanded = self.sizes.records * patterns * (columns + 40)
+        tables = self.sizes.key_bits * _TABLE_FACTOR if secure else 0
+        length = 2 * self.sizes.key_bits // 8 + _BYTES_AN_INTEGER
+        weights = self.distinct_rows() * length if self.by_coins() else 0.0
+        return _BASE_MEMORY + max(tables, weights) + expanded

@@ -1,0 +1,104 @@
+"""The owner's secret file: from it come the coins of *one* data set in *one* disguise (FAULTS B1, B2).
+
+It is made once, before the first disguised byte leaves, and never changed: 32 secret bytes, the name of the data set,
+and what left under them. The same data in the same design then give the same copy for ever. Another design or other
+data under the same secret would give a second copy that, together with the first, shows more than either: refused.
+That secret and record are one file means that neither can be lost, restored or copied without the other. A digest that
+is made with the key binds them together: a file that was edited, to be obeyed, is refused as damaged.
+"""
+
+import hmac
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from party.errors import IdentityError
+from party.keys.keystore import SECRET_BYTES, read_secret, write_secret
+from party.records.releases import first_change, refusal
+from protocols.randomness import keyed_digest
+
+FORMAT = "cotally-coins/1"
+
+_MOST_BYTES = 1 << 26
+_CURE = "restore it from a backup; it must not be lost"
+_ANOTHER = "to release it all the same, name a new --secret file, knowing that both copies together show more than one"
+_CHANGED = f"the data have changed since; {_ANOTHER} (new respondents alone, in a file of their own, are no such risk)"
+_COPIES = f"a second copy in another disguise would undo the first: return to it; {_ANOTHER}"
+
+
+@dataclass(frozen=True, repr=False)
+class CoinSecret:
+    """What the coins of a data set are made from, and what left under them, field by field."""
+
+    dataset: str
+    key: bytes
+    released: Mapping[str, object]
+
+    def __repr__(self) -> str:
+        return f"<CoinSecret of {self.dataset!r}>"
+
+    def check(self) -> str:
+        """Return the digest of all that the file holds beside it."""
+        record = json.dumps([self.dataset, self.released], sort_keys=True)
+        return keyed_digest(self.key, b"coin secret", record.encode()).hex()
+
+
+def new_key() -> bytes:
+    """Return secret bytes from the operating system."""
+    return secrets.token_bytes(SECRET_BYTES)
+
+
+def write_coin_secret(path: Path, secret: CoinSecret) -> None:
+    """Make the file, readable by its owner alone; nothing is overwritten.
+
+    Raises:
+        IdentityError: It exists, or cannot be written.
+    """
+    content = {
+        "format": FORMAT,
+        "dataset": secret.dataset,
+        "key": secret.key.hex(),
+        "released": secret.released,
+        "check": secret.check(),
+    }
+    write_secret(path, (json.dumps(content, indent=1) + "\n").encode())
+
+
+def read_coin_secret(path: Path) -> CoinSecret:
+    """Read the file.
+
+    Raises:
+        IdentityError: It is missing, open to others, damaged or edited, or another kind of file.
+    """
+    data = read_secret(path, _MOST_BYTES, _CURE)
+    try:
+        content = json.loads(data)
+        known = CoinSecret(content["dataset"], bytes.fromhex(content["key"]), content["released"])
+        fits = content["format"] == FORMAT and len(known.key) == SECRET_BYTES
+        fits = fits and isinstance(known.dataset, str) and isinstance(known.released, dict)
+        fits = fits and hmac.compare_digest(known.check(), content["check"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        fits = False
+    if not fits:
+        raise _damaged(path)
+    return known
+
+
+def _damaged(path: Path) -> IdentityError:
+    return IdentityError(f"{path} is damaged, or no secret that `cotally disguise` has made: {_CURE}")
+
+
+def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> None:
+    """Refuse anything but what left under this secret before.
+
+    Raises:
+        ConfigError: A field differs; the text names it.
+        IdentityError: The file does not say of every field what left.
+    """
+    if secret.released.keys() != fields.keys():
+        raise _damaged(path)
+    field = first_change(secret.released, fields)
+    if field is not None:
+        raise refusal(secret.dataset, field, path, _CHANGED if field in ("records", "answers") else _COPIES)

@@ -1,0 +1,70 @@
+"""Encryption with factors made ahead: one multiplication per ciphertext, while they last."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+from party.errors import FactorsError
+from party.keys.factors.store import FactorStore
+from protocols.ciphers.paillier.cipher import as_paillier
+from protocols.ciphers.paillier.ciphertext import write_page
+from protocols.ciphers.paillier.encryption import encrypt_with
+from protocols.ciphers.paillier.keys import PublicKey
+from protocols.two_party.inputs import Local
+from protocols.work import Compute, InlineWorkers, PageEncryptor
+
+
+class StoredFactors:
+    """Encrypts with the factors of a store; what these do not suffice for, another encryptor does.
+
+    Args:
+        store: Where they are.
+        public_key: Ours.
+        otherwise: Makes fresh factors.
+    """
+
+    def __init__(self, store: FactorStore, public_key: PublicKey, otherwise: PageEncryptor) -> None:
+        self._store, self._key, self._otherwise = store, public_key, otherwise
+        self._used = 0
+
+    def __repr__(self) -> str:
+        return f"StoredFactors({self._key.bits} bits)"
+
+    def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
+        """Return the pages as they cross, in order; every ciphertext is fresh.
+
+        Raises:
+            FactorsError: The store is damaged.
+        """
+        waiting = iter(pages)
+        for messages in waiting:
+            factors = self._store.take(len(messages))
+            self._used += len(factors)
+            page = write_page(self._key, encrypt_with(self._key, messages[: len(factors)], factors))
+            if len(factors) < len(messages):
+                fresh = self._otherwise.encrypt_pages(chain([messages[len(factors) :]], waiting))
+                yield page + next(fresh)
+                yield from fresh
+                return
+            yield page
+
+    def report(self) -> str:
+        """Say what became of the stored factors since the last report; nothing if there were none."""
+        try:
+            left = self._store.left()
+        except FactorsError as error:
+            return str(error)
+        counts = f"{self._used} factors made ahead were used, {left} are left" if self._used or left else ""
+        notice, self._store.notice, self._used = self._store.notice, "", 0
+        return "; ".join(filter(None, (notice, counts)))
+
+
+def with_stored_factors(local: Local, folder: Path) -> tuple[Local, StoredFactors]:
+    """Let a party encrypt with the factors in its folder, as far as there are any, and as it would otherwise then."""
+    secrets = local.secrets
+    public_key = as_paillier(secrets.key).public.public_key
+    compute = local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
+    store = FactorStore(folder, secrets.coins, public_key)
+    encryption = StoredFactors(store, public_key, compute.encryption)
+    return replace(local, compute=Compute(encryption, compute.workers)), encryption

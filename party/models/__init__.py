@@ -1,0 +1,1 @@
+"""Models as files: written, read strictly, and applied to rows."""

@@ -1,0 +1,121 @@
+"""A finished naive Bayes classifier as a file.
+
+`cotally-bayes/1` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "attributes": [{"party",
+"name", "values", "chances": [[P(v given c), ...], ...]}]}`, chances a list a value with a number a class. Numbers have
+twelve digits, so that a file that was read is written again byte for byte. The reader trusts nothing: a file that
+breaks any rule is refused with the place.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.files import write_atomically
+from party.models.strict_json import (
+    attribute_of,
+    attributes_of,
+    class_of,
+    compact,
+    list_of,
+    opening,
+    parsed,
+    read_format,
+    record_of,
+    refuse,
+    schema_of,
+    text_of,
+)
+from protocols.learning.naive_bayes import NaiveBayes, logarithm
+
+FORMAT = "cotally-bayes/1"
+
+_DIGITS = 12
+_SLACK = 1e-9
+
+Floats = NDArray[np.float64]
+
+
+def to_json(model: NaiveBayes) -> str:
+    """Write a model as text, one attribute a line."""
+    attributes = ",\n  ".join(
+        compact({"party": a.party, "name": a.name, "values": a.values, "chances": _chances(table)})
+        for a, table in zip(model.schema.attributes, model.conditional, strict=True)
+    )
+    begin = opening(FORMAT, model.schema.class_attribute)
+    return f'{begin} "prior": {compact(_chances(model.prior))},\n "attributes": [\n  {attributes}]}}\n'
+
+
+def _chances(logarithms: Floats) -> object:
+    rounded = [float(f"{chance:.{_DIGITS}g}") for chance in np.exp(logarithms).ravel()]
+    return np.array(rounded).reshape(logarithms.shape).tolist()
+
+
+def write_bayes(path: Path, model: NaiveBayes) -> None:
+    """Write a model's file, whole or not at all.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    write_atomically(path, to_json(model))
+
+
+def as_written(model: NaiveBayes) -> NaiveBayes:
+    """Return the model as its file has it, to twelve digits: what is tested is then what is kept."""
+    return from_json(to_json(model))
+
+
+def read_bayes(path: Path) -> NaiveBayes:
+    """Read a model's file.
+
+    Raises:
+        ModelError: It cannot be read, or is not a `cotally-bayes/1` in every detail.
+    """
+    return read_format(path, FORMAT, from_json)
+
+
+def from_json(data: bytes | str) -> NaiveBayes:
+    """Read a model from its JSON.
+
+    Raises:
+        ModelError: It is not a `cotally-bayes/1` in every detail.
+    """
+    top = record_of(parsed(data), "the file", {"format", "class", "prior", "attributes"})
+    if top["format"] != FORMAT:
+        refuse("format", f"must be {FORMAT!r}")
+    target = class_of(top)
+    prior = _distribution(top["prior"], "prior", target.size)
+    attributes, tables = [], []
+    for position, entry in enumerate(attributes_of(top)):
+        place = f"attributes[{position}]"
+        fields = record_of(entry, place, {"party", "name", "values", "chances"})
+        party = text_of(fields["party"], place)
+        attributes.append(attribute_of(place, party, fields["name"], fields["values"]))
+        tables.append(_table(fields["chances"], f"{place}.chances", attributes[-1].size, target.size))
+    return NaiveBayes(schema_of(attributes, target), prior, tuple(tables))
+
+
+def _table(value: object, place: str, values: int, classes: int) -> Floats:
+    rows = list_of(value, place)
+    if len(rows) != values:
+        refuse(place, f"must be {values} lists, one a value")
+    table = np.array([_numbers(row, place, classes) for row in rows])
+    if (abs(table.sum(axis=0) - 1) > _SLACK).any():
+        refuse(place, "must add up to 1 for each class")
+    return logarithm(table)
+
+
+def _distribution(value: object, place: str, classes: int) -> Floats:
+    chances = np.array(_numbers(value, place, classes))
+    if abs(chances.sum() - 1) > _SLACK:
+        refuse(place, "must add up to 1")
+    return logarithm(chances)
+
+
+def _numbers(value: object, place: str, classes: int) -> Sequence[float]:
+    numbers = list_of(value, place)
+    fits = (type(number) in (int, float) and 0 <= number <= 1 for number in numbers)
+    if len(numbers) != classes or not all(fits):
+        refuse(place, f"must hold {classes} numbers from 0 to 1, one a class")
+    return [float(number) for number in numbers]

@@ -1,0 +1,135 @@
+"""Classify rows of a file whose columns are all at hand.
+
+A column is found by the attribute's name or, where both parties have a column of that name, by `party.name`. A cell
+belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text,
+the bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
+branch: its row gets the majority class of the node that it reached; naive Bayes leaves such a cell out. How many there
+are is told, column by column: a table that is written in another way than the training data gives classes all the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.data import MISSING, OTHER, Column, Frame, label_of, taken_notices
+from party.data.bins import number
+from party.errors import DataError
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Tree
+from protocols.tables.schema import Attribute
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, repr=False)
+class Unknown:
+    """A column's cells that are of no value that the model knows: how many, how many of them look like one, of rows."""
+
+    column: str
+    cells: int
+    alike: int
+    rows: int
+
+    def __repr__(self) -> str:
+        return f"<Unknown {self.cells} of {self.rows} cells>"
+
+
+@dataclass(frozen=True, repr=False)
+class Predictions:
+    """The class of each row, and, where the file has the class column, how many of how many rows are right.
+
+    `unknown` names the columns, of those that the model reads and of the class, that have cells of no known
+    value; `notices` tell how cells were read.
+    """
+
+    labels: list[str]
+    correct: int | None
+    known: int | None
+    unknown: tuple[Unknown, ...]
+    notices: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Predictions of {len(self.labels)} rows>"
+
+
+def predict_frame(model: Tree | NaiveBayes, frame: Frame) -> Predictions:
+    """Classify every row of a file.
+
+    Args:
+        model: The model.
+        frame: The file; of a tree only columns that it splits on are needed.
+
+    Raises:
+        DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
+    """
+    attributes, target = model.schema.attributes, model.schema.class_attribute
+    rows = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
+    read, unknown = [], []
+    for index in sorted(model.columns):
+        column = _column(frame, column_of(frame, attributes, index), attributes[index])
+        rows[:, index] = _coded(column, attributes[index])
+        read.append(column)
+        unknown.append(_unknown(column, column.cells, rows[:, index], attributes[index]))
+    predicted = model.predict(rows)
+    labels = [target.values[code] for code in predicted]
+    if target.name not in frame.columns:
+        return Predictions(labels, None, None, tuple(filter(None, unknown)), taken_notices(read))
+    column = _column(frame, target.name, target)
+    true = _coded(column, target)
+    given = [row for row, text in enumerate(column.cells) if text is not None]
+    unknown.append(_unknown(column, [column.cells[row] for row in given], true[given], target))
+    correct = int((true == predicted)[given].sum())
+    return Predictions(labels, correct, len(given), tuple(filter(None, unknown)), taken_notices([*read, column]))
+
+
+def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:
+    """Return the column of the file that holds this attribute.
+
+    Raises:
+        DataError: There is none, or several attributes have that name and none is named in full.
+    """
+    attribute = attributes[index]
+    full = f"{attribute.party}.{attribute.name}"
+    if full in frame.columns:
+        if any(other.name == full for other in attributes):
+            raise DataError(f"{full!r} is a column's own name and one in full: rename it in the data", path=frame.path)
+        return full
+    if sum(other.name == attribute.name for other in attributes) > 1:
+        raise DataError(f"both parties have a column {attribute.name!r}: name it {full!r}", path=frame.path)
+    frame.need(attribute.name)
+    return attribute.name
+
+
+def _column(frame: Frame, name: str, attribute: Attribute) -> Column:
+    """Return the column; a value of the model is one, whatever marks a missing cell elsewhere."""
+    return frame.column(name, set(attribute.values) - {OTHER, MISSING})
+
+
+def _coded(column: Column, attribute: Attribute) -> NDArray[np.int16]:
+    """Return the code of every cell, or `UNKNOWN`."""
+    code = {value: position for position, value in enumerate(attribute.values)}
+    labels = {text: label_of(attribute.values, text) for text in set(column.cells)}
+    codes = {text: UNKNOWN if label is None else code[label] for text, label in labels.items()}
+    return np.fromiter(map(codes.__getitem__, column.cells), np.int16, len(column.cells))
+
+
+def _unknown(
+    column: Column, cells: Iterable[str | None], codes: NDArray[np.int16], attribute: Attribute
+) -> Unknown | None:
+    """Count the cells without a code; None if there are none."""
+    tally = Counter(text for text, code in zip(cells, codes.tolist(), strict=True) if code == UNKNOWN)
+    if not tally:
+        return None
+    looks = {_look(value) for value in attribute.values}
+    alike = sum(times for text, times in tally.items() if text is not None and _look(text) in looks)
+    return Unknown(column.name, tally.total(), alike, len(codes))
+
+
+def _look(text: str) -> object:
+    """Return what two texts have in common that a reader would take for one value."""
+    bare = text.strip().casefold()
+    value = number(bare)
+    return bare if value is None else value

@@ -1,0 +1,187 @@
+"""The finished model as a file.
+
+`cotally-model/1` is JSON: `{"format", "class": {"name", "values"}, "attributes": [{"party", "name", "values"}],
+"tree": NODE}`. A NODE is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts",
+"class"}`. Where both parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a
+file that breaks any rule is refused with the place. Trees are walked without recursion: a tree over many two-valued
+columns can be one long chain.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from party.files import write_atomically
+from party.models.strict_json import (
+    attribute_of,
+    attributes_of,
+    class_of,
+    compact,
+    list_of,
+    opening,
+    parsed,
+    read_format,
+    record_of,
+    refuse,
+    schema_of,
+    text_of,
+)
+from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.tables.schema import Attribute, Schema
+
+FORMAT = "cotally-model/1"
+_SPLIT = {"counts", "attribute", "children"}
+_LEAF = {"counts", "class"}
+
+
+def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
+    """Return how each attribute is called: by its name, or as `party.name` where that alone is unique."""
+    names = [attribute.name for attribute in attributes]
+    full = [f"{attribute.party}.{attribute.name}" for attribute in attributes]
+    times, taken = Counter(names), set(full)
+    return tuple(
+        name if times[name] == 1 and name not in taken else long for name, long in zip(names, full, strict=True)
+    )
+
+
+def number_of(count: float) -> int | float:
+    """Return a count as it is written: an integer if it is one."""
+    return int(count) if float(count).is_integer() else float(count)
+
+
+def to_json(tree: Tree) -> str:
+    """Write a model as text, one node a line."""
+    fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
+    attributes = ",\n  ".join(map(compact, fields))
+    begin = opening(FORMAT, tree.schema.class_attribute)
+    return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
+
+
+def _nodes_json(tree: Tree) -> str:
+    names = references(tree.schema.attributes)
+    lines: list[str] = []
+    pending: list[tuple[str, Node, str]] = [("", tree.root, "")]
+    while pending:
+        head, node, tail = pending.pop()
+        counts = f'{head}{{"counts": {compact([number_of(count) for count in node.counts])}'
+        if isinstance(node, Leaf):
+            lines.append(f'{counts}, "class": {compact(tree.schema.class_attribute.values[node.label])}}}{tail}')
+            continue
+        lines.append(f'{counts}, "attribute": {compact(names[node.attribute])}, "children": [')
+        values = tree.schema.attributes[node.attribute].values
+        tails = ["},"] * (len(values) - 1) + ["}]}" + tail]
+        heads = [f'{{"value": {compact(value)}, "node": ' for value in values]
+        pending += reversed(list(zip(heads, node.children, tails, strict=True)))
+    return "\n".join(lines)
+
+
+def write_model(path: Path, tree: Tree) -> None:
+    """Write a model's file, whole or not at all.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    write_atomically(path, to_json(tree))
+
+
+def read_model(path: Path) -> Tree:
+    """Read a model's file.
+
+    Raises:
+        ModelError: It cannot be read, or is not a `cotally-model/1` in every detail.
+    """
+    return read_format(path, FORMAT, from_json)
+
+
+def from_json(data: bytes | str) -> Tree:
+    """Read a model from its JSON.
+
+    Raises:
+        ModelError: It is not a `cotally-model/1` in every detail.
+    """
+    top = record_of(parsed(data), "the file", {"format", "class", "attributes", "tree"})
+    if top["format"] != FORMAT:
+        refuse("format", f"must be {FORMAT!r}")
+    target = class_of(top)
+    attributes = []
+    for position, entry in enumerate(attributes_of(top)):
+        place = f"attributes[{position}]"
+        fields = record_of(entry, place, {"party", "name", "values"})
+        attributes.append(attribute_of(place, text_of(fields["party"], place), fields["name"], fields["values"]))
+    schema = schema_of(attributes, target)
+    return Tree(schema, _Nodes(schema).read(top["tree"]))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A node that is not read yet, where it stands, and what the path above it has split on."""
+
+    value: object
+    place: str
+    used: frozenset[int]
+
+
+class _Nodes:
+    """Reads the nodes of a tree, parents first, then puts them together from the end."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._index = {name: i for i, name in enumerate(references(schema.attributes))}
+        self._labels = {value: i for i, value in enumerate(schema.class_attribute.values)}
+
+    def read(self, value: object) -> Node:
+        """Return the root."""
+        heads: list[Leaf | tuple[tuple[float, ...], int]] = []
+        pending = [_Entry(value, "tree", frozenset())]
+        while pending:
+            entry = pending.pop()
+            record = entry.value if isinstance(entry.value, dict) else {}
+            counts = self._counts(record.get("counts"), entry.place)
+            if "class" in record:
+                heads.append(self._leaf(record_of(record, entry.place, _LEAF), entry.place, counts))
+                continue
+            record_of(record, entry.place, _SPLIT)
+            attribute = self._split_on(record["attribute"], entry)
+            heads.append((counts, attribute))
+            pending += reversed(self._children(record["children"], attribute, entry))
+        return self._joined(heads)
+
+    def _counts(self, value: object, place: str) -> tuple[float, ...]:
+        counts = list_of(value, f"{place}.counts")
+        fits = (type(count) in (int, float) and abs(count) < 2**53 for count in counts)  # no infinity
+        if len(counts) != self._schema.classes or not all(fits):
+            refuse(f"{place}.counts", f"must be {self._schema.classes} numbers, one a class")
+        return tuple(counts)
+
+    def _leaf(self, record: dict[str, Any], place: str, counts: tuple[float, ...]) -> Leaf:
+        if not isinstance(record["class"], str) or record["class"] not in self._labels:
+            refuse(f"{place}.class", "is not one of the classes")
+        return Leaf(counts, self._labels[record["class"]])
+
+    def _split_on(self, name: object, entry: _Entry) -> int:
+        if not isinstance(name, str) or name not in self._index:
+            refuse(f"{entry.place}.attribute", "is not one of the attributes")
+        if self._index[name] in entry.used:
+            refuse(f"{entry.place}.attribute", "was split on above")
+        return self._index[name]
+
+    def _children(self, value: object, attribute: int, entry: _Entry) -> list[_Entry]:
+        place = f"{entry.place}.children"
+        records = [record_of(child, place, {"value", "node"}) for child in list_of(value, place)]
+        if tuple(record["value"] for record in records) != self._schema.attributes[attribute].values:
+            refuse(place, "must be one for each value of the attribute, in its order")
+        used = entry.used | {attribute}
+        return [_Entry(record["node"], f"{place}[{i}].node", used) for i, record in enumerate(records)]
+
+    def _joined(self, heads: list[Leaf | tuple[tuple[float, ...], int]]) -> Node:
+        stack: list[Node] = []
+        for head in reversed(heads):
+            if isinstance(head, Leaf):
+                stack.append(head)
+                continue
+            counts, attribute = head
+            children = [stack.pop() for _ in self._schema.attributes[attribute].values]
+            stack.append(Split(counts, attribute, tuple(children)))
+        return stack.pop()

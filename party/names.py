@@ -1,0 +1,50 @@
+"""Names: what a party's may be, what a misspelt one probably meant, and how any is shown on a terminal."""
+
+import re
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from party.errors import IdentityError
+
+_PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
+
+
+def is_party_name(name: str) -> bool:
+    """Tell whether a name fits in a file name and a certificate."""
+    return bool(_PARTY_NAME.fullmatch(name))
+
+
+def check_party_name(name: str) -> None:
+    """Refuse a name that does not fit in a file name and a certificate.
+
+    Raises:
+        IdentityError: It is not 1 to 40 letters, digits, hyphens and underscores.
+    """
+    if not is_party_name(name):
+        raise IdentityError("a party's name must be 1 to 40 letters, digits, - or _")
+
+
+def suggestion(word: str, options: Collection[str]) -> str:
+    """Return the end of an error about an unknown word: the option that it was meant to be, or all of them."""
+    close = nearest(word, options)
+    return f"; did you mean {close!r}?" if close else f"; known: {', '.join(options)}" if options else ""
+
+
+def nearest(word: str, options: Collection[str]) -> str | None:
+    """Return the option that a word was probably meant to be, but for case and the blanks around it.
+
+    >>> nearest("AGE", ["id", "age"]), nearest("income", ["id", "age"])
+    ('age', None)
+    """
+    bare = {option.strip().casefold(): option for option in options}
+    close = get_close_matches(word.strip().casefold(), bare, n=1)
+    return bare[close[0]] if close else None
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose unprintable characters are written as escapes.
+
+    >>> printable("a\x1b[2J")
+    'a\\x1b[2J'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

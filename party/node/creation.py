@@ -1,0 +1,63 @@
+"""A new party's folder: identity, keys and settings, all of them or nothing."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from party.errors import IdentityError
+from party.files import write_atomically
+from party.keys.identity import Identity, create_identity
+from party.keys.keystore import PAILLIER_FILE, SECRET_FILE, create_keys
+from party.settings.party import KEY_CEILING, KEY_FLOOR
+from protocols.errors import InputError
+
+CONFIG_FILE = "party.toml"
+
+_FILES = ("cert.pem", "key.pem", CONFIG_FILE, PAILLIER_FILE, SECRET_FILE)
+
+
+def create_party(
+    folder: Path, name: str, hosts: Sequence[str], key_bits: int, settings: str, floor_bits: int = KEY_FLOOR
+) -> Identity:
+    """Make identity, keys and settings in a folder: all of them, or nothing.
+
+    Args:
+        folder: Made if it is not there.
+        name: The party's.
+        hosts: DNS names and IP addresses under which it is reached.
+        key_bits: Length of the Paillier key.
+        settings: Content of its `party.toml`.
+        floor_bits: The least length of a key.
+
+    Raises:
+        IdentityError: The name, a host or the key length is not possible, or a file is there already.
+        InputError: The folder cannot be written.
+    """
+    if not floor_bits <= key_bits <= KEY_CEILING:
+        raise IdentityError(f"the key must have {floor_bits} to {KEY_CEILING} bits")
+    try:
+        existed = folder.exists()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            _check_free(folder)
+            with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
+                staged = Path(temporary)
+                identity = create_identity(staged, name, hosts)
+                create_keys(staged, key_bits, floor_bits)
+                write_atomically(staged / CONFIG_FILE, settings)
+                for path in staged.iterdir():
+                    path.rename(folder / path.name)
+        except BaseException:
+            if not existed:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or 'output error'}") from None
+    return identity
+
+
+def _check_free(folder: Path) -> None:
+    for name in _FILES:
+        if (folder / name).exists():
+            raise IdentityError(f"{folder / name} exists and is kept: choose another folder")

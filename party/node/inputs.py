@@ -1,0 +1,113 @@
+"""What a party brings to a session: its files made into a `Local`, and its workers."""
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+from party.compute import ComputeSettings, make_compute
+from party.data import EVERY_OTHER, DataShare, read_share
+from party.errors import ConfigError
+from party.keys.keystore import load_private_key, load_secret
+from party.names import suggestion
+from party.settings.party import PartyConfig
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.errors import InputError
+from protocols.randomized_response.related_question import default_groups
+from protocols.two_party.inputs import Local, Secrets
+
+Tell = Callable[[Sequence[str]], None]
+
+
+def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> Local:
+    """Read a party's data and secrets.
+
+    Args:
+        config: The party's settings.
+        key_floor: The smallest Paillier key that it may use, in bits.
+        tell: Gets what the owner should know of the data, a sentence each.
+
+    Raises:
+        InputError: A file cannot be used; the text says which and why.
+    """
+    folder = config.folder
+    key = PaillierKeyHolder(load_private_key(folder, key_floor), config.compute.short_exponents)
+    share = read_share(
+        config.data.file,
+        config.name,
+        config.data.id_column,
+        config.data.class_column,
+        {**config.columns.named, EVERY_OTHER: config.columns.others},
+        config.data.ignore,
+        config.data.form,
+    )
+    tell(share.notices)
+    local = Local(
+        party=config.name,
+        table=share.table,
+        holds_class=share.class_attribute is not None,
+        records=tuple(share.ids),
+        groups=_groups(config, share),
+        dataset=config.data.dataset,
+        secrets=Secrets(load_secret(folder), key, secrets),
+        limits=config.agree.limits,
+    )
+    if set(config.agree.methods) != {"smc"}:
+        _check_groups(local, config)
+    return local
+
+
+def _check_groups(local: Local, config: PartyConfig) -> None:
+    """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of those that do.
+
+    Raises:
+        ConfigError: The groups need too many offsets or patterns.
+    """
+    try:
+        local.design(Fraction(1), class_is_shared=False)
+    except InputError as error:
+        grouped = [local.table.attributes[column] for group in local.groups for column in group]
+        worst = max(grouped, key=lambda attribute: attribute.size)
+        raise ConfigError(
+            f'{config.path}: [columns] {worst.name}: give it fewer values, by bins = "quantiles:4" (numbers) or '
+            f"max_values = 4 (categories): it has {worst.size}, and {error}"
+        ) from None
+
+
+@contextmanager
+def with_workers(local: Local, settings: ComputeSettings) -> Iterator[Local]:
+    """Give a party its workers for as long as the context lasts, session after session.
+
+    NB: enter before a channel or a server of gRPC is made.
+
+    Raises:
+        InputError: They cannot be had.
+    """
+    with make_compute(settings, local.secrets.key) as compute:
+        yield replace(local, compute=compute)
+
+
+def _groups(config: PartyConfig, share: DataShare) -> tuple[tuple[int, ...], ...]:
+    """Return the groups as columns of the table; columns that are sent plain are in none."""
+    columns = {attribute.name: index for index, attribute in enumerate(share.table.attributes)}
+    settings = config.disguise
+    named = [*settings.plain]
+    if not isinstance(settings.groups, int):
+        named += [name for group in settings.groups for name in group]
+    unknown = next((name for name in named if name not in columns), None)
+    if unknown is not None:
+        meant = suggestion(unknown, columns)
+        raise ConfigError(
+            f"{config.path}: disguise names the column {unknown!r}, which is no attribute of "
+            f"{config.data.file.name}{meant}"
+        )
+    if isinstance(settings.groups, int):
+        names = sorted(columns)  # another order in the file must not be another disguise
+        sizes = [share.table.attributes[columns[name]].size for name in names]
+        spread = default_groups(sizes, settings.groups, [names.index(name) for name in settings.plain])
+        return tuple(tuple(columns[names[place]] for place in group) for group in spread)
+    missing = next((name for name in columns if name not in named), None)
+    if missing is not None:
+        raise ConfigError(f"{config.path}: disguise puts the column {missing!r} in no group; list it, or as plain")
+    return tuple(tuple(columns[name] for name in group) for group in settings.groups)

@@ -1,0 +1,100 @@
+"""What a party agrees to: by its settings, by its data, and by what it has released before."""
+
+from fractions import Fraction
+from math import sqrt
+
+from party.errors import ConfigError
+from party.keys.identity import Peer
+from party.records.releases import Memory, check_release, release_of
+from party.settings.party import HALF, PartyConfig, first_objection
+from party.show.odds import odds_words
+from protocols.errors import InputError
+from protocols.messages import Terms
+from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.two_party.agreement import Objection, Policy, object_to_limits
+from protocols.two_party.inputs import Local
+
+_NOISE_SHARE = Fraction(1, 2)
+
+
+def check_job(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None = None) -> None:
+    """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
+
+    Args:
+        local: What we bring.
+        config: Our settings.
+        terms: The terms of the job.
+        peer: Who will be called; a mere plan calls nobody.
+
+    Raises:
+        InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
+            data or what we agree to, or the data set was released otherwise before.
+    """
+    label = local.class_attribute
+    if label is not None and label.name != terms.class_name:
+        raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
+    flaw = object_to_limits(local, terms)
+    if flaw is not None:
+        raise ConfigError(flaw.reason)
+    if terms.method != "smc":
+        check_disguise(local, terms, config.agree.odds)
+    who = None if peer is None else (peer.name, peer.fingerprint)
+    check_release(config.folder, release_of(local, terms, who))
+
+
+def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> None:
+    """Refuse a theta under which our own copy would tell too much, or nothing above its noise (FAULTS B6).
+
+    Args:
+        local: Our data.
+        terms: The run's.
+        most_odds: The strongest odds to 1 that a disguised value may give; None for any.
+
+    Raises:
+        InputError: Theta is 1/2, or so close to it that the standard error of a count of all records passes half of
+            them; or so far from it that a group would never tell the truth, or a column with stronger odds than
+            these.
+    """
+    design = local.design(terms.theta, class_is_shared=False)
+    _check_odds(local, design, most_odds)
+    for group in range(len(design.groups)):
+        error = _standard_error(design, group, len(local.records))
+        if error > _NOISE_SHARE * len(local.records):
+            raise InputError(
+                f"theta = {terms.theta} is too close to 1/2: with {len(local.records)} records "
+                f"the standard error of a count would be {error:.0f} records"
+            )
+
+
+def _check_odds(local: Local, design: MultiGroupDesign, most: Fraction | None) -> None:
+    for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
+        if most is not None and (odds.strength is None or odds.strength > most):
+            low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
+            raise InputError(
+                f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds)}, our [agree] "
+                f"odds allow {most} to 1 either way: take theta nearer 1/2 or give the column fewer values{low}"
+            )
+
+
+def _standard_error(design: MultiGroupDesign, group: int, records: int) -> float:
+    lie = float(design.lie(group))
+    return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
+
+
+def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:
+    """Return what this party objects to: by its settings, its data, or what it has released before, and to whom."""
+
+    def policy(terms: Terms) -> Objection | None:
+        field = first_objection(config.agree, terms)
+        if field is not None:
+            value = getattr(terms, field)
+            return Objection(field.removesuffix("_name"), f"the job asks for {value}, our [agree] does not allow it")
+        if terms.method != "smc":
+            try:
+                check_disguise(local, terms, config.agree.odds)
+            except InputError as error:
+                return Objection("theta", str(error))
+        return memory.judge_terms(terms)
+
+    return policy

@@ -1,0 +1,1 @@
+"""What a party remembers and reports of its runs."""

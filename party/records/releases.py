@@ -1,0 +1,229 @@
+"""The record of what has left: one data set, one disguise, one split, one peer (FAULTS B1, B2, B7; DESIGN 14).
+
+* Coins depend on the data set's name, so the same data in the same disguise are the same copy again and teach nothing.
+  With another theta, other groups or changed data, the two copies together would show more than either.
+* Counts over two splits of the same records, exact or estimated, can be subtracted, and show single records.
+* So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
+
+So each is noted under the data set's name before anything that depends on it leaves, and anything else under that name
+is refused. Whoever notes holds the lock of the folder. A digest that is made with the owner's secret keeps an edited or
+a cut file from being obeyed.
+"""
+
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from party.errors import ConfigError
+from party.files import FolderLock, read_bytes, write_atomically
+from protocols.messages import Terms
+from protocols.randomness import keyed_digest
+from protocols.two_party.agreement import Agreed, Objection
+from protocols.two_party.inputs import Local
+
+FILE = "releases.json"
+_FORMAT = "cotally-releases/2"
+_MOST_BYTES = 1 << 26
+_NEW_NAME = "give the data a name of their own (data.dataset), with new coins"
+_DATA_CHANGED = f"the data have changed since: {_NEW_NAME}"
+_COPIES = "a second copy in another disguise would undo the first: return to it, or give this one a name of its own"
+_SPLITS = "counts over two splits can be subtracted and show single records: keep the split"
+_PEERS = f"two peers together would learn more than either: return to the first, or {_NEW_NAME}"
+_CLASSES = f"counts against two classes show more of a record than against one: return to the first, or {_NEW_NAME}"
+_CURES = {
+    "party": _PEERS,
+    "class": _CLASSES,
+    "records": _DATA_CHANGED,
+    "columns": _COPIES,
+    "theta": _COPIES,
+    "groups": _COPIES,
+    "seed": _SPLITS,
+    "test": _SPLITS,
+}
+_BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
+_ORDER = (
+    "party", "class", "columns", "kind", "theta", "groups", "personal", "records", "answers", "seed", "test", *_BROUGHT,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a run lets out of a data set, and what the peer brings: field by field, as text or lists.
+
+    Fields that a run does not use are absent. `key` is the owner's secret, which authenticates the record.
+    """
+
+    dataset: str
+    fields: dict[str, object]
+    key: bytes = field(repr=False)
+
+
+def release_of(local: Local, terms: Terms, peer: tuple[str, str] | None = None) -> Release:
+    """Return what leaves under these terms, for a peer of this name and fingerprint if there is one yet."""
+    key, table = local.secrets.coins, local.table
+    fields: dict[str, object] = {
+        "class": terms.class_name,
+        "records": local.digest(b"contents").hex(),
+        "columns": sorted([column.name, list(column.values)] for column in table.attributes),
+        "seed": terms.seed,
+        "test": str(terms.test),
+    }
+    if peer is not None:
+        fields["party"] = list(peer)
+    if terms.method != "smc":
+        fields["theta"] = str(terms.theta)
+        fields["groups"] = sorted(sorted(table.attributes[column].name for column in group) for group in local.groups)
+    return Release(local.dataset, fields, key)
+
+
+def with_brought(release: Release, agreed: Agreed, copy: bytes | None = None) -> Release:
+    """Add what the peer brings: as agreed, and the digest of its disguised copy once that is known."""
+    theirs = {column.name: list(column.values) for column in agreed.schema.attributes if column.party == agreed.peer}
+    fields: dict[str, object] = {
+        "class values": list(agreed.schema.class_attribute.values),
+        "peer columns": sorted([name, values] for name, values in theirs.items()),
+        "peer data": agreed.commitment.hex(),
+    }
+    if agreed.terms.method != "smc":
+        names = [*theirs, agreed.terms.class_name]
+        groups = agreed.peer_design.groups
+        fields["peer groups"] = sorted(sorted(names[column] for column in group) for group in groups)
+    if copy is not None:
+        fields["peer copy"] = copy.hex()
+    return replace(release, fields=release.fields | fields)
+
+
+def changed_field(folder: Path, release: Release) -> str | None:
+    """Return the first field in which a data set was released otherwise before, or None.
+
+    Raises:
+        ConfigError: The record in the party's folder cannot be read.
+    """
+    return first_change(_read(folder / FILE, release.key).get(release.dataset, {}), release.fields)
+
+
+def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
+    """Return the first field that is known to have been released otherwise, or None; what is not known may be new."""
+    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
+
+
+def refusal(dataset: str, field: str, record: Path, cure: str) -> ConfigError:
+    """Make the error that says what was released otherwise, where that is written, and what to do."""
+    return ConfigError(f"data set {dataset!r} has been released with other {field} before ({record}); {cure}")
+
+
+def check_release(folder: Path, release: Release) -> None:
+    """Refuse a release that does not go together with earlier ones of the data set.
+
+    Raises:
+        ConfigError: It does not, or the record cannot be read.
+    """
+    field = changed_field(folder, release)
+    if field is not None:
+        raise refusal(release.dataset, field, folder / FILE, _CURES[field])
+
+
+def record_release(held: FolderLock, release: Release) -> None:
+    """Note a release durably, before anything that depends on it leaves.
+
+    Args:
+        held: The lock of the party's folder: nobody else reads, checks and notes meanwhile.
+        release: What is to leave.
+
+    Raises:
+        ConfigError: As `check_release`.
+        InputError: The record cannot be written.
+    """
+    check_release(held.folder, release)
+    path = held.folder / FILE
+    releases = _read(path, release.key)
+    known = releases.get(release.dataset, {})
+    if not release.fields.keys() <= known.keys():
+        releases[release.dataset] = {**release.fields, **known}
+        content = {"format": _FORMAT, "releases": releases, "check": _check(releases, release.key)}
+        write_atomically(path, json.dumps(content, indent=1) + "\n")
+
+
+@dataclass(frozen=True, repr=False)
+class Memory:
+    """What a party remembers of its data set, for one session with one peer, under the lock of its folder.
+
+    Args:
+        local: What we bring.
+        held: The lock.
+        peer: The name of the peer and the fingerprint of its certificate.
+    """
+
+    local: Local
+    held: FolderLock
+    peer: tuple[str, str]
+
+    def judge_terms(self, terms: Terms) -> Objection | None:
+        """Return the first field in which what these terms let out was let out otherwise before."""
+        changed = changed_field(self.held.folder, release_of(self.local, terms, self.peer))
+        reason = f"our data set {self.local.dataset!r} was released otherwise before"
+        return Objection(changed, reason) if changed else None
+
+    def judge(self, agreed: Agreed) -> Objection | None:
+        """Return the first thing in which the peer brings another than before, named without its content."""
+        return self._objection(self._release(agreed))
+
+    def note(self, agreed: Agreed) -> None:
+        """Note what was agreed, before any of it leaves.
+
+        Raises:
+            ConfigError: It is not what is on record.
+            InputError: The record cannot be written.
+        """
+        record_release(self.held, self._release(agreed))
+
+    def judge_copy(self, agreed: Agreed, copy: bytes) -> Objection | None:
+        """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.
+
+        Raises:
+            InputError: The record cannot be written.
+        """
+        release = self._release(agreed, copy)
+        objection = self._objection(release)
+        if objection is None:
+            record_release(self.held, release)
+        return objection
+
+    def _release(self, agreed: Agreed, copy: bytes | None = None) -> Release:
+        return with_brought(release_of(self.local, agreed.terms, self.peer), agreed, copy)
+
+    def _objection(self, release: Release) -> Objection | None:
+        folder, name = self.held.folder, self.peer[0]
+        changed = changed_field(folder, release)
+        if changed is None:
+            return None
+        return Objection(
+            changed,
+            f"{name} brought other {changed.removeprefix('peer ')} to our data set {release.dataset!r} before "
+            f"({folder / FILE}), and answers to both can be subtracted: it must bring those again, or both sides name "
+            "a new data set",
+        )
+
+
+def _check(releases: object, key: bytes) -> str:
+    return keyed_digest(key, b"releases", json.dumps(releases, sort_keys=True).encode()).hex()
+
+
+def _read(path: Path, key: bytes) -> dict[str, dict[str, object]]:
+    if not path.exists():
+        return {}
+    try:
+        content = json.loads(read_bytes(path, _MOST_BYTES))
+        releases, check = content["releases"], content["check"]
+        fits = content["format"] == _FORMAT and hmac.compare_digest(_check(releases, key), check)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        fits = False
+    if not fits:
+        raise ConfigError(
+            f"{path} is damaged or edited, or belongs to another secret.key: restore it from a backup; "
+            "it must not be lost"
+        )
+    known: dict[str, dict[str, object]] = releases
+    return known

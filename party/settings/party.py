@@ -1,0 +1,433 @@
+"""The two settings files: a party's own (`party.toml`) and that of a run (`job.toml`).
+
+`party.toml` says what this party holds, how its columns become attributes (DESIGN 3), how they are disguised,
+and what it agrees to; it stays at home. `job.toml` holds the terms of one run, which the parties compare. Every
+key is checked: the error names file, key and legal range.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TypeVar
+
+from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
+from party.data.bins import day, number
+from party.data.columns import EVERY_OTHER
+from party.data.form import Form
+from party.data.texts import MISSING_MARKERS
+from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
+from party.errors import ConfigError, IdentityError
+from party.names import check_party_name
+from party.settings.toml import Section, read_toml
+from protocols.ciphers.paillier.encryption import ShortExponents
+from protocols.errors import InputError
+from protocols.messages import Terms
+from protocols.tables.schema import MAX_DOMAIN
+from protocols.two_party.limits import USUAL_LIMITS, Limits
+
+T = TypeVar("T")
+
+METHODS = ("hybrid", "smc", "randomized")
+ENGINES = ("encrypted_coins", "dot_product")
+ALL = 0
+HERE = "local"
+SHORT_EXPONENTS = "short-256"
+EXPONENTS = ("full", SHORT_EXPONENTS)
+KEY_FLOOR = 2048
+KEY_CEILING = 16384
+USUAL_KEY_BITS = 3072
+USUAL_ODDS = 2
+USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
+HALF = Fraction(1, 2)
+
+_THETA = "theta must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
+_TEST = "test must be 0 or more and below 1"
+_AGREE = ("methods", "odds", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
+_MOST_OMEGA = 65535
+_MOST_RECORDS = 2**31 - 1
+_MOST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Address:
+    """Host and port; an IPv6 host is kept without its brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class DataSettings:
+    """Where the records are, and which columns are special."""
+
+    file: Path
+    id_column: str
+    dataset: str
+    class_column: str | None
+    form: Form
+    ignore: tuple[str, ...]
+    smallest_value: int = SMALLEST_VALUE
+
+
+@dataclass(frozen=True)
+class ColumnSettings:
+    """How each column becomes an attribute: by its own treatment, or by that of all others."""
+
+    named: Mapping[str, ColumnTreatment]
+    others: ColumnTreatment
+
+    def treatment(self, column: str) -> ColumnTreatment:
+        """Return the treatment of this column."""
+        return self.named.get(column, self.others)
+
+
+@dataclass(frozen=True)
+class DisguiseSettings:
+    """Number of groups, or the groups themselves; `plain` columns are in none and are sent as they are."""
+
+    groups: int | tuple[tuple[str, ...], ...]
+    plain: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What this party agrees to: methods, strongest odds of a column to 1, largest window (`ALL`), key, limits.
+
+    `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
+    """
+
+    methods: tuple[str, ...]
+    odds: Fraction | None
+    omega: int
+    smallest_key_bits: int
+    limits: Limits = USUAL_LIMITS
+
+
+@dataclass(frozen=True)
+class NodeSettings:
+    """Where this party listens, who its peer is and where that is reached; `patience` and `silence` in seconds."""
+
+    listen: Address | None
+    peer: str | None
+    address: Address | None
+    patience: int
+    silence: int
+
+
+@dataclass(frozen=True)
+class PartyConfig:
+    """A party's settings. Keys and certificates lie in the folder of the file."""
+
+    path: Path
+    name: str
+    data: DataSettings
+    columns: ColumnSettings
+    disguise: DisguiseSettings
+    agree: Agreement
+    node: NodeSettings
+    compute: ComputeSettings
+
+    @property
+    def folder(self) -> Path:
+        """The party's folder."""
+        return self.path.parent
+
+    def need_peer(self) -> str:
+        """Return the peer's name.
+
+        Raises:
+            ConfigError: It is not set.
+        """
+        return _needed(self.path, "peer", self.node.peer)
+
+    def need_listen(self) -> Address:
+        """Return the address to listen on.
+
+        Raises:
+            ConfigError: It is not set.
+        """
+        return _needed(self.path, "listen", self.node.listen)
+
+    def need_address(self) -> Address:
+        """Return the peer's address.
+
+        Raises:
+            ConfigError: It is not set.
+        """
+        return _needed(self.path, "address", self.node.address)
+
+
+def _needed(path: Path, key: str, value: T | None) -> T:
+    if value is None:
+        raise ConfigError(f"{path}: [node] {key}: is missing")
+    return value
+
+
+def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
+    """Read a `party.toml`.
+
+    Args:
+        path: The file.
+        key_floor: No key may be smaller, whatever the file says.
+
+    Raises:
+        ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
+    """
+    top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute"))
+    name = _party_name(top, "name", top.text("name"))
+    data = _data(top)
+    return PartyConfig(
+        path=path,
+        name=name,
+        data=data,
+        columns=_columns(top.section("columns", None), data),
+        disguise=_disguise(top.section("disguise", ("groups", "plain"))),
+        agree=_agreement(top.section("agree", _AGREE), key_floor),
+        node=_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
+        compute=_compute(top),
+    )
+
+
+def _party_name(section: Section, key: str, name: str) -> str:
+    try:
+        check_party_name(name)
+    except IdentityError as error:
+        raise section.error(key, str(error)) from None
+    return name
+
+
+def _data(top: Section) -> DataSettings:
+    keys = ("file", "id", "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
+    data = top.section("data", keys)
+    name = data.text("file")
+    if "\0" in name:
+        raise data.error("file", "holds a NUL character")
+    file = top.path.parent / name
+    settings = DataSettings(
+        file=file,
+        id_column=data.text("id"),
+        dataset=data.text("dataset", file.stem),
+        class_column=data.text("class", None),
+        form=_form(data),
+        ignore=data.texts("ignore", ()),
+        smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
+    )
+    for key, column in (("id", settings.id_column), ("class", settings.class_column)):
+        if column in settings.ignore:
+            raise data.error("ignore", f"the {key} column cannot be ignored")
+    if settings.id_column == settings.class_column:
+        raise data.error("class", "is the id column")
+    return settings
+
+
+def _form(data: Section) -> Form:
+    separator, encoding = data.text("separator", None), data.text("encoding", None)
+    try:
+        return Form(separator, encoding, data.texts("missing", MISSING_MARKERS))
+    except InputError as error:
+        key = str(error).partition(" ")[0]
+        raise data.error(key, str(error).removeprefix(f"{key} ")) from None
+
+
+def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
+    treatments = {}
+    for name in columns.names:
+        if name == data.id_column or name in data.ignore:
+            raise columns.error(name, "this column is no attribute ([data] id or ignore)")
+        treatments[name] = _treatment(columns, name, data.smallest_value)
+    others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
+    return ColumnSettings(treatments, others)
+
+
+def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatment:
+    section = columns.section(name, ("bins", "max_values", "missing", "not_missing", "smallest_value"))
+    bins = section.raw("bins", None)
+    if isinstance(bins, list):
+        bins = tuple(_edge(section, edge) for edge in bins)
+    elif not isinstance(bins, str | None):
+        raise section.error("bins", "must be text or a list of edges")
+    max_values = section.raw("max_values", None)
+    if type(max_values) not in (int, type(None)):
+        raise section.error("max_values", "must be an integer")
+    missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in")
+    smallest = section.integer("smallest_value", 1, MOST_SMALLEST_VALUE, smallest_value)
+    try:
+        return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()), smallest)
+    except ConfigError as error:
+        raise columns.error(name, str(error)) from None
+
+
+def _edge(section: Section, edge: object) -> Decimal | date:
+    if isinstance(edge, Decimal) or type(edge) is date:
+        return edge
+    if type(edge) in (int, str) and (value := number(str(edge))) is not None:
+        return value
+    if isinstance(edge, str) and (ordinal := day(edge)) is not None:
+        return date.fromordinal(int(ordinal))
+    raise section.error("bins", "the edges must be numbers, or dates such as 2024-12-31")
+
+
+def _disguise(section: Section) -> DisguiseSettings:
+    groups = section.raw("groups", 2)
+    if isinstance(groups, list):
+        groups = tuple(_group(section, group) for group in groups)
+    else:
+        groups = section.integer("groups", 1, 8, 2)
+    plain = section.texts("plain", ())
+    named = [column for group in groups for column in group] if isinstance(groups, tuple) else []
+    for column in named:
+        if named.count(column) > 1:
+            raise section.error("groups", f"column {column!r} stands in two groups")
+        if column in plain:
+            raise section.error("plain", f"column {column!r} stands in a group too")
+    return DisguiseSettings(groups, plain)
+
+
+def _group(section: Section, group: object) -> tuple[str, ...]:
+    if not isinstance(group, list) or not group or not all(isinstance(column, str) for column in group):
+        raise section.error("groups", "must be an integer from 1 to 8, or a list of lists of column names")
+    return tuple(group)
+
+
+def _agreement(section: Section, key_floor: int) -> Agreement:
+    methods = section.texts("methods", METHODS, METHODS)
+    if not methods:
+        raise section.error("methods", "must name a method")
+    default_bits = max(key_floor, USUAL_KEY_BITS)
+    bits = section.integer("smallest_key_bits", key_floor, KEY_CEILING, default_bits)
+    return Agreement(methods, _odds(section), _omega(section, "all"), bits, _limits(section))
+
+
+def _limits(section: Section) -> Limits:
+    return Limits(
+        max_classes=section.integer("max_classes", 2, MAX_DOMAIN, USUAL_LIMITS.max_classes),
+        smallest_class=section.integer("smallest_class", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_class),
+        smallest_test=section.integer("smallest_test", 1, _MOST_RECORDS, USUAL_LIMITS.smallest_test),
+    )
+
+
+def _odds(section: Section) -> Fraction | None:
+    odds = section.raw("odds", USUAL_ODDS)
+    if odds == "any":
+        return None
+    strongest = section.exact("odds", odds)
+    if strongest <= 1:
+        raise section.error("odds", 'must be a number above 1, as in 2 for "2 to 1", or "any"')
+    return strongest
+
+
+def _omega(section: Section, default: int | str) -> int:
+    omega = section.raw("omega", default)
+    if omega == "all":
+        return ALL
+    if type(omega) is not int or not 1 <= omega <= _MOST_OMEGA:
+        raise section.error("omega", f'must be an integer from 1 to {_MOST_OMEGA}, or "all"')
+    return omega
+
+
+def _node(section: Section, name: str) -> NodeSettings:
+    peer = section.text("peer", None)
+    if peer == name:
+        raise section.error("peer", "is this party's own name")
+    return NodeSettings(
+        listen=_address(section, "listen", lowest_port=0),
+        peer=peer if peer is None else _party_name(section, "peer", peer),
+        address=_address(section, "address", lowest_port=1),
+        patience=section.integer("patience", 1, 86400, 30),
+        silence=section.integer("silence", 1, 604800, 3600),
+    )
+
+
+def _address(section: Section, key: str, lowest_port: int) -> Address | None:
+    text = section.text(key, None)
+    if text is None:
+        return None
+    host, _, port = text.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        host = ""
+    well_formed = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
+    if not (well_formed and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
+        raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
+    return Address(host, int(port))
+
+
+def _compute(top: Section) -> ComputeSettings:
+    """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
+    if isinstance(top.raw("compute", None), str):
+        return _cluster(top, "compute", top.text("compute"), None)
+    section = top.section("compute", ("workers", "on", "exponents"))
+    short = section.choice("exponents", EXPONENTS, EXPONENTS[0]) == SHORT_EXPONENTS
+    exponents = ShortExponents() if short else None
+    on = section.text("on", HERE)
+    workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
+    if on == HERE:
+        return ComputeSettings(workers, None, exponents)
+    if workers != ALL_CPUS:
+        raise section.error("workers", "counts processes of this machine: leave it out, or 0, with a cluster")
+    return _cluster(section, "on", on, exponents)
+
+
+def _cluster(section: Section, key: str, address: str, exponents: ShortExponents | None) -> ComputeSettings:
+    try:
+        return ComputeSettings(cluster=address, short_exponents=exponents)
+    except InputError:
+        raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None
+
+
+def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Terms:
+    """Read a `job.toml`.
+
+    Args:
+        path: The file.
+        key_floor: The smallest key that a run may have.
+
+    Raises:
+        ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
+    """
+    job = read_toml(path, ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits"))
+    terms = Terms(
+        method=job.choice("method", METHODS),
+        theta=job.fraction("theta", USUAL_THETA),
+        omega=_omega(job, 3),
+        engine=job.choice("engine", ENGINES, ENGINES[0]),
+        class_name=job.text("class"),
+        seed=job.integer("seed", 0, _MOST_SEED, 0),
+        test=job.fraction("test", "1/5"),
+        key_bits=job.integer("key_bits", key_floor, KEY_CEILING, max(key_floor, USUAL_KEY_BITS)),
+    )
+    if not _legal_theta(terms.theta):
+        raise job.error("theta", _THETA)
+    if not 0 <= terms.test < 1:
+        raise job.error("test", _TEST)
+    return terms
+
+
+def first_objection(agree: Agreement, terms: Terms) -> str | None:
+    """Return the first field of the terms that this party does not agree to; its odds depend on its data too.
+
+    Fields that the method does not use are not looked at: `smc` has no disguise, `hybrid` alone has a window.
+    """
+    window_fits = agree.omega == ALL or 1 <= terms.omega <= agree.omega
+    fits = {
+        "method": terms.method in agree.methods,
+        "theta": terms.method == "smc" or _legal_theta(terms.theta),
+        "omega": terms.method != "hybrid" or (terms.omega >= 0 and window_fits),
+        "engine": terms.method == "randomized" or terms.engine in ENGINES,
+        "class_name": bool(terms.class_name),
+        "seed": 0 <= terms.seed <= _MOST_SEED,
+        "test": 0 <= terms.test < 1,
+        "key_bits": terms.method == "randomized" or agree.smallest_key_bits <= terms.key_bits <= KEY_CEILING,
+    }
+    return next((field for field, fit in fits.items() if not fit), None)
+
+
+def _legal_theta(theta: Fraction) -> bool:
+    return 0 < theta < 1 and theta != HALF

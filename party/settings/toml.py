@@ -1,0 +1,176 @@
+"""Strict reading of TOML: what is unknown, missing, of another type or out of range is an error with its place.
+
+A misspelt key gets a suggestion. Numbers with a point are read as decimals, never as floats.
+"""
+
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from party.errors import ConfigError
+from party.files import read_bytes
+from party.names import suggestion
+from protocols.errors import InputError
+
+MAX_BYTES = 1 << 20
+
+D = TypeVar("D")
+
+_KINDS = {
+    bool: "true or false",
+    int: "an integer",
+    str: "text",
+    list: "a list",
+    dict: "a table",
+    Decimal: "a number",
+}
+
+
+def read_toml(path: Path, keys: Collection[str]) -> "Section":
+    """Read a TOML file whose top level may hold these keys; a byte order mark before it is allowed.
+
+    Raises:
+        ConfigError: It cannot be read, is no TOML, or has another key.
+    """
+    try:
+        content = tomllib.loads(read_bytes(path, MAX_BYTES).decode("utf-8-sig"), parse_float=_decimal)
+    except InputError as error:
+        raise ConfigError(str(error)) from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not UTF-8 text") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"{path} is not TOML: {str(error)[:200]}") from None
+    return Section(path, "", content, keys)
+
+
+def _decimal(text: str) -> Decimal:
+    return Decimal(text.replace("_", ""))
+
+
+@dataclass(frozen=True)
+class _Required:
+    pass
+
+
+REQUIRED = _Required()
+
+
+class Section:
+    """One table of a TOML file.
+
+    Args:
+        path: The file.
+        place: Name of the table, empty for the top level.
+        content: As parsed.
+        keys: What may stand in it; None for any names.
+
+    Raises:
+        ConfigError: It has another key.
+    """
+
+    def __init__(self, path: Path, place: str, content: dict[str, Any], keys: Collection[str] | None) -> None:
+        self.path, self.place, self._content = path, place, content
+        for key in content if keys is not None else ():
+            if key not in (keys or ()):
+                raise self.error(key, "unknown key" + suggestion(key, keys or ()))
+
+    def error(self, key: str, problem: str) -> ConfigError:
+        """Make the error that names file, key and problem."""
+        place = f"[{self.place}] " if self.place else ""
+        return ConfigError(f"{self.path}: {place}{key}: {problem}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys that are there."""
+        return tuple(self._content)
+
+    def section(self, key: str, keys: Collection[str] | None) -> "Section":
+        """Return the table under this key; an absent one is empty."""
+        place = f"{self.place}.{key}" if self.place else key
+        return Section(self.path, place, self._get(key, (dict,), {}), keys)
+
+    def text(self, key: str, default: D | _Required = REQUIRED, legal: str = "text that is not empty") -> str | D:
+        """Return a text that is not empty."""
+        value = self._get(key, (str,), default)
+        if value == "" and value is not default:
+            raise self.error(key, f"must be {legal}")
+        return value  # type: ignore[no-any-return]
+
+    def choice(self, key: str, options: Sequence[str], default: str | _Required = REQUIRED) -> str:
+        """Return one of these texts."""
+        value: str = self._get(key, (str,), default)
+        self._check_choice(key, value, options)
+        return value
+
+    def _check_choice(self, key: str, value: str, options: Sequence[str]) -> None:
+        if value not in options:
+            listed = ", ".join(f'"{option}"' for option in options)
+            raise self.error(key, f"must be one of {listed}" + suggestion(value, options))
+
+    def texts(
+        self, key: str, default: Sequence[str] | _Required = REQUIRED, options: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        """Return a list of distinct texts, each one of `options` if these are given."""
+        value = self._get(key, (list,), default)
+        if not all(isinstance(item, str) for item in value):
+            raise self.error(key, "must be a list of texts")
+        if len(set(value)) != len(value):
+            raise self.error(key, "lists a text twice")
+        for item in value if options is not None else ():
+            self._check_choice(key, item, options or ())
+        return tuple(value)
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        value: bool = self._get(key, (bool,), default)
+        return value
+
+    def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
+        """Return an integer in `low .. high`."""
+        value: int = self._get(key, (int,), default)
+        if not low <= value <= high:
+            raise self.error(key, f"must be an integer from {low} to {high}")
+        return value
+
+    def fraction(self, key: str, default: str | _Required = REQUIRED) -> Fraction:
+        """Return an exact number: text such as "9/20" or "0.45", or an integer."""
+        return self.exact(key, self.raw(key, default))
+
+    def exact(self, key: str, value: object) -> Fraction:
+        """Read one exact number; a TOML float is refused, since it would hide which fraction is meant."""
+        if isinstance(value, Decimal):
+            raise self.error(key, f'write the number as text, "{value}" or as a fraction such as "9/20"')
+        fraction = exact_number(str(value))
+        if fraction is None:
+            raise self.error(key, 'must be an exact number: text such as "9/20" or "0.45"')
+        return fraction
+
+    def raw(self, key: str, default: object = REQUIRED) -> Any:  # the caller tells types apart
+        """Return whatever stands there."""
+        if key not in self._content and default is REQUIRED:
+            raise self.error(key, "is missing")
+        return self._content.get(key, default)
+
+    def _get(self, key: str, kinds: tuple[type, ...], default: object) -> Any:
+        value = self.raw(key, default)
+        if key in self._content and type(value) not in kinds:
+            raise self.error(key, "must be " + " or ".join(_KINDS[kind] for kind in kinds))
+        return value
+
+
+def exact_number(text: str) -> Fraction | None:
+    """Return the fraction that a short text plainly is, or None.
+
+    >>> exact_number("9/20"), exact_number("0.45") == exact_number("9/20"), exact_number("1e9")
+    (Fraction(9, 20), True, None)
+    """
+    if len(text) > 40 or not text.isascii() or set(text) - set("+-0123456789./"):
+        return None
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None

@@ -1,0 +1,1 @@
+"""Everything that people read: the only place that writes for them."""

@@ -1,0 +1,27 @@
+"""What the reader of predicted classes should know, in words; no cell is shown."""
+
+from collections.abc import Iterator
+
+from party.models.prediction import Predictions, Unknown
+from party.names import printable
+
+
+def prediction_notes(predicted: Predictions) -> Iterator[str]:
+    """Yield how cells were read, which hold no value that the model knows, and the accuracy where it is known."""
+    yield from predicted.notices
+    yield from map(_unknown, predicted.unknown)
+    if not predicted.known:
+        return
+    if not predicted.correct and not predicted.unknown:
+        yield "every cell that was read is a value that the model knows"
+    share = (predicted.correct or 0) / predicted.known
+    yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows"
+
+
+def _unknown(column: Unknown) -> str:
+    told = (
+        f"column {printable(column.column)!r}: {column.cells} of {column.rows} cells are no value that the model knows"
+    )
+    if column.alike:
+        told += f"; {column.alike} differ from one only by case, blanks or the way a number is written"
+    return told

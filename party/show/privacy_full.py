@@ -1,0 +1,150 @@
+"""The full report: everything found of a design in plain words, attributes of the same figures told once."""
+
+from collections.abc import Sequence
+from math import isinf
+
+from party.show.figures import epsilon, percent
+from party.show.names import listed, titled
+from party.show.privacy_short import assumption_lines, legend_lines, summary_lines
+from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
+from protocols.privacy.relations import Relation
+
+Attributes = tuple[AttributeFindings, ...]
+
+_INDENT = "  "
+
+
+def full_lines(found: Findings, width: int) -> list[str]:
+    """Return the full report: sentences, a line each, sections parted by empty lines, and a legend of that width."""
+    text = summary_lines(found)
+    for alike in _alike(found.attributes):
+        text += ["", *attribute_lines(alike)]
+    for group in found.groups:
+        text += ["", *group_lines(group, found)]
+    if any(own.hides for own in found.attributes):
+        text += ["", *legend_lines(found, width), "", *assumption_lines(found, full=True)]
+    if found.groups:
+        text.append(
+            f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "
+            "nothing, while fresh coins would let the receiver average them away."
+        )
+    return text
+
+
+def _alike(attributes: Attributes) -> list[list[AttributeFindings]]:
+    """Return the disguised attributes, those of equal prior and figures together."""
+    found: dict[object, list[AttributeFindings]] = {}
+    for own in attributes:
+        if own.hides:
+            found.setdefault((own.prior, own.responses, own.posteriors, own.loss), []).append(own)
+        elif own.group is not None:
+            found.setdefault(None, []).append(own)
+    return list(found.values())
+
+
+def attribute_lines(alike: Sequence[AttributeFindings]) -> list[str]:
+    """Return what its own response says about an attribute, told once for all of the same figures."""
+    found, *others = alike
+    names = listed([own.name for own in alike])
+    if not found.hides:
+        return [f"{names}: one value, nothing to disclose."]
+    labels = [own.name for own in others if own.values != found.values]
+    head = f"{names}, by the own response alone"
+    if labels:
+        head += f" (with the values of {found.name}; {listed(labels)} likewise, value by value as declared)"
+    return [f"{head}:", *_indented([*response_lines(found), *_measure_lines(found)])]
+
+
+def _measure_lines(found: AttributeFindings) -> list[str]:
+    own, rise = found.own, found.own.rise
+    response, value = (found.values[code] for code in own.breach.where[0])
+    raised = f"{found.values[rise.value]!r} from {percent(rise.before)} to {percent(rise.after)}"
+    doubled = "" if isinf(found.loss) or not found.loss else f" and epsilon to {2 * found.loss:.3f}"
+    again = f"{percent(own.twice)}{doubled}"
+    impossible = ": some response rules a value out" if isinf(found.loss) else ""
+    return [
+        f"Strongest belief (breach level): {percent(own.breach.level)} for {value!r}, when {response!r} is sent.",
+        f"Largest rise of a belief: {raised}, when {found.values[rise.response]!r} is sent.",
+        f"Single-entry privacy (before mining): {percent(own.single_entry)}.",
+        f"Bits: {found.bits_before:.3f} before the response, {own.bits_left:.3f} after it.",
+        f"Epsilon: {epsilon(found.loss)}{impossible}.",
+        f"The same response again, with fresh coins, would bring the strongest belief to {again}.",
+    ]
+
+
+def response_lines(found: AttributeFindings) -> list[str]:
+    """Return one sentence a response: how often it comes, and what it makes likely."""
+    lines = []
+    for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
+        if posterior is None:
+            lines.append(f"{label!r} is never sent.")
+            continue
+        order = sorted(range(len(posterior)), key=lambda value: -posterior[value])
+        shown = [f"{found.values[v]!r} {percent(posterior[v])} (was {percent(found.prior[v])})" for v in order[:3]]
+        more = ", and others" if len(order) > 3 else ""
+        lines.append(f"{label!r} is sent by {percent(chance)}; then the truth is {', '.join(shown)}{more}.")
+    return lines
+
+
+def group_lines(group: GroupFindings, found: Findings) -> list[str]:
+    """Return what responses say about the attributes of one group together."""
+    title = titled(group.name)
+    names = ", ".join(found.names(group.columns))
+    worth = "of whether it is the truth" if found.unrelated else "the most that its attributes keep secret together"
+    infinite = ": some response rules combinations of values out" if isinf(group.loss) else ""
+    text = [
+        f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
+        f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
+        f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{_if_known(group)}.",
+        *level_lines(group, found),
+        *relation_lines(group.relations, found),
+    ]
+    return [f"{title[0].upper()}{title[1:]} ({names}):", *_indented(text)]
+
+
+def _if_known(group: GroupFindings) -> str:
+    if group.loss_if_known in (None, group.loss):
+        return ""
+    return "; infinite against who knows a personal answer of the respondent"
+
+
+def level_lines(group: GroupFindings, found: Findings) -> list[str]:
+    """Return what reading all responses of a group adds to reading one; nothing where it has one attribute."""
+    if len(group.columns) == 1:
+        return []
+    if group.together is None:
+        return ["Figures of one attribute hold for its own response alone; the others of the group may add to it."]
+    measured = zip(found.names(group.columns), group.together, strict=True)
+    levels = ", ".join(f"{name} {percent(own.breach.level)}" for name, own in measured)
+    return [f"Strongest beliefs when all responses of the group are read: {levels}."]
+
+
+def relation_lines(relations: Sequence[Relation], found: Findings) -> list[str]:
+    """Return what relations give to someone who knows an attribute from elsewhere; pairs of equal sizes in one."""
+    alike: dict[tuple[int, int], list[Relation]] = {}
+    for relation in relations:
+        sizes = len(found.attributes[relation.first].values), len(found.attributes[relation.second].values)
+        ordered = relation if sizes[0] <= sizes[1] else relation.turned()
+        alike.setdefault((min(sizes), max(sizes)), []).append(ordered)
+    return [_relation_line(sizes, pairs, found) for sizes, pairs in sorted(alike.items())]
+
+
+def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Findings) -> str:
+    columns = [sorted(set(side)) for side in ([r.first for r in pairs], [r.second for r in pairs])]
+    if sizes[0] == sizes[1]:
+        names = listed(found.names(sorted({*columns[0], *columns[1]})))
+        how = "their XOR" if sizes[0] == 2 else f"of their values' places, modulo {sizes[0]}"
+        return (
+            f"Disclosed with certainty: how {names} differ in a record ({how}). "
+            "Who knows one of them from elsewhere knows all of them."
+        )
+    fewer, more = (listed(found.names(side)) for side in columns)
+    return (
+        f"Disclosed with certainty: the difference between the places of the values of {fewer} and of {more}, modulo "
+        f"{pairs[0].modulus}. Who knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} values "
+        f"of the latter, who knows one of the latter with {pairs[0].left_of_first} of {sizes[0]} of the former."
+    )
+
+
+def _indented(sentences: Sequence[str]) -> list[str]:
+    return [f"{_INDENT}{sentence}" for sentence in sentences]

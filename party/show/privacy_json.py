@@ -1,0 +1,83 @@
+"""What a design discloses, as plain types for `json.dumps`.
+
+Exact chances are texts, `"11/20"`; an infinite loss is `"infinite"`; attributes and groups go by name.
+"""
+
+from math import isinf
+
+from protocols.privacy.entry import Row
+from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
+
+Json = dict[str, object]
+
+
+def findings_json(found: Findings) -> Json:
+    """Return all that was found."""
+    names = tuple(own.name for own in found.attributes)
+    groups = tuple(group.name for group in found.groups)
+    return {
+        "theta": str(found.theta),
+        "sent_as_they_are": [own.name for own in found.attributes if own.group is None],
+        "disclosed_in_full": found.names(found.disclosed),
+        "attributes": [_attribute(own, groups) for own in found.attributes],
+        "groups": [_group(group, names) for group in found.groups],
+        "record": {"epsilon": _finite(found.loss), "coin_bits": found.coin_bits},
+    }
+
+
+def _attribute(found: AttributeFindings, groups: tuple[str, ...]) -> Json:
+    rise = found.own.rise
+    return {
+        "name": found.name,
+        "values": list(found.values),
+        "group": found.group,
+        "group_name": None if found.group is None else groups[found.group],
+        "sent_as_it_is": found.group is None,
+        "prior": _texts(found.prior),
+        "prior_is_assumed": found.assumed,
+        "responses": _texts(found.responses),
+        "posteriors": [_texts(row) if row is not None else None for row in found.posteriors],
+        "breach_level": str(found.own.breach.level),
+        "breaches": [{"response": found.values[r], "value": found.values[v]} for r, v in found.own.breach.where],
+        "largest_rise": {
+            "response": found.values[rise.response],
+            "value": found.values[rise.value],
+            "before": str(rise.before),
+            "after": str(rise.after),
+        },
+        "breach_level_if_asked_twice": str(found.own.twice),
+        "single_entry_before_mining": str(found.own.single_entry),
+        "epsilon": _finite(found.loss),
+        "odds": [str(found.odds.truth), str(found.odds.other)],
+        "bits_before": found.bits_before,
+        "bits_left": found.own.bits_left,
+    }
+
+
+def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
+    levels = None if group.together is None else _texts(tuple(own.breach.level for own in group.together))
+    return {
+        "name": group.name,
+        "attributes": [names[column] for column in group.columns],
+        "single_entry_before_mining": str(group.single_entry),
+        "breach_levels_all_responses_read": levels,
+        "epsilon": _finite(group.loss),
+        "epsilon_if_a_personal_answer_is_known": None if group.loss_if_known is None else _finite(group.loss_if_known),
+        "coin_bits": group.coin_bits,
+        "relations": [
+            {
+                "attributes": [names[found.first], names[found.second]],
+                "difference_modulo": found.modulus,
+                "values_left": [found.left_of_first, found.left_of_second],
+            }
+            for found in group.relations
+        ],
+    }
+
+
+def _texts(chances: Row) -> list[str]:
+    return [str(chance) for chance in chances]
+
+
+def _finite(loss: float) -> float | str:
+    return "infinite" if isinf(loss) else loss

@@ -1,0 +1,247 @@
+"""The short report: what a design discloses in five sentences, one row an attribute, and what the figures mean."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import fsum, isinf
+
+from party.show.figures import epsilon, odds, percent
+from party.show.layout import Column, Table, definitions, table
+from party.show.names import listed, titled
+from party.show.odds import odds_text
+from protocols.privacy.entry import Row
+from protocols.privacy.findings import Findings, GroupFindings, Measures
+
+_UNREAD = " +"
+_COLUMNS = (
+    Column("attribute", is_text=True),
+    Column("group", is_text=True, rank=1),
+    Column("strongest belief\nafter a response"),
+    Column("epsilon", rank=2),
+    Column("single-\nentry", rank=3),
+    Column("bits, before\n-> after", rank=5),
+    Column("asked\ntwice", rank=4),
+)
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A value of an attribute, and how likely it was and becomes."""
+
+    column: int
+    value: int
+    before: Fraction
+    after: Fraction
+
+
+def short_lines(found: Findings, width: int) -> list[str]:
+    """Return the short report: sentences, a line each, and a table and its legend of at most so many characters."""
+    text = summary_lines(found)
+    if any(own.hides for own in found.attributes):
+        rows = _table(found, width)
+        text += ["", *rows.lines, *_left_out(rows), "", *legend_lines(found, width, rows.left_out)]
+        text += ["", *assumption_lines(found)]
+    return text
+
+
+def summary_lines(found: Findings) -> list[str]:
+    """Return what decides, in a few sentences, each from a new line."""
+    return [
+        _disguised(found),
+        *_in_the_clear(found),
+        *_worst(found),
+        *_certain(found),
+        _record(found),
+        *_known(found),
+    ]
+
+
+def legend_lines(found: Findings, width: int, left_out: Sequence[str] = ()) -> list[str]:
+    """Return what each measure means and which way is better, but for those that are not shown."""
+    unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
+    measures = [
+        ("strongest belief", "how sure some response makes one of a value; lower is better"),
+        ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
+        ("single-entry", "mean chance put on a wrong value; higher is better"),
+        ("bits", "what is not known of a value; the less it falls the better"),
+        ("asked twice", "strongest belief if coins were made anew: make them once"),
+        *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
+    ]
+    return definitions([row for row in measures if not any(name.startswith(row[0]) for name in left_out)], width)
+
+
+def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
+    """Return what was taken to be known before a response, and whose figures the short or full report tells."""
+    hidden = [own for own in found.attributes if own.hides]
+    assumed = [own.name for own in hidden if own.assumed]
+    text = "Taken as likely before a response: the distributions that were given."
+    if assumed:
+        whose = "every attribute" if len(assumed) == len(hidden) else listed(assumed)
+        given = "" if len(assumed) == len(hidden) else " (of the others: as given)"
+        text = f"Assumed, since nothing was given: all values of {whose} are equally likely before a response{given}."
+    text += " All figures but epsilon depend on it"
+    if any(len(group.columns) > 1 for group in found.groups):
+        text += ". Those of a whole group" if full else ", and"
+        text += " are of a receiver who reads all responses of a group, its attributes being independent"
+        text += "; if they are not, it may learn more"
+    return [f"{text}."]
+
+
+def strongest(measured: Measures, prior: Row, column: int) -> Belief:
+    """Return the strongest belief that a response leads to; of equals the one that was least likely before."""
+    value = min({value for _, value in measured.breach.where}, key=lambda value: (prior[value], value))
+    return Belief(column, value, prior[value], measured.breach.level)
+
+
+def _disguised(found: Findings) -> str:
+    hidden = sum(own.group is not None for own in found.attributes)
+    start = f"{hidden} of {len(found.attributes)} attributes are disguised"
+    if not found.groups:
+        return f"{start}."
+    otherwise = "answer a personal question" if found.unrelated else "lie"
+    many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
+    return (
+        f"{start}, in {many}: all attributes of a group tell the truth with a chance of {percent(found.theta)}, "
+        f"else all of them {otherwise}.{_odds(found)}"
+    )
+
+
+def _odds(found: Findings) -> str:
+    told = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
+    clearest = " (in the clearest response)" if found.unrelated else ""
+    return f" Odds of a true value against any one other{clearest}: {told}." if told else ""
+
+
+def _in_the_clear(found: Findings) -> list[str]:
+    plain = [own.name for own in found.attributes if own.group is None]
+    text = [f"Sent in the clear, as they are: {', '.join(plain)}." if plain else "Nothing is sent in the clear."]
+    if found.disclosed:
+        names = ", ".join(found.names(found.disclosed))
+        text.append(f"NOT PROTECTED, although in a group: every response gives away {names} in full.")
+    return text
+
+
+def _worst(found: Findings) -> list[str]:
+    """Return the sentence on the belief that rises most, and on the strongest where that is another."""
+    columns = [k for k, own in enumerate(found.attributes) if own.hides and k not in found.disclosed]
+    if not columns:
+        return []
+    rises = {k: _rise(found, k) for k in columns}
+    worst = max(rises.values(), key=lambda belief: (belief.after - belief.before, belief.after))
+    alike = [k for k in columns if (rises[k].before, rises[k].after) == (worst.before, worst.after)]
+    others = f"; {listed(found.names(alike[1:]))} as far" if 1 < len(alike) <= 4 else ""
+    text = f"Worst attribute: {_told(found, worst)}{others}."
+    firmest = max((_firmest(found, k) for k in columns), key=lambda belief: belief.after)
+    if firmest.after > worst.after:
+        text += f" The strongest belief, less of it by the response: {_told(found, firmest)}."
+    return [text]
+
+
+def _rise(found: Findings, column: int) -> Belief:
+    rise = found.read(column)[0].rise
+    return Belief(column, rise.value, rise.before, rise.after)
+
+
+def _firmest(found: Findings, column: int) -> Belief:
+    return strongest(found.read(column)[0], found.attributes[column].prior, column)
+
+
+def _told(found: Findings, belief: Belief) -> str:
+    own = found.attributes[belief.column]
+    least = "" if found.read(belief.column)[1] else "at least "
+    return (
+        f"{own.name}. After some response the truth is {own.values[belief.value]!r} with a chance of "
+        f"{least}{percent(belief.after)} (was {percent(belief.before)})"
+    )
+
+
+def _certain(found: Findings) -> list[str]:
+    if not found.groups:
+        return []
+    text = [_certain_of(found, group, linked) for group in found.groups for linked in _linked(group)]
+    return text or ["No relation between disguised attributes is disclosed with certainty."]
+
+
+def _linked(group: GroupFindings) -> list[list[int]]:
+    """Return the attributes of a group that relations link, those without a link between them apart."""
+    parts: list[set[int]] = []
+    for relation in group.relations:
+        pair = {relation.first, relation.second}
+        parts = [*(part for part in parts if not part & pair), pair.union(*(part for part in parts if part & pair))]
+    return sorted(map(sorted, parts))
+
+
+def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) -> str:
+    """Return what is certain of linked attributes: all of how they differ if they have equally many values."""
+    names = listed(found.names(linked))
+    sizes = {len(found.attributes[column].values) for column in linked}
+    rest = "the other" if len(linked) == 2 else "the others"
+    if sizes == {2}:
+        how = f"whether {names} agree (by place in their lists)"
+    else:
+        how = f"how far apart the values of {names} stand in their lists{', in part' * (len(sizes) > 1)}"
+    gain = f"knows {rest}" if len(sizes) == 1 else f"knows {rest} or has fewer values left to choose from"
+    return f"Disclosed with certainty, {titled(group.name)}: {how}; who knows one from elsewhere {gain}."
+
+
+def _record(found: Findings) -> str:
+    start = f"Epsilon of a whole record is {epsilon(found.loss)}"
+    if not isinf(found.loss):
+        return f"{start}: no response changes the odds between two true records by more than {odds(found.loss)}."
+    alone = [own.name for own in found.attributes if own.hides and isinf(own.loss)]
+    groups = [titled(group.name) for group in found.groups if isinf(group.loss)]
+    if alone:
+        return (
+            f"{start}: some response proves a true value impossible. It matters whatever else the receiver knows, "
+            f"since one response of {listed(alone)} is enough."
+        )
+    if groups:
+        return (
+            f"{start} ({listed(groups)}): some response proves combinations of true values impossible. It matters if "
+            "the receiver knows part of a record from elsewhere and so learns the rest; else strongest beliefs count."
+        )
+    kept = fsum(group.loss for group in found.groups)
+    rest = f"; what is disguised has {epsilon(kept)}, odds change by at most {odds(kept)}" if found.groups else ""
+    return f"{start}, but only since columns are sent in the clear{rest}."
+
+
+def _known(found: Findings) -> list[str]:
+    """Return what becomes of epsilon where a personal answer is known."""
+    if not any(group.loss_if_known for group in found.groups):
+        return []
+    text = (
+        "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs from it "
+        "is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
+    )
+    return [text]
+
+
+def _table(found: Findings, width: int) -> Table:
+    rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
+    return table(_COLUMNS, rows, width)
+
+
+def _left_out(rows: Table) -> list[str]:
+    return [f"Left out, as the screen is too narrow: {listed(rows.left_out)}."] if rows.left_out else []
+
+
+def _row(found: Findings, column: int) -> Sequence[str]:
+    own = found.attributes[column]
+    measured, known = found.read(column)
+    name, group = own.name + ("" if known else _UNREAD), found.groups[own.group or 0].name
+    if not own.hides:
+        return name, group, "has one value", "", "", "", ""
+    belief = strongest(measured, own.prior, column)
+    return (
+        name,
+        group,
+        f"{_tight(belief.after)} (was {_tight(belief.before)})",
+        epsilon(own.loss),
+        _tight(measured.single_entry),
+        f"{own.bits_before:.3f} -> {measured.bits_left:.3f}",
+        _tight(measured.twice),
+    )
+
+
+def _tight(chance: Fraction) -> str:
+    return percent(chance).replace("over ", ">").replace("under ", "<")

@@ -1,0 +1,172 @@
+"""How far a run is: phases with a time estimate.
+
+A terminal gets one line that is redrawn, a file plain lines now and then, a program JSON lines `{"phase", "done",
+"total"}`. All of it goes to the standard error, so that results can be piped.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TextIO
+
+from party.show.screen import columns
+from protocols.role import Progress
+
+PROGRESS_STYLES = ("auto", "json", "none")
+CLEAR = "\r\x1b[K"
+
+_REDRAW_EVERY = 0.1
+_LINE_EVERY = 10.0
+_LEAST_TIME = 1.0
+
+Clock = Callable[[], float]
+
+
+class Estimate:
+    """Estimates the time left in the present phase from the time it has taken so far."""
+
+    def __init__(self) -> None:
+        self._phase, self._began = "", 0.0
+
+    def describe(self, progress: Progress, now: float) -> str:
+        """Return phase, share and time left as text."""
+        if progress.phase != self._phase:
+            self._phase, self._began = progress.phase, now
+        if progress.total <= 0:
+            return progress.phase
+        share = min(max(progress.done / progress.total, 0.0), 1.0)
+        text = f"{progress.phase} {share:.0%}"
+        taken = now - self._began
+        if taken < _LEAST_TIME or share in (0.0, 1.0):
+            return text
+        return f"{text}, about {duration(taken * (1 - share) / share)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> duration(7.4), duration(130), duration(7300)
+    ('7 s', '2 min 10 s', '2 h 2 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+class Display:
+    """Shows nothing; the other displays build on it."""
+
+    def __init__(self, stream: TextIO, clock: Clock) -> None:
+        self._stream, self._clock = stream, clock
+        self._phase, self._shown_at = "", 0.0
+
+    def show(self, progress: Progress) -> None:
+        """Take note of how far the run is."""
+
+    def finish(self) -> None:
+        """Leave the stream so that ordinary lines can follow; more progress may follow too."""
+
+    def abandon(self) -> None:
+        """Leave the stream as `finish` does, but how far the run came stays on the screen."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave the stream so that an error, where there is one, has a line of its own."""
+        if error is None:
+            self.finish()
+        else:
+            self.abandon()
+
+    def _due(self, progress: Progress, every: float, *, at_end: bool) -> bool:
+        """Tell whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
+        now = self._clock()
+        ends = at_end and progress.done >= progress.total > 0
+        if progress.phase == self._phase and not ends and now - self._shown_at < every:
+            return False
+        self._phase, self._shown_at = progress.phase, now
+        return True
+
+
+class TerminalDisplay(Display):
+    """One line, redrawn."""
+
+    def __init__(self, stream: TextIO, clock: Clock, columns: int) -> None:
+        super().__init__(stream, clock)
+        self._estimate, self._columns, self._drawn = Estimate(), columns, False
+
+    def show(self, progress: Progress) -> None:
+        """Redraw the line."""
+        text = self._estimate.describe(progress, self._clock())
+        if self._due(progress, _REDRAW_EVERY, at_end=True):
+            self._stream.write(CLEAR + text[: self._columns - 1])
+            self._stream.flush()
+            self._drawn = True
+
+    def finish(self) -> None:
+        """Remove the line."""
+        self._end(CLEAR)
+
+    def abandon(self) -> None:
+        """Go on below the line."""
+        self._end("\n")
+
+    def _end(self, mark: str) -> None:
+        if self._drawn:
+            self._stream.write(mark)
+            self._stream.flush()
+            self._drawn = False
+
+
+class LineDisplay(Display):
+    """A line at the start of each phase and every ten seconds."""
+
+    def __init__(self, stream: TextIO, clock: Clock) -> None:
+        super().__init__(stream, clock)
+        self._estimate = Estimate()
+
+    def show(self, progress: Progress) -> None:
+        """Write a line where one is due."""
+        text = self._estimate.describe(progress, self._clock())
+        if self._due(progress, _LINE_EVERY, at_end=False):
+            print(text, file=self._stream, flush=True)
+
+
+class JsonDisplay(Display):
+    """JSON lines for a program that reads along."""
+
+    def show(self, progress: Progress) -> None:
+        """Write a line where one is due."""
+        if self._due(progress, _REDRAW_EVERY, at_end=True):
+            content = {"phase": progress.phase, "done": progress.done, "total": progress.total}
+            print(json.dumps(content), file=self._stream, flush=True)
+
+
+def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.monotonic) -> Display:
+    """Return the display for one of `PROGRESS_STYLES`; `auto` looks at the stream."""
+    stream = sys.stderr if stream is None else stream
+    if style == "json":
+        return JsonDisplay(stream, clock)
+    if style == "none":
+        return Display(stream, clock)
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
+        return TerminalDisplay(stream, clock, columns(stream))
+    return LineDisplay(stream, clock)
+
+
+def parse_line(line: str) -> Progress | None:
+    """Read one of the JSON lines, or return None: it is something else."""
+    try:
+        content = json.loads(line)
+        return Progress(str(content["phase"]), float(content["done"]), float(content["total"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None

@@ -1,0 +1,87 @@
+"""A tree for people to read: as indented text, and as a drawing for Graphviz.
+
+Names and values come from two parties' files, so nothing unprintable of them reaches a terminal.
+"""
+
+from collections.abc import Collection, Iterator
+
+from party.models.tree_file import number_of, references
+from party.names import printable
+from protocols.learning.tree import Leaf, Node, Tree
+from protocols.tables.expression import ROOT, Expression
+
+MARK = "(?)"
+
+
+def count_text(count: float) -> str:
+    """Return a count in few characters: whole, or an estimate with one decimal."""
+    number = number_of(count)
+    return str(number) if isinstance(number, int) else f"{number:.1f}"
+
+
+def title(tree: Tree) -> str:
+    """Return the line over a tree: the class, its values in the order of the counts, and the tree's size."""
+    target = tree.schema.class_attribute
+    values = ", ".join(printable(value) for value in target.values)
+    nodes = "1 node" if tree.size == 1 else f"{tree.size} nodes"
+    return f"{printable(target.name)} [{values}]: {nodes}, depth {tree.depth}"
+
+
+def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
+    """Yield a tree line by line, one a node.
+
+    Args:
+        tree: The tree.
+        levels: Leave out what is deeper than this; None for everything.
+        marked: Splits that get `MARK`.
+    """
+    names = [printable(name) for name in references(tree.schema.attributes)]
+    yield title(tree)
+    pending: list[tuple[Node, str, str, Expression]] = [(tree.root, "", "", ROOT)]
+    while pending:
+        node, head, below, path = pending.pop()
+        counts = "[" + " ".join(map(count_text, node.counts)) + "]" + (f" {MARK}" if path in marked else "")
+        if isinstance(node, Leaf):
+            yield f"{head}→ {printable(tree.schema.class_attribute.values[node.label])} {counts}"
+            continue
+        if len(path.terms) == levels:
+            yield f"{head}{names[node.attribute]} {counts} …"
+            continue
+        yield f"{head}{names[node.attribute]} {counts}"
+        values = [printable(value) for value in tree.schema.attributes[node.attribute].values]
+        last = len(values) - 1
+        pending += [
+            (
+                node.children[i],
+                f"{below}{'└─' if i == last else '├─'} {values[i]}: ",
+                f"{below}{'   ' if i == last else '│  '}",
+                path.child(node.attribute, i),
+            )
+            for i in range(last, -1, -1)
+        ]
+
+
+def to_dot(tree: Tree) -> str:
+    """Return the tree in Graphviz's language."""
+    names = references(tree.schema.attributes)
+    lines = ["digraph model {", "  node [fontname=sans];", "  edge [fontname=sans];"]
+    pending: list[tuple[Node, int]] = [(tree.root, 0)]
+    made = 1
+    while pending:
+        node, own = pending.pop()
+        counts = " ".join(map(count_text, node.counts))
+        if isinstance(node, Leaf):
+            label = tree.schema.class_attribute.values[node.label]
+            lines.append(f"  n{own} [shape=box, label={_quoted(label, counts)}];")
+            continue
+        lines.append(f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], counts)}];")
+        for value, child in zip(tree.schema.attributes[node.attribute].values, node.children, strict=True):
+            lines.append(f"  n{own} -> n{made} [label={_quoted(value)}];")
+            pending.append((child, made))
+            made += 1
+    return "\n".join([*lines, "}", ""])
+
+
+def _quoted(*parts: str) -> str:
+    escaped = (printable(part).replace("\\", "\\\\").replace('"', '\\"') for part in parts)
+    return '"' + "\\n".join(escaped) + '"'

@@ -1,0 +1,274 @@
+"""Multi-group randomized response over any finite domains (Multi-group; Hybrid section 4; DESIGN 4.1 to 4.3).
+
+Attributes of a group share one coin: an offset `s` in `0 .. L-1`, `L` the least common multiple of their domain
+sizes, 0 (the truth) with chance `t` and every other offset with chance `q = (1 - t)/(L - 1)`. An attribute is sent as
+`(x + s) mod d`. With `L = 2` this is the papers' "tell the truth or reverse every bit". One group is Du-Zhan 2003, one
+attribute in it is Warner.
+
+What `t` is can be declared in two ways. A respondent tosses one coin, so a survey's groups all have `t = theta`. Two
+parties want a column disguised alike whatever group it is in: `of_contrast` gives each group the `t` whose contrast
+`t - q` is that of two offsets at theta, `c = 2 theta - 1`: `t = (1 + c (L - 1))/L` (DESIGN 14). A column of `d` values
+is then sent truly with chance `(1 + c (d - 1))/d`, odds `1 + c d/(1 - c)` to 1 against any one other value, whatever
+`L` is; of two values with chance theta.
+
+Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import lcm, prod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design, Draw, Factors, Kind, Matrix, cells
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+
+MAX_ORDER = 64
+
+Coins = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class MultiGroupDesign(Design):
+    """The related question: each group tells the truth or one of its `L - 1` lies.
+
+    Args:
+        by_contrast: Whether theta is the chance of the truth for two offsets, and every group has the same contrast;
+            else every group has theta.
+
+    Raises:
+        InputError: As for any design; or a group's chance of the truth equals `1/L`, or by contrast would not be above
+            0, or offsets are too many.
+    """
+
+    kind: ClassVar[Kind] = Kind.RELATED
+
+    by_contrast: bool = False
+
+    @classmethod
+    def of_contrast(
+        cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction
+    ) -> "MultiGroupDesign":
+        """Return the design whose groups all have the contrast of two offsets at theta.
+
+        Raises:
+            InputError: As for the class.
+        """
+        return cls(sizes, groups, theta, by_contrast=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for group, order in enumerate(self.orders):
+            if order > MAX_ORDER:
+                raise InputError(
+                    f"a group needs {order} offsets, more than {MAX_ORDER}: put columns of equal domain sizes "
+                    "into a group, or merge values"
+                )
+            if order > 1 and self.truth(group) * order == 1:
+                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
+            if self.by_contrast and order > 2 and self.truth(group) <= 0:
+                raise InputError(
+                    f"theta = {self.theta} leaves a group of {order} offsets no chance of the truth: "
+                    f"theta = {1 - self.theta} has the same strength"
+                )
+
+    @cached_property
+    def orders(self) -> tuple[int, ...]:
+        """`L` of every group: the number of its offsets."""
+        return tuple(lcm(*(self.sizes[column] for column in group)) for group in self.groups)
+
+    @property
+    def patterns(self) -> int:
+        """Number of joint outcomes of a record's coins; whoever lists them sees to it first that they are few."""
+        return prod(self.orders)
+
+    def truth(self, group: int) -> Fraction:
+        """Chance `t` of the truth: theta, or by contrast `(1 + c (L - 1))/L`, `c = 2 theta - 1`."""
+        order = self.orders[group]
+        return (1 + (2 * self.theta - 1) * (order - 1)) / order if self.by_contrast else self.theta
+
+    def lie(self, group: int) -> Fraction:
+        """Chance `q` of each single lie in this group; 0 where no lie exists."""
+        order = self.orders[group]
+        return (1 - self.truth(group)) / (order - 1) if order > 1 else Fraction(0)
+
+    def contrast(self, group: int) -> Fraction:
+        """`t - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
+        return self.truth(group) - self.lie(group) if self.orders[group] > 1 else Fraction(1)
+
+    def coins(self, draw: Draw, names: Sequence[bytes] = ()) -> Coins:
+        """Toss the coins of all records (`records x groups`); a group's draw is for its name, if it has one.
+
+        Else it is for its number, and another order of the groups gives other coins.
+        """
+        coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # so many records, no coin yet
+        for k, order in enumerate(self.orders):
+            uniform = draw(names[k] if names else k.to_bytes(4, "big"), self.coin_bound(k))
+            coins.append(offsets_from_uniform(uniform, self.truth(k), order).astype(np.uint8)[:, None])
+        return np.hstack(coins)
+
+    def coin_bound(self, group: int) -> int:
+        """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
+        return self.truth(group).denominator * max(self.orders[group] - 1, 1)
+
+    def randomize(self, codes: Codes, draw: Draw) -> Codes:
+        """Return the disguised records."""
+        return disguise(codes, self.coins(draw), self)
+
+    def transition(self, group: int, columns: Sequence[int]) -> Matrix:
+        """Return the chances of an offset, gathered over the offsets that turn the truth into the response."""
+        every = cells([self.sizes[column] for column in columns])
+        chances = [self.truth(group), *[self.lie(group)] * (self.orders[group] - 1)]
+        if self.orders[group] == 1:
+            chances = [Fraction(1)]
+        index = {cell: position for position, cell in enumerate(every)}
+        rows = [[Fraction(0)] * len(every) for _ in every]
+        for truth, cell in enumerate(every):
+            for offset, share in enumerate(chances):
+                moved = ((v + offset) % self.sizes[column] for v, column in zip(cell, columns, strict=True))
+                rows[index[tuple(moved)]][truth] += share
+        return tuple(map(tuple, rows))
+
+    def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
+        """Return `[x* satisfies e]/(t - q) - h q/(t - q)`, `h` the offsets for which `x* - s` satisfies it.
+
+        The offsets that do are a coset of those of `lcm(d)` over the part's columns: `h` is `L/lcm` or 0.
+        """
+        satisfied = part.satisfied_by(codes)
+        reachable = satisfied.copy()
+        for offset in range(1, self._period([term.column for term in part.terms])):
+            reached = np.ones(len(codes), dtype=np.bool_)
+            for term in part.terms:
+                reached &= codes[:, term.column] == (term.value + offset) % self.sizes[term.column]
+            reachable |= reached
+        contrast = self.contrast(group)
+        drawback = self._guesses(group, part) * self.lie(group) / contrast
+        return Factors(satisfied.astype(np.intp) + reachable, (Fraction(0), -drawback, 1 / contrast - drawback))
+
+    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+        """With `u = h q`, `D = t - q`: `(D + u - u^2 - 2uD)/D^2`, and `(u - u^2)/D^2` if some truth can lie so."""
+        lies, contrast = self._guesses(group, part) * self.lie(group), self.contrast(group)
+        satisfied = (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2
+        constant = self._period([term.column for term in part.terms]) == 1
+        return satisfied, Fraction(0) if constant else (lies - lies**2) / contrast**2
+
+    def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
+        """Return `t/q`, its inverse, or None: columns that share a coin rule most responses out.
+
+        Where the domain sizes are coprime every response is possible, and the ratio is finite.
+        """
+        period = self._period(columns)
+        if period == 1:
+            return Fraction(1)
+        repeats = self.orders[group] // period
+        truth = self.truth(group) + (repeats - 1) * self.lie(group)
+        lie = repeats * self.lie(group)
+        if prod(self.sizes[column] for column in columns) > period or not truth or not lie:
+            return None
+        return max(truth / lie, lie / truth)
+
+    def _period(self, columns: Sequence[int]) -> int:
+        """Number of offsets that these columns tell apart."""
+        return lcm(*(self.sizes[column] for column in columns))
+
+    def _guesses(self, group: int, part: Expression) -> int:
+        """Return `h`: the offsets that turn a reachable response into one that satisfies the part."""
+        return self.orders[group] // self._period([term.column for term in part.terms])
+
+    def pattern_coins(self) -> Coins:
+        """Return the coins of every pattern (`patterns x groups`); pattern 0 is all truth."""
+        if not self.groups:
+            return np.zeros((1, 0), dtype=np.uint8)
+        return np.indices(self.orders, dtype=np.uint8).reshape(len(self.orders), -1).T
+
+    def pattern_of(self, coins: Coins) -> NDArray[np.intp]:
+        """Return the pattern index of each record's coins (`records x groups`)."""
+        if not self.groups:
+            return np.zeros(len(coins), dtype=np.intp)
+        indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
+        return indices
+
+    def coin_weights(self, group: int) -> tuple[Fraction, ...]:
+        """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(t-q)`, `w(s) = -q/(t-q)`.
+
+        The weighted guesses of a record add up to its truth in expectation, whatever its coin was.
+        """
+        lie, contrast = self.lie(group), self.contrast(group)
+        return ((1 - lie) / contrast, *[-lie / contrast] * (self.orders[group] - 1))
+
+    def pattern_weights(self) -> tuple[Fraction, ...]:
+        """Weight of each guess of all coins of a record, in the order of the patterns: the product over the groups."""
+        every = product(*(self.coin_weights(k) for k in range(len(self.groups))))
+        return tuple(prod(weights, start=Fraction(1)) for weights in every)
+
+
+def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int) -> NDArray[np.int64]:
+    """Turn integers uniform in `0 .. b(L-1) - 1`, `t = a/b`, into offsets: exact, no float (FAULTS B5).
+
+    The lowest `a(L-1)` tell the truth; of the rest, `b - a` belong to each lie.
+    """
+    true = truth.numerator * (order - 1)
+    lies = truth.denominator - truth.numerator
+    if order == 1 or lies == 0:
+        return np.zeros_like(uniform)
+    return np.where(uniform < true, 0, 1 + (uniform - true) // lies)
+
+
+def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`; no answer stays none."""
+    return _shifted(codes, coins.astype(np.int64), design)
+
+
+def undo(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+    """Return the records that these coins would have disguised as `codes`."""
+    return _shifted(codes, -coins.astype(np.int64), design)
+
+
+def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign) -> Codes:
+    result = codes.copy()
+    for k, group in enumerate(design.groups):
+        for column in group:
+            moved = (codes[:, column] + offsets[:, k]) % design.sizes[column]
+            result[:, column] = np.where(codes[:, column] < design.sizes[column], moved, codes[:, column])
+    return result
+
+
+def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
+    """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
+
+    Starts with one group a domain size. Too many: joins the two that add fewest coin patterns, if possible without
+    passing the limit of offsets, again and again. Too few: halves the largest.
+
+    Raises:
+        InputError: `groups` is below 1.
+    """
+    if groups < 1:
+        raise InputError("the number of groups must be 1 or more")
+    columns = [c for c in range(len(sizes)) if c not in set(plain)]
+    parts = [[c for c in columns if sizes[c] == size] for size in sorted({sizes[c] for c in columns})]
+    while len(parts) > groups:
+        _join_cheapest(parts, sizes)
+    while len(parts) < groups and any(len(part) > 1 for part in parts):
+        largest = max(parts, key=len)
+        parts.remove(largest)
+        half = (len(largest) + 1) // 2
+        parts += [largest[:half], largest[half:]]
+    return tuple(sorted(tuple(sorted(part)) for part in parts))
+
+
+def _join_cheapest(parts: list[list[int]], sizes: Sequence[int]) -> None:
+    def cost(pair: tuple[int, int]) -> tuple[bool, Fraction, int]:
+        left, right = (lcm(*(sizes[c] for c in parts[i])) for i in pair)
+        joint = lcm(left, right)
+        return joint > MAX_ORDER, Fraction(joint, left * right), sum(len(parts[i]) for i in pair)
+
+    pairs = [(i, j) for i in range(len(parts)) for j in range(i + 1, len(parts))]
+    i, j = min(pairs, key=cost)
+    parts[i] += parts.pop(j)

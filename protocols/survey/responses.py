@@ -1,0 +1,142 @@
+"""A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.counting.estimated import Estimator
+from protocols.counting.estimated_unrelated import UnrelatedEstimator
+from protocols.counting.view import View
+from protocols.counts import CellWeights, Classifier, Contributions, Estimates
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Attribute, Schema
+from protocols.tables.table import NO_ANSWER, Codes
+
+SOURCE = "survey"
+
+
+class SurveyEstimator(Estimates, Protocol):
+    """Estimates that also say what each distinct record contributes: what standard errors are made from."""
+
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        """How many records each distinct record stands for."""
+        ...
+
+    def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
+        """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
+        ...
+
+    def correct_factors(self, model: Classifier) -> NDArray[np.float64]:
+        """Return what each distinct record adds to the number of records that the model classifies rightly."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Survey:
+    """Disguised records by the columns of a schema, the class last, and their design.
+
+    An answer not given has the code `NO_ANSWER` and is left out of every count that needs it.
+
+    Raises:
+        InputError: There are no records, or design, schema and records do not fit together.
+    """
+
+    schema: Schema
+    codes: Codes
+    design: Design
+
+    def __post_init__(self) -> None:
+        sizes = tuple(column.size for column in self.schema.columns)
+        if self.design.sizes != sizes:
+            raise InputError(f"the design is for columns of {self.design.sizes} values, the table has {sizes}")
+        if not len(self.codes):
+            raise InputError("there are no records to learn from")
+        self.design.check_fits(np.where(self.codes == NO_ANSWER, 0, self.codes))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"<Survey {len(self)} x {len(self.design.sizes)}>"
+
+    def estimator(self) -> SurveyEstimator:
+        """Return estimates from these records.
+
+        Raises:
+            InputError: The design is of a kind that is not mined.
+        """
+        if isinstance(self.design, MultiGroupDesign):
+            columns = tuple(range(len(self.design.sizes)))
+            return Estimator(View(self.schema, SOURCE, self.codes, self.design, columns))
+        if isinstance(self.design, UnrelatedQuestionDesign):
+            return UnrelatedEstimator(self.schema, self.codes, self.design)
+        raise InputError(f"a {type(self.design).__name__} cannot be mined")
+
+    def answered(self, columns: Iterable[int]) -> "Survey":
+        """Return the records that have an answer in all of these columns.
+
+        Raises:
+            InputError: There are none.
+        """
+        given = self.design.answered(self.codes, columns)
+        if given.all():
+            return self
+        if not given.any():
+            raise InputError("no record has an answer in all columns that are needed together")
+        return Survey(self.schema, self.codes[given], self.design)
+
+    def class_counts(self) -> tuple[float, ...]:
+        """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
+
+        It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
+        have less than nobody: negative counts to 0, the rest rescaled to all records that tell it.
+
+        Raises:
+            InputError: The design hides the class altogether.
+        """
+        label = self.schema.class_index
+        classes = (Expression().child(label, value) for value in range(self.schema.classes))
+        given = self.answered([label])
+        counts = [estimate_count(given.codes, each, self.design).count for each in classes]
+        positive = [max(count, Fraction(0)) for count in counts]
+        return tuple(float(count * len(given) / sum(positive)) for count in positive)
+
+    def rounding(self, columns: frozenset[int]) -> float:
+        """Return the most by which two estimates over these columns may differ that are equal but for rounding.
+
+        A record adds a product over the groups that are touched, multiplied out into summands. Added up in any order,
+        `N` floats are rounded by at most `N` times half of `epsilon` times the sum of their sizes.
+        """
+        touched = [k for k, group in enumerate(self.design.groups) if columns.intersection(group)]
+        summands = [_summands(self.design, group) for group in touched]
+        steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
+        size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
+        return float(np.finfo(np.float64).eps) * steps * size
+
+
+def _summands(design: Design, group: int) -> tuple[Fraction, ...]:
+    """Return what a group's factor is made of: a weight for each guess of its coin, or its response and the other."""
+    if isinstance(design, MultiGroupDesign):
+        return design.coin_weights(group)
+    return 1 / design.theta, (design.theta - 1) / design.theta
+
+
+def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:
+    """Return the schema of a survey's columns, the class last.
+
+    Raises:
+        InputError: A name occurs twice, a domain is empty or too large, or there is no column beside the class.
+    """
+    columns = [Attribute(SOURCE, name, labels) for name, labels in zip(names, values, strict=True)]
+    return Schema(tuple(columns[:-1]), columns[-1], (SOURCE,))

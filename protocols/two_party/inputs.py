@@ -1,0 +1,170 @@
+"""What a party brings to a run: its records, its secrets and its view of who shares a coin."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.counting.expanded import Index
+from protocols.errors import InputError
+from protocols.messages import Share, Terms
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.related_question import Coins, MultiGroupDesign
+from protocols.randomness import Randomness, canonical, keyed_digest
+from protocols.tables.schema import Attribute
+from protocols.tables.table import Table
+from protocols.two_party.limits import USUAL_LIMITS, Limits
+from protocols.two_party.people import spelling_digest
+from protocols.work import Compute
+
+
+@dataclass(frozen=True, repr=False)
+class Secrets:
+    """What never leaves: the key of the coins, the key of the cipher, and the source of secret chance."""
+
+    coins: bytes
+    key: AnyKeyHolder
+    randomness: Randomness
+
+
+@dataclass(frozen=True, repr=False)
+class Local:
+    """One party's side of a run.
+
+    Args:
+        party: Its name.
+        table: Its attributes in file order, then the class where it holds one.
+        holds_class: Whether the last column of `table` is the class.
+        records: Record ids, in the order of the table: ascending at both parties, so that they list alike.
+        groups: Columns that share a coin, as indices into `table`; others are sent as they are.
+        dataset: The owner's name for the data set, under which its coins are made.
+        secrets: Keys and chance.
+        compute: Where heavy arithmetic is done; in this process unless given.
+        limits: The fewest records that what is told may stand for.
+
+    Raises:
+        InputError: The number of ids is not the number of records, there are no records, or a group names a column
+            that the table lacks.
+    """
+
+    party: str
+    table: Table
+    holds_class: bool
+    records: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    dataset: str
+    secrets: Secrets
+    compute: Compute | None = None
+    limits: Limits = USUAL_LIMITS
+
+    def __post_init__(self) -> None:
+        if not self.records or len(self.records) != len(self.table):
+            raise InputError("a table needs records, and one id for each")
+        columns = len(self.table.attributes)
+        if not all(0 <= column < columns for group in self.groups for column in group):
+            raise InputError(f"a group names an unknown column: there are 0 to {columns - 1}")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The attributes without the class."""
+        return self.table.attributes[:-1] if self.holds_class else self.table.attributes
+
+    @property
+    def class_attribute(self) -> Attribute | None:
+        """The class, if held."""
+        return self.table.attributes[-1] if self.holds_class else None
+
+    def class_counts(self, train: Index) -> tuple[int, ...]:
+        """Return how many of these records each class has; the class is the last column of the table."""
+        labels = self.table.codes[train, -1]
+        return tuple(np.bincount(labels, minlength=self.table.attributes[-1].size).tolist())
+
+    def sent_columns(self, class_is_shared: bool) -> tuple[int, ...]:
+        """Columns of `table` of which the peer gets a disguised copy: all but a class that both hold."""
+        return tuple(range(len(self.attributes) + (self.holds_class and not class_is_shared)))
+
+    def design(self, theta: Fraction, class_is_shared: bool) -> MultiGroupDesign:
+        """Return the disguise of the columns that are sent.
+
+        Raises:
+            InputError: Theta and the groups do not go together.
+        """
+        sent = self.sent_columns(class_is_shared)
+        return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
+
+    def coins(self, design: MultiGroupDesign) -> Coins:
+        """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).
+
+        A group's coin comes from the names of its columns and its full number of offsets, the class with them though it
+        is not sent; the order of groups and columns does not matter. Of its offset counts the part that columns which
+        are sent can show: at equal contrast that is the coin of a group of these alone. So each column of a data set
+        has one disguised copy.
+        """
+        whole = self.design(design.theta, class_is_shared=False)
+        names = [self._group_name(group) for group in whole.groups]
+        coins = whole.coins(keyed_draw(self.secrets.coins, self.dataset, self.records), names)
+        sent = [next(k for k, group in enumerate(whole.groups) if part[0] in group) for part in design.groups]
+        return coins[:, sent] % np.array(design.orders, dtype=np.uint8)
+
+    def _group_name(self, group: tuple[int, ...]) -> bytes:
+        return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))
+
+    def share(self, nonces: bytes) -> Share:
+        """Describe our part of the schema, with digests of the ids keyed by the nonces of both parties."""
+        class_attribute = self.class_attribute
+        return Share(
+            records=len(self.table),
+            attributes=tuple((a.name, a.values) for a in self.attributes),
+            class_values=class_attribute.values if class_attribute else None,
+            groups=self.groups,
+            records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
+            spelling_digest=spelling_digest(nonces, self.records),
+        )
+
+    def digest(self, purpose: bytes) -> bytes:
+        """Return a digest of ids, names, values and cells that nobody without our secret can check a guess against.
+
+        The order of the columns is no part of it, the same table always has the same, and each purpose another.
+        """
+        attributes, codes = self.table.attributes, self.table.codes
+        columns = sorted(
+            canonical(a.name.encode(), canonical(*(value.encode() for value in a.values)), codes[:, c].tobytes())
+            for c, a in enumerate(attributes)
+        )
+        records = canonical(*(record.encode() for record in self.records))
+        return keyed_digest(self.secrets.coins, purpose, records, *columns)
+
+    def class_digest(self, nonces: bytes) -> bytes:
+        """Return a digest of the class column: only for a peer that holds the class too, for it confirms a guess."""
+        return keyed_digest(nonces, b"class", self.table.codes[:, -1].tobytes())
+
+
+def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
+    """Return the disguise of the first columns of a share, leaving out of the groups what is not sent.
+
+    Theta is the chance of the truth for two values; columns of any group have that contrast (DESIGN 14).
+
+    Raises:
+        InputError: Theta and the groups do not go together.
+    """
+    kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
+    return MultiGroupDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)
+
+
+def check_terms(terms: Terms) -> None:
+    """Refuse terms that no run can have, whoever proposes them.
+
+    Raises:
+        InputError: A field is out of its range; the text names field and range.
+    """
+    if terms.method not in ("hybrid", "smc", "randomized"):
+        raise InputError("method must be hybrid, smc or randomized")
+    if not 0 < terms.theta < 1:
+        raise InputError("theta must lie between 0 and 1, both excluded: at 0 and 1 nothing is disguised")
+    if terms.omega < 0:
+        raise InputError("omega must be 1 or more, or 'all'")
+    if terms.engine not in ("encrypted_coins", "dot_product"):
+        raise InputError("engine must be encrypted_coins or dot_product")
+    if not 0 <= terms.test < 1:
+        raise InputError("test must be at least 0 and below 1")

@@ -1,0 +1,247 @@
+"""One run of two parties, from agreement to equal models (DESIGN 6 and 7), as a role.
+
+    class counts      from who holds the class
+    disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
+    public key        from the key holder (not for `randomized`)
+    encrypted coins   from the key holder (engine `encrypted_coins`)
+    the tree          level by level
+    accuracy          one number
+    model digests     both ways, and they must be equal
+
+Both sides run the same code; which of them is key holder follows from what both know.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from protocols.ciphers.port import AnyCiphertexts
+from protocols.counting.checks import Checks, Plausibility
+from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
+from protocols.counting.encrypted_coins import (
+    EncryptedCoinsEvaluator,
+    EncryptedCoinsKeyHolder,
+)
+from protocols.counting.estimated import Estimator
+from protocols.counting.projected import MeanEstimates
+from protocols.counting.replies import Replying, Telling
+from protocols.counting.view import View, make_view, peer_columns
+from protocols.errors import DeviationError, PeerError
+from protocols.learning.id3 import ALL, HybridId3, Result
+from protocols.learning.tree import Tree
+from protocols.messages import DisguisedPage, HolderKey, ModelDigest
+from protocols.randomized_response.moments import largest_factor
+from protocols.randomized_response.related_question import Coins, MultiGroupDesign, disguise
+from protocols.randomness import canonical, keyed_digest
+from protocols.role import Progress, Role, Send, exchange, receive
+from protocols.tables.table import Codes
+from protocols.two_party.agreement import Agreed, Objection, settle
+from protocols.two_party.class_first import ClassTally, share_class_counts
+from protocols.two_party.inputs import Local
+from protocols.two_party.split import split_records
+from protocols.work import Compute, InlineWorkers
+
+PAGE_RECORDS = 1 << 14
+SecureEngine = (
+    EncryptedCoinsKeyHolder[Any] | EncryptedCoinsEvaluator[Any] | DotProductKeyHolder[Any] | DotProductEvaluator[Any]
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What both parties end with.
+
+    `correct` is the number of test records classified rightly: exact, for `randomized` an estimate whose standard
+    error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
+    count per class, and the accuracy where it is exact. `key_holder` and `fingerprint` name the key that was
+    used, if any.
+    """
+
+    tree: Tree
+    records_train: int
+    records_test: int
+    correct: float | None
+    standard_error: float
+    smc_computations: int
+    exact_counts_disclosed: int
+    key_holder: str | None
+    fingerprint: str | None
+
+
+CopyJudge = Callable[[bytes], Objection | None]
+
+
+def accept_copy(digest: bytes) -> None:
+    """Remember no earlier copy."""
+    del digest
+
+
+def run(local: Local, agreed: Agreed, judge: CopyJudge = accept_copy) -> Role[Outcome]:
+    """Play one party's part of a run.
+
+    Args:
+        local: What we bring.
+        agreed: What was agreed.
+        judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
+            copy leaves, and returns what we object to.
+
+    Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
+    estimated gains (`hybrid`) or counts (`randomized`), ciphertexts, the exact counts of the window (unless
+    `randomized`), and the number of rightly classified test records. The peer's model is the same as ours.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+        DisagreementError: A class has too few records, or one side objects to the other's copy.
+        DeviationError: A check on its replies failed, or it ended with another model.
+    """
+    return (yield from _Run(local, agreed, judge).play())
+
+
+class _Run:
+    """The state of one run, so that each step reads like a line of the module's table."""
+
+    def __init__(self, local: Local, agreed: Agreed, judge: CopyJudge) -> None:
+        self._local, self._agreed, self._terms = local, agreed, agreed.terms
+        self._judge = judge
+        self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
+        self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
+        self._key: AnyCiphertexts | None = None
+        self._class_counts: ClassTally = ()
+
+    def play(self) -> Role[Outcome]:
+        """Go through the steps."""
+        self._class_counts = yield from share_class_counts(self._local, self._agreed, self._train)
+        view = yield from self._exchange_copies()
+        train, test = view.rows(self._train), view.rows(self._test)
+        if self._terms.method == "randomized":
+            result, correct, error = yield from self._grow_from_estimates(train, test)
+        else:
+            error = 0.0
+            result, correct = yield from self._grow_from_secure_counts(train, test)
+        yield from _compare_models(result.tree)
+        return self._outcome(result, correct, error)
+
+    def _exchange_copies(self) -> Role[View]:
+        """Send and receive the disguised copies, a page of each in turn."""
+        agreed, codes = self._agreed, self._local.table.codes
+        if self._terms.method == "smc":
+            return make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
+        own_design, peer_design = agreed.own_design, agreed.peer_design
+        self._coins = self._local.coins(own_design)
+        copy = disguise(codes[:, : len(own_design.sizes)], self._coins, own_design)
+        received: list[Codes] = []
+        for start in range(0, len(copy), PAGE_RECORDS):
+            page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
+            answer = yield from exchange(DisguisedPage(page.tobytes()))
+            received.append(_read_page(answer.codes, len(page), peer_design))
+            yield Progress("exchanging disguised copies", start + len(page), len(copy))
+        theirs = np.concatenate(received)
+        yield from settle(self._judge(self._copy_digest(theirs)))
+        return make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
+
+    def _copy_digest(self, copy: Codes) -> bytes:
+        """Return the digest of the peer's copy; the order of its columns is no part of it."""
+        schema = self._agreed.schema
+        names = [schema.columns[column].name.encode() for column in peer_columns(schema, self._local.party)]
+        columns = sorted(canonical(name, copy[:, c].tobytes()) for c, name in enumerate(names))
+        return keyed_digest(self._local.secrets.coins, b"peer copy", *columns)
+
+    def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float, float]]:
+        estimator = Estimator(train)
+        engine = MeanEstimates(
+            estimator,
+            Estimator(test) if len(test) else None,
+            len(self._local.records),
+            largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
+        )
+        learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator, self._class_counts)
+        result = yield from learner.build()
+        correct = yield from engine.count_correct(result.tree)
+        return result, correct, engine.standard_error
+
+    def _grow_from_secure_counts(self, train: View, test: View) -> Role[tuple[Result, float]]:
+        estimator = None if self._terms.method == "smc" else Estimator(train)
+        plausibility = None if estimator is None else Plausibility(train, estimator)
+        engine = yield from self._make_engine(train, test, Checks(train.schema, len(train), plausibility))
+        yield from engine.set_up()
+        window = ALL if self._terms.method == "smc" else self._terms.omega
+        learner = HybridId3(self._agreed.schema, len(train), window, engine, estimator, self._class_counts)
+        result = yield from learner.build()
+        return result, (yield from engine.count_correct(result.tree))
+
+    def _make_engine(self, train: View, test: View, checks: Checks) -> Role[SecureEngine]:
+        holder = key_holder(self._local.party, self._agreed)
+        holds_key = holder == self._local.party
+        self._key = yield from self._share_key(holds_key)
+        secrets, sizes = self._local.secrets, (len(train), len(test))
+        telling = Telling(secrets.key, checks, *sizes)
+        replying = Replying(self._key, checks, *sizes, secrets.randomness)
+        compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
+        if not self._counts_by_coins():
+            layout = make_layout(train.schema, holder, *sizes, self._key)
+            if holds_key:
+                return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
+            return DotProductEvaluator(layout, train.codes, test.codes, replying)
+        if holds_key:
+            design = self._agreed.own_design
+            patterns = design.pattern_of(self._coins[np.concatenate([self._train, self._test])])
+            return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
+        return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
+
+    def _counts_by_coins(self) -> bool:
+        return self._terms.method == "hybrid" and self._terms.engine == "encrypted_coins"
+
+    def _share_key(self, holds_key: bool) -> Role[AnyCiphertexts]:
+        own = self._local.secrets.key
+        if holds_key:
+            yield Send(HolderKey(own.public.announcement))
+            return own.public
+        return own.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
+
+    def _outcome(self, result: Result, correct: float, error: float) -> Outcome:
+        secure = self._terms.method != "randomized"
+        tested = len(self._test) > 0
+        return Outcome(
+            tree=result.tree,
+            records_train=len(self._train),
+            records_test=len(self._test),
+            correct=correct if tested else None,
+            standard_error=error,
+            smc_computations=result.computations if secure else 0,
+            exact_counts_disclosed=len(self._class_counts) + (result.computations + tested if secure else 0),
+            key_holder=key_holder(self._local.party, self._agreed) if secure else None,
+            fingerprint=self._key.fingerprint() if self._key else None,
+        )
+
+
+def key_holder(party: str, agreed: Agreed) -> str:
+    """Return who holds the key: who has less to encrypt; the first name if neither has.
+
+    For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose
+    columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
+    """
+    terms, schema = agreed.terms, agreed.schema
+    if terms.method == "hybrid" and terms.engine == "encrypted_coins":
+        cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
+    else:
+        cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
+    return min(cost, key=lambda name: (cost[name], name))
+
+
+def _read_page(data: bytes, records: int, design: MultiGroupDesign) -> Codes:
+    width = len(design.sizes)
+    if len(data) != records * width:
+        raise PeerError("a page of the peer's disguised copy has the wrong length")
+    codes = np.frombuffer(data, dtype=np.uint8).reshape(records, width)
+    if (codes >= np.array(design.sizes)).any():
+        raise PeerError("the peer's disguised copy holds values outside its domains")
+    return codes
+
+
+def _compare_models(tree: Tree) -> Role[None]:
+    digest = tree.digest()
+    if (yield from exchange(ModelDigest(digest))).digest != digest:
+        raise DeviationError

@@ -1,0 +1,355 @@
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from party.cli import main as cli
+from party.cli import show
+from party.cli.incident import DEBUG
+from party.keys.identity import load_identity, load_peers
+from party.keys.keystore import load_private_key, load_secret
+from party.models.tree_file import from_json, to_json
+from party.settings.party import read_party_config
+from party.show.progress import make_progress
+from party.show.tree import to_dot
+from protocols.errors import PeerError
+from protocols.role import Progress
+from tests.support.models import small_model
+from tests.support.processes import Ended
+from tests.support.processes import cotally as run_command
+
+
+def cotally(*arguments: str | Path) -> Ended:
+    return run_command(*map(str, arguments))
+
+
+def assert_one_line(ended: Ended, code: int, *words: str) -> None:
+    assert ended.code == code, ended.err
+    assert ended.err.startswith("cotally: ")
+    assert ended.err.count("\n") == 1
+    assert "Traceback" not in ended.err
+    assert not ended.out
+    for word in words:
+        assert word in ended.err
+
+
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which `alice` and `bob` were made by the command."""
+    folder = tmp_path_factory.mktemp("parties")
+    for name in ("alice", "bob"):
+        ended = cotally("init", name, "--dir", folder / name, "--host", f"{name}.example.org", "--key-bits", "2048")
+        assert ended.code == 0, ended.err
+    return folder
+
+
+def snapshot(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
+    folder = parties / "alice"
+    assert {path.name for path in folder.iterdir()} >= {
+        "cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key",
+    }  # fmt: skip
+    assert folder.stat().st_mode & 0o777 == 0o700
+    identity = load_identity(folder)
+    assert (identity.name, identity.hosts) == ("alice", ("alice.example.org",))
+    assert load_private_key(folder, 2048).public_key.bits == 2048
+    assert len(load_secret(folder)) == 32
+    config = read_party_config(folder / "party.toml")
+    assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)
+
+
+def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_path: Path) -> None:
+    from party.settings.template import party_toml  # noqa: PLC0415
+
+    lines = []
+    for line in party_toml("alice", 3072).splitlines():
+        bare = line.removeprefix("# ")
+        lines.append(bare if line.startswith("# ") and " = " in bare else line)
+    (tmp_path / "party.toml").write_text("\n".join(lines))
+    config = read_party_config(tmp_path / "party.toml")
+    assert config.data.class_column == "outcome"
+    assert config.need_peer() == "bob"
+    assert config.columns.treatment("anything").max_values == 8
+
+
+def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
+    made = cotally("init", "carol", "--dir", parties / "carol", "--key-bits", "2048")
+    trusted = cotally("trust", parties / "alice", parties / "carol" / "cert.pem")
+    fingerprint = load_identity(parties / "carol").fingerprint
+    assert (made.code, trusted.code) == (0, 0)
+    assert fingerprint in made.out
+    assert fingerprint in trusted.out
+    assert "telephone" in trusted.out
+    assert load_peers(parties / "alice")["carol"].fingerprint == fingerprint
+
+
+def test_init_keeps_what_is_there_and_adds_nothing(parties: Path, tmp_path: Path) -> None:
+    for name in ("cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key"):
+        folder = tmp_path / name.replace(".", "-")
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        (folder / "data.csv").write_text("id\n1\n")
+        before = snapshot(folder)
+        assert_one_line(cotally("init", "dora", "--dir", folder, "--key-bits", "2048"), 2, name, "exists and is kept")
+        assert snapshot(folder) == before
+        assert sorted(path.name for path in folder.iterdir()) == sorted([name, "data.csv"])
+
+
+def test_init_beside_the_data_is_fine(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("id\n1\n")
+    assert cotally("init", "dora", "--dir", tmp_path, "--key-bits", "2048").code == 0
+    assert (tmp_path / "data.csv").read_text() == "id\n1\n"
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("a b",), "a party's name must be"),
+        (("dora", "--host", "no host"), "is not a DNS name"),
+        (("dora", "--key-bits", "2046"), "2048 to 16384 bits"),
+        (("dora", "--key-bits", "16386"), "2048 to 16384 bits"),
+        (("dora", "--key-bits", "2049"), "even number of bits"),
+        (("dora", "--key-bits", "many"), "invalid int value"),
+    ],
+)
+def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...], word: str) -> None:
+    assert_one_line(cotally("init", *arguments, "--dir", tmp_path / "deep" / "new"), 2, word)
+    assert not list(tmp_path.rglob("*.*"))
+    assert not (tmp_path / "deep" / "new").exists()
+
+
+def test_init_into_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert_one_line(
+        cotally("init", "dora", "--dir", tmp_path / "file" / "x", "--key-bits", "2048"), 2, "cannot be written"
+    )
+    assert_one_line(cotally("init", "dora", "--dir", tmp_path / "file", "--key-bits", "2048"), 2, "cannot be written")
+
+
+def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.pem").write_text("hello")
+    before = snapshot(parties)
+    assert_one_line(cotally("trust", parties / "bob", tmp_path / "x.pem"), 2, "is not a certificate")
+    assert_one_line(cotally("trust", parties / "bob", parties / "bob" / "cert.pem"), 2, "our own certificate")
+    assert_one_line(cotally("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem is missing")
+    assert snapshot(parties) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("frobnicate",),
+        (),
+        ("show",),
+        ("show", "a", "b"),
+        ("show", "a", "--dot", "--json"),
+        ("train", "a"),
+        ("predict", "a"),
+        ("demo", "--data", "iris"),
+    ],
+)
+def test_wrong_arguments_are_one_line_that_points_to_the_help(arguments: tuple[str, ...]) -> None:
+    assert_one_line(cotally(*arguments), 2, "--help`")
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
+def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([*command, "--help"])
+    assert ended.value.code == 0
+    assert "usage: cotally" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert capsys.readouterr().out.startswith("cotally 0.")
+
+
+def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", str(model)]) == 0
+    assert "alice.age [7 9]" in capsys.readouterr().out
+    assert cli.main(["show", "--dot", str(model)]) == 0
+    assert capsys.readouterr().out == to_dot(small_model())
+    assert cli.main(["show", "--json", str(model)]) == 0
+    assert from_json(capsys.readouterr().out) == small_model()
+    assert cli.main(["show", "--levels", "0", str(model)]) == 0
+    assert capsys.readouterr().out.endswith("alice.age [7 9] …\n")
+
+
+def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
+    assert_one_line(cotally("show", model.with_name("absent.json")), 2, "absent.json does not exist")
+    assert_one_line(cotally("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
+    model.write_text(to_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
+    assert_one_line(cotally("show", model), 2, "model.json is not a cotally-model/1")
+
+
+def test_nothing_unprintable_of_a_file_reaches_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "party.toml").write_text('"a\\u001b[2J" = 1\n')
+    ended = cotally("precompute", tmp_path)
+    assert_one_line(ended, 2, r"a\x1b[2J: unknown key")
+
+
+def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "party.cli.main", "show", model], capture_output=True, env=environment, check=True
+    )
+    assert b"\\u251c" in ended.stdout
+
+
+def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> Path:
+    path = folder / "rows.csv"
+    path.write_text(f'{header}\n17,"Oslo",no,good\n99,Oslo,yes,bad\n?,"a, b",no,\n')
+    return path
+
+
+def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
+    rows = rows_file(model.parent)
+    ended = cotally("predict", model, rows)
+    assert ended.code == 0
+    expected = "alice.age,city,bob.age,outcome,prediction\n17,Oslo,no,good,good\n99,Oslo,yes,bad,good\n"
+    assert ended.out == expected + '?,"a, b",no,,bad\n'
+    assert ended.err == "taken for missing cells: '?' in 'alice.age'\naccuracy 0.5000: 1 of 2 rows\n"
+    out = model.parent / "out.csv"
+    to_file = cotally("predict", model, rows, "-o", out, "--column", "guess", "--missing", "99")
+    assert to_file.code == 0
+    assert not to_file.out
+    assert out.read_text().splitlines()[0].endswith(",guess")
+    assert out.read_text().splitlines()[2] == "99,Oslo,yes,bad,bad"
+
+
+def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> None:
+    ended = cotally("predict", model, rows_file(model.parent, "alice.age,city,bob.age,note"))
+    assert (ended.code, ended.err) == (0, "taken for missing cells: '?' in 'alice.age'\n")
+    assert ended.out.splitlines()[1] == "17,Oslo,no,good,good"
+
+
+def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path) -> None:
+    rows = "alice.age;city;bob.age;size\n17;Oslo;no;2,5\nn/v;Z\xfcrich;no;\n".encode("cp1252")
+    command = [sys.executable, "-m", "party.cli.main", "predict", str(model), "-"]
+    ended = subprocess.run(command, input=rows, capture_output=True, check=True)
+    assert ended.stdout.decode().splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
+    assert b"standard input is not UTF-8: read as Windows-1252" in ended.stderr
+    assert b"column 'alice.age': 1 of 2 cells are no value that the model knows" in ended.stderr
+    declared = [*command, "--separator", ";", "--encoding", "cp1252", "--missing", "n/v"]
+    ended = subprocess.run(declared, input=rows, capture_output=True, check=True)
+    assert ended.stderr.decode() == "taken for missing cells: 'n/v' in 'alice.age'\n"
+    wrong = subprocess.run([*command, "--encoding", "utf-8"], input=rows, capture_output=True, check=False)
+    assert (wrong.returncode, wrong.stdout) == (2, b"")
+    assert b"standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.stderr
+
+
+def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
+    rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
+    assert_one_line(cotally("predict", model, rows, "-o", out), 2, "bob.age")
+    rows = rows_file(model.parent, "alice.age,city,bob.age,prediction")
+    assert_one_line(cotally("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
+    assert_one_line(cotally("predict", model, model, "-o", out), 2, "a table's file name ends in")
+    assert not out.exists()
+
+
+def test_an_error_of_the_peer_has_its_own_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(show, "run", lambda _: (_ for _ in ()).throw(PeerError("two\nlines")))
+    assert cli.main(["show", "x"]) == 3
+    assert capsys.readouterr().err == "cotally: two lines\n"
+
+
+def test_an_unexpected_error_is_one_line_without_its_text(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise ValueError("a cell's content")
+
+    monkeypatch.setattr(show, "run", fail)
+    monkeypatch.delenv(DEBUG, raising=False)
+    assert cli.main(["show", "x"]) == 1
+    line = capsys.readouterr().err
+    assert line.startswith("cotally: internal error: ValueError in test_cli.py, line ")
+    assert line.count("\n") == 1
+    assert "cell" not in line
+    monkeypatch.setenv(DEBUG, "1")
+    assert cli.main(["show", "x"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "run", interrupt)
+    assert cli.main(["show", "x"]) == 130
+    assert capsys.readouterr().err == "cotally: interrupted\n"
+
+
+def test_a_request_to_end_runs_what_cleans_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(_: object) -> int:
+        signal.raise_signal(signal.SIGTERM)
+        return 0
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(show, "run", end)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["show", "x"])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 143
+
+
+def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def fail(error: BaseException) -> int:
+        with make_progress("auto") as display:
+            display.show(Progress("encrypting", 1, 4))
+            raise error
+
+    monkeypatch.setenv("TERM", "xterm")
+    for error, text in (
+        (KeyboardInterrupt(), "interrupted"),
+        (PeerError("bob ended the session"), "bob ended the session"),
+    ):
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(show, "run", lambda _, error=error: fail(error))
+        cli.main(["show", "x"])
+        assert stream.getvalue() == f"\r\x1b[Kencrypting 25%\ncotally: {text}\n"
+
+
+TRAIN_PARTY = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
+TRAIN_JOB = 'method = "hybrid"\nclass = "c"\n'
+
+
+@pytest.mark.parametrize(
+    ("party", "job", "word"),
+    [
+        (TRAIN_PARTY, TRAIN_JOB + 'theta = "1/2"\n', "theta"),
+        (TRAIN_PARTY, TRAIN_JOB + "theta = 0.45\n", '"0.45"'),
+        (TRAIN_PARTY, TRAIN_JOB + "omega = 0\n", "omega"),
+        (TRAIN_PARTY, TRAIN_JOB + "key_bits = 1024\n", "key_bits"),
+        (TRAIN_PARTY, TRAIN_JOB + "thata = 1\n", "did you mean 'theta'?"),
+        (TRAIN_PARTY, 'method = "hybrid"\n', "class: is missing"),
+        (TRAIN_PARTY.replace("alice", "al ice"), TRAIN_JOB, "a party's name"),
+        (TRAIN_PARTY, TRAIN_JOB, "address"),
+    ],
+)
+def test_bad_settings_end_train_before_anything_is_written(tmp_path: Path, party: str, job: str, word: str) -> None:
+    (tmp_path / "party.toml").write_text(party)
+    (tmp_path / "job.toml").write_text(job)
+    before = snapshot(tmp_path)
+    ended = cotally("train", tmp_path / "party.toml", tmp_path / "job.toml", "--model", tmp_path / "m.json")
+    assert_one_line(ended, 2, word)
+    assert snapshot(tmp_path) == before

@@ -1,0 +1,173 @@
+"""`cotally precompute`, as a process: made, counted, interrupted, killed, and used by a run."""
+
+import io
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from party.cli.main import main
+from party.keys.factors import BLOCK_FACTORS, FactorStore
+from party.keys.factors.seal import derive_key, key_digest
+from party.keys.factors.witness import Machine, Witness
+from party.keys.keystore import load_private_key, load_secret
+from tests.support.processes import Ended, Pair, finish, make_pair, serving, start, wait_for
+
+ROWS = [[str(i % 2), str(i % 3), "yes" if i % 2 else "no"] for i in range(60)]
+
+
+def witness_of(folder: Path) -> Path:
+    key = load_private_key(folder, 2048).public_key
+    return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(key))).path
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    pair = make_pair(
+        tmp_path_factory.mktemp("parties"),
+        (["a", "b", "class"], ROWS),
+        (["c", "d"], [row[1::-1] for row in ROWS]),
+    )
+    for name in ("alice", "bob"):
+        pair.edit(name, "odds = 2 ", 'odds = "any" ')
+    yield pair
+    for folder in (pair.alice, pair.bob):
+        witness_of(folder).unlink(missing_ok=True)
+
+
+@pytest.fixture
+def alice(pair: Pair) -> Iterator[Path]:
+    yield pair.alice
+    (pair.alice / "factors.store").unlink(missing_ok=True)
+
+
+def command(*arguments: str) -> Ended:
+    """Run the command in this process, which spares the start of another."""
+    handler = signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main(arguments)
+    except SystemExit as end:
+        code = int(str(end.code))
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def precompute(folder: Path, *more: str) -> Ended:
+    ended = command("precompute", str(folder), "--progress", "none", *more)
+    assert ended.code == 0, ended.err
+    return ended
+
+
+def left(ended: Ended) -> int:
+    found = re.search(r"(\d+) factors are left", ended.out)
+    assert found, ended.out
+    return int(found[1])
+
+
+def store_of(folder: Path) -> FactorStore:
+    return FactorStore(folder, load_secret(folder), load_private_key(folder, 2048).public_key)
+
+
+def test_as_many_are_made_as_are_asked_for_and_status_tells_what_they_are_good_for(alice: Path) -> None:
+    assert left(precompute(alice, "--status")) == 0
+    assert left(precompute(alice, "--count", "130", "--workers", "1")) == 2 * BLOCK_FACTORS
+    assert left(precompute(alice, "--count", "1", "--workers", "2")) == 3 * BLOCK_FACTORS
+    told = precompute(alice, "--status")
+    assert left(told) == 3 * BLOCK_FACTORS
+    (a_record, records) = re.findall(r"A record takes (\d+): enough for (\d+) records; .* have 60", told.out)[0]
+    assert int(records) == 3 * BLOCK_FACTORS // int(a_record)
+    assert (alice / "factors.store").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_stored_are_different_encryptions_of_zero_under_the_partys_key(alice: Path) -> None:
+    precompute(alice, "--count", "256", "--workers", "1")
+    key = load_private_key(alice, 2048)
+    factors = store_of(alice).take(256)
+    assert len(set(factors)) == 256
+    assert {key.decrypt(factor) for factor in factors} == {0}
+
+
+def test_without_an_amount_a_run_over_the_partys_data_has_enough(alice: Path) -> None:
+    made = precompute(alice, "--workers", "1")
+    (a_record, records) = re.findall(r"A record takes (\d+): enough for (\d+) records", made.out)[0]
+    assert 60 <= int(records) < 60 + BLOCK_FACTORS / int(a_record)
+    assert left(precompute(alice, "--workers", "1")) == left(made)
+    more = precompute(alice, "--for-rows", "100", "--workers", "1")
+    assert left(more) >= 100 * int(a_record) > left(made)
+
+
+def test_seconds_end_it(alice: Path) -> None:
+    assert left(precompute(alice, "--seconds", "1", "--workers", "1")) >= BLOCK_FACTORS
+
+
+def test_progress_tells_how_many_are_made(alice: Path) -> None:
+    ended = command("precompute", str(alice), "--count", "256", "--workers", "1", "--progress", "json")
+    assert '{"phase": "making factors", "done": 256, "total": 256.0}' in ended.err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_stopped_at_any_time_it_keeps_what_was_made(alice: Path, number: signal.Signals, code: int) -> None:
+    path = alice / "factors.store"
+    process = start("precompute", str(alice), "--seconds", "600", "--workers", "1")
+    wait_for(lambda: path.exists() and path.stat().st_size > 300_000)
+    process.send_signal(number)
+    ended = finish(process)
+    assert ended.code == code, ended.err
+    assert "Traceback" not in ended.err
+    told = precompute(alice, "--status")
+    assert left(told) >= 3 * BLOCK_FACTORS
+    assert "discarded" not in told.out
+    if number == signal.SIGINT:
+        assert left(ended) == left(told)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--count", "0"], ["--count", "x"], ["--seconds", "0"], ["--count", "1", "--seconds", "1"], ["--workers", "-1"]],
+)
+def test_a_wrong_amount_is_one_line_of_error(alice: Path, arguments: list[str]) -> None:
+    ended = command("precompute", str(alice), *arguments)
+    assert ended.code == 2
+    assert ended.err.startswith("cotally: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_a_damaged_store_is_one_line_of_error_that_names_the_file_and_the_cure(alice: Path) -> None:
+    precompute(alice, "--count", "1", "--workers", "1")
+    path = alice / "factors.store"
+    path.write_bytes(path.read_bytes()[:-1])
+    ended = command("precompute", str(alice), "--status")
+    assert ended.code == 2
+    assert ended.err == f"cotally: {path}: damaged, or an older copy was written over it: delete it\n"
+
+
+def test_a_copied_party_is_told_that_its_factors_were_discarded(alice: Path, tmp_path: Path) -> None:
+    precompute(alice, "--count", "1", "--workers", "1")
+    shutil.copytree(alice, tmp_path / "copy")
+    told = precompute(tmp_path / "copy", "--status")
+    assert (left(told), left(precompute(alice, "--status"))) == (0, BLOCK_FACTORS)
+    assert "discarded" in told.out
+
+
+def test_a_run_uses_the_factors_and_builds_the_same_tree(pair: Pair) -> None:
+    trees = []
+    for stocked in (False, True):
+        if stocked:
+            for folder in (pair.alice, pair.bob):
+                precompute(folder, "--count", "128", "--workers", "1")
+        with serving(pair, "--once", "--workers", "1") as process:
+            trained = pair.train(pair.write_job(theta="9/10"), "--workers", "1")
+            assert trained.code == 0, trained.err
+            served = finish(process)
+        trees.append((pair.bob / "model.json").read_bytes())
+        told = re.findall(r"(\d+) factors made ahead were used, (\d+) are left", trained.err + served.err)
+        assert sorted(told) == ([("0", "128"), ("128", "0")] if stocked else [])
+    assert trees[0] == trees[1]
+    assert sorted(left(precompute(folder, "--status")) for folder in (pair.alice, pair.bob)) == [0, 128]

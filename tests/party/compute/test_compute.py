@@ -1,0 +1,420 @@
+import os
+import pickle
+import secrets
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from operator import neg
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+from party.compute import (
+    Cluster,
+    ComputeSettings,
+    LocalPool,
+    ParallelEncryptor,
+    WorkerError,
+    available_cpus,
+    make_compute,
+)
+from party.compute.encryption import EncryptionTask, _encryptor, encrypt_page
+from party.compute.ordered import ordered_map
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder, PaillierValues, as_paillier
+from protocols.ciphers.paillier.encryption import ShortExponents
+from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.counting.cells import NodeTask, count_nodes
+from protocols.errors import InputError
+from protocols.role import run_pair
+from protocols.two_party.inputs import Local
+from protocols.work import Compute, InlineWorkers
+from tests.support.cases import correlated
+from tests.support.children import gone
+from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, private_key
+from tests.support.processes import wait_for
+from tests.support.tasks import echo_after, exhaust_memory, inherited, pid_after
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+HOLDER = key_holder(0)
+KEY = HOLDER.private_key
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[LocalPool]:
+    with LocalPool(2) as pool:
+        yield pool
+
+
+def decrypted(page: bytes, key: PrivateKey = KEY) -> list[int]:
+    size = key.public_key.ciphertext_bytes
+    return [int(key.decrypt(from_bytes(page[i : i + size]))) for i in range(0, len(page), size)]
+
+
+def ciphertexts(pages: Iterable[bytes]) -> list[bytes]:
+    size = KEY.public_key.ciphertext_bytes
+    return [page[i : i + size] for page in pages for i in range(0, len(page), size)]
+
+
+# The pool
+
+
+def test_results_come_in_the_order_of_the_tasks_whoever_ends_first(pool: LocalPool) -> None:
+    tasks = [(0.1 * (number % 3 == 0), number) for number in range(10)]
+    assert list(pool.map(echo_after, tasks)) == list(range(10))
+
+
+def test_no_tasks_give_no_results(pool: LocalPool) -> None:
+    assert list(pool.map(neg, [])) == []
+
+
+def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalPool) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    results = pool.map(neg, tasks())
+    assert taken == []
+    for number in range(3):
+        assert next(results) == -number
+        time.sleep(0.1)
+        assert len(taken) == 4 + number
+
+
+def test_closing_early_leaves_the_pool_ready(pool: LocalPool) -> None:
+    results = pool.map(pid_after, [0.0, 0.1, 0.1, 0.1])
+    next(results)
+    results.close()  # type: ignore[attr-defined]  # it is a generator
+    assert list(pool.map(neg, [1, 2])) == [-1, -2]
+
+
+@pytest.mark.parametrize("end", ["close", "error"])
+def test_an_early_end_cancels_what_was_started(end: str) -> None:
+    futures: list[Future[int]] = []
+
+    def submit(task: int) -> Future[int]:
+        futures.append(Future())
+        if task == 0:
+            futures[0].set_result(0)
+        return futures[-1]
+
+    def result(future: Future[int]) -> int:
+        if future.done():
+            return future.result()
+        raise KeyboardInterrupt
+
+    results = ordered_map(submit, result, range(9), ahead=4)
+    assert next(results) == 0
+    if end == "close":
+        results.close()  # type: ignore[attr-defined]  # it is a generator
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            next(results)
+    assert len(futures) == 4 + (end == "error")
+    assert all(future.cancelled() for future in futures[1:])
+
+
+def test_a_worker_starts_with_nothing_of_the_party(pool: LocalPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "canary", b"state", raising=False)
+    assert inherited("canary") == b"state"
+    with LocalPool(1) as fresh:
+        assert list(fresh.map(inherited, ["canary"])) == [None]
+    assert list(pool.map(inherited, ["canary"])) == [None]
+
+
+def test_workers_leave_an_interruption_to_the_party(pool: LocalPool) -> None:
+    before = set(pool.map(pid_after, [0.1] * 4))
+    assert before == set(pool.pids)
+    for pid in before:
+        os.kill(pid, signal.SIGINT)
+    assert set(pool.map(pid_after, [0.1] * 4)) == before
+
+
+def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment() -> None:
+    with LocalPool(2) as pool:
+        for pid in pool.pids:
+            os.kill(pid, signal.SIGINT)
+        assert set(pool.map(pid_after, [0.2] * 4)) == set(pool.pids)
+
+
+def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one() -> None:
+    with LocalPool(2) as pool:
+        first = set(pool.map(pid_after, [0.2] * 4))
+        assert first == set(pool.pids)
+        threading.Timer(0.3, os.kill, (pool.pids[0], signal.SIGKILL)).start()
+        assert list(pool.map(echo_after, [(1.0, number) for number in range(3)])) == [0, 1, 2]
+        now = set(pool.map(pid_after, [0.2] * 4))
+        assert len(now) == 2
+        assert len(now & first) == 1
+
+
+def test_workers_that_were_killed_while_idle_are_replaced() -> None:
+    with LocalPool(2) as pool:
+        list(pool.map(pid_after, [0.1] * 4))
+        for pid in pool.pids:
+            os.kill(pid, signal.SIGKILL)
+        assert list(pool.map(neg, range(8))) == [-n for n in range(8)]
+
+
+def test_a_task_that_takes_two_workers_with_it_ends_the_map_and_leaves_the_pool_ready() -> None:
+    with LocalPool(2) as pool:
+        with pytest.raises(WorkerError, match=r"two worker processes.*exit code 7.*--workers"):
+            list(pool.map(os._exit, [7]))
+        assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
+
+
+def test_memory_that_runs_out_in_a_worker_is_said_so(pool: LocalPool) -> None:
+    with pytest.raises(WorkerError, match="ran out of memory"):
+        list(pool.map(exhaust_memory, [1]))
+    assert list(pool.map(neg, [1])) == [-1]
+
+
+def test_an_error_of_a_task_is_raised_with_its_text_and_its_place(pool: LocalPool) -> None:
+    task = EncryptionTask(HOLDER, [int(KEY.public_key.n)])
+    with pytest.raises(InputError, match="below the modulus") as caught:
+        list(pool.map(encrypt_page, [task]))
+    assert "encryption.py" in caught.value.__notes__[0]
+
+
+def test_the_end_does_not_wait_for_long_work() -> None:
+    started = time.monotonic()
+    with LocalPool(2) as pool:
+        pids = pool.pids
+        next(pool.map(pid_after, [0.0, 60.0, 60.0, 60.0]))
+    assert time.monotonic() - started < 20
+    assert gone(pids)
+    with pytest.raises(RuntimeError):
+        list(pool.map(neg, [1]))
+
+
+def test_no_worker_outlives_a_party_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "party_script.py"
+    script.write_text(
+        textwrap.dedent("""
+            from party.compute import LocalPool
+            from tests.support.tasks import pid_after
+
+            if __name__ == "__main__":
+                with LocalPool(3) as pool:
+                    assert len(set(pool.map(pid_after, [0.3] * 6))) == 3
+                    print(*pool.pids, flush=True)
+                    list(pool.map(pid_after, [600.0, 600.0]))
+        """)
+    )
+    root = str(Path(__file__).parents[3])
+    environment = {**os.environ, "PYTHONPATH": root}
+    with subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+    ) as process:
+        assert process.stdout is not None
+        pids = [int(word) for word in process.stdout.readline().split()]
+        assert len(pids) == 3
+        assert not gone(pids[:1])
+        process.kill()
+        process.wait()
+        wait_for(lambda: gone(pids), seconds=10)
+
+
+# Encryption
+
+
+def test_pages_are_encrypted_in_order_and_every_ciphertext_is_fresh(pool: LocalPool) -> None:
+    pages = [[0, 1, number] for number in range(8)] + [[1, 1, 1]] * 4
+    encrypted = list(ParallelEncryptor(HOLDER, pool).encrypt_pages(pages))
+    assert [decrypted(page) for page in encrypted] == pages
+    assert len(set(ciphertexts(encrypted))) == 3 * len(pages)
+
+
+def test_a_process_makes_the_tables_of_a_key_once() -> None:
+    _encryptor.cache_clear()
+    encryptor = ParallelEncryptor(HOLDER, InlineWorkers())
+    for _ in range(2):
+        assert [decrypted(page) for page in encryptor.encrypt_pages([[1], [0]])] == [[1], [0]]
+    assert _encryptor.cache_info().misses == 1
+    other = ParallelEncryptor(key_holder(1), InlineWorkers())
+    (page,) = other.encrypt_pages([[5]])
+    assert decrypted(page, private_key(1)) == [5]
+    assert _encryptor.cache_info().misses == 2
+
+
+def test_short_exponents_are_used_when_they_are_asked_for_and_not_otherwise() -> None:
+    for asked, word in ((None, "full-length"), (ShortExponents(), "short")):
+        spy, holder = Spy(), PaillierKeyHolder(KEY, asked)
+        (page,) = ParallelEncryptor(holder, spy).encrypt_pages([[1, 0]])
+        assert decrypted(page) == [1, 0]
+        assert [vars(pickle.loads(pickle.dumps(task)))["key"] for _, task in spy.seen] == [holder]
+        assert word in repr(_encryptor(holder))
+
+
+@pytest.mark.parametrize("value", [True, 1, 256, "short-256", ShortExponents])
+def test_nothing_else_asks_for_short_exponents(value: object) -> None:
+    with pytest.raises(InputError, match="ShortExponents"):
+        ComputeSettings(short_exponents=value)  # type: ignore[arg-type]
+
+
+# What a worker is given
+
+
+class Spy:
+    """Keeps every task, and does it."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[object, object]] = []
+
+    def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+        for task in tasks:
+            self.seen.append((function, task))
+            yield function(task)
+
+
+def spied(local: Local, coins: bytes) -> tuple[Local, Spy]:
+    spy = Spy()
+    records = tuple(f"canary{number}" for number in range(len(local.records)))
+    local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))
+    return replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, spy), spy)), spy
+
+
+def case(**terms: object) -> Case:
+    sizes = {"alice": (2, 3, 2), "bob": (2, 2)}
+    codes = correlated([2, 3, 2, 2, 2, 2], 60)
+    return Case(sizes, ("bob",), 2, codes, {"alice": 2, "bob": 1}, make_terms(**terms))
+
+
+def forms(number: Integer) -> list[bytes]:
+    """Return how a number may look within a pickle."""
+    size = (number.bit_length() + 7) // 8
+    value = int(number)
+    return [value.to_bytes(size, "little"), value.to_bytes(size, "big"), str(value).encode(), f"{value:x}".encode()]
+
+
+def holds(data: bytes, number: Integer) -> bool:
+    return any(form in data for form in forms(number))
+
+
+@pytest.mark.parametrize("engine", ["encrypted_coins", "dot_product"])
+def test_who_counts_gets_no_private_key_and_who_encrypts_gets_the_factors_and_a_page(engine: str) -> None:
+    this = case(engine=engine, omega=2)
+    coins = {name: secrets.token_bytes(32) for name in ("alice", "bob")}
+    alice, alices = spied(make_local(this, "alice"), coins["alice"])
+    bob, bobs = spied(make_local(this, "bob"), coins["bob"])
+    run_pair(*make_roles(this, alice, bob))
+    tasks = [(*seen, alice, bob) for seen in alices.seen] + [(*seen, bob, alice) for seen in bobs.seen]
+    assert {function for function, *_ in tasks} == {encrypt_page} | (
+        {count_nodes} if engine == "encrypted_coins" else set()
+    )
+    for function, task, who, other in tasks:
+        data = pickle.dumps((function, task))
+        assert not any(secret in data for secret in coins.values())
+        theirs, own = (as_paillier(local.secrets.key).private_key for local in (other, who))
+        assert not any(holds(data, x) for x in (theirs.p, theirs.q))
+        assert holds(data, own.p) == holds(data, own.q) == (function is encrypt_page)
+        if function is encrypt_page:
+            assert isinstance(task, EncryptionTask)
+            assert set(vars(task)) == {"key", "messages"}
+            assert task.key.__reduce__()[1] == (own.p, own.q, None)
+            assert all(isinstance(message, int) for message in map(int, task.messages))
+        assert b"canary" not in data
+        assert "secret" not in repr(task)
+        assert str(int(own.p)) not in repr(task)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 50])
+def test_a_node_arrives_as_it_was_sent_and_little_longer_than_its_ciphertexts(rows: int) -> None:
+    modulus = KEY.public_key.n_square
+    numbers = [Integer(1 + secrets.randbelow(int(modulus) - 1)) for _ in range(rows)]
+    weights = PaillierValues([*numbers], KEY.public_key.ciphertext_bytes)
+    codes = np.zeros((rows, 3), dtype=np.uint8)
+    codes[:, 0] = np.arange(rows) % 2
+    task = NodeTask(HOLDER.public, weights, codes, (2, 2, 2))
+    data = pickle.dumps(task)
+    assert len(data) < rows * (KEY.public_key.ciphertext_bytes + 3) + 2000
+    arrived = pickle.loads(data)
+    assert (arrived.weights.numbers, arrived.sizes, arrived.cipher) == (numbers, (2, 2, 2), HOLDER.public)
+    assert arrived.codes.tobytes() == codes.tobytes()
+    assert [type(number) for number in arrived.weights.numbers] == [type(number) for number in numbers]
+    assert [cells.numbers for cells in count_nodes([arrived])] == [cells.numbers for cells in count_nodes([task])]
+
+
+# Settings
+
+
+def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None:
+    for terms in ({"omega": 1}, {"engine": "dot_product", "omega": 2}, {"method": "smc"}):
+        this = case(**terms)
+        (_, here), (_, peer) = run_pair(*make_roles(this))
+        alice, bob = (
+            replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, pool), pool))
+            for local in (make_local(this, "alice"), make_local(this, "bob"))
+        )
+        (_, there), (_, far) = run_pair(*make_roles(this, alice, bob))
+        assert here.tree.digest() == there.tree.digest() == peer.tree.digest() == far.tree.digest()
+        assert replace(here, tree=there.tree) == there
+
+
+def test_one_worker_is_this_process_and_none_means_one_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    with make_compute(ComputeSettings(workers=1), HOLDER) as compute:
+        assert list(compute.workers.map(pid_after, [0.0])) == [os.getpid()]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
+    with make_compute(ComputeSettings(), HOLDER) as compute:
+        assert isinstance(compute.workers, LocalPool)
+        assert len(compute.workers.pids) == 3
+        assert [decrypted(page) for page in compute.encryption.encrypt_pages([[1], [0]])] == [[1], [0]]
+        pids = compute.workers.pids
+    assert gone(pids)
+
+
+def test_processors_are_counted_where_there_is_no_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert available_cpus() == 6
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert available_cpus() == 1
+
+
+@pytest.mark.parametrize("workers", [-1, 1025])
+def test_a_number_of_workers_out_of_range_is_refused(workers: int) -> None:
+    with pytest.raises(InputError, match="1024"):
+        ComputeSettings(workers=workers)
+
+
+@pytest.mark.parametrize("address", ["dask://h:8786", "dask+tls://10.0.0.1:1", "dask://[::1]:65535"])
+def test_a_cluster_is_named_by_scheme_host_and_port(address: str) -> None:
+    assert ComputeSettings(cluster=address).cluster == address
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "local", "h:8786", "tcp://h:8786", "dask://h", "dask://:1", "dask://h:0", "dask://h:65536", "dask://h:1/x"],
+)
+def test_another_address_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="dask://host:8786"):
+        ComputeSettings(cluster=address)
+
+
+def test_without_dask_a_cluster_is_refused_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(WorkerError, match=r"cotally\[cluster\]"):
+        Cluster("dask://127.0.0.1:8786")
+
+
+def test_without_certificates_a_tls_cluster_is_refused() -> None:
+    with pytest.raises(WorkerError, match=r"distributed\.comm\.tls"):
+        Cluster("dask+tls://127.0.0.1:8786")
+
+
+def test_a_scheduler_that_is_not_there_is_named() -> None:
+    with pytest.raises(WorkerError, match=r"dask://127\.0\.0\.1:1.*refused"):
+        Cluster("dask://127.0.0.1:1")

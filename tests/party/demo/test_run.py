@@ -1,0 +1,404 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Self
+
+import pytest
+
+from party.cli import main as cli
+from party.demo import run as demo
+from party.demo.data import ALICE, BOB, PARTIES, deal_dataset
+from party.demo.errors import DemoError, PartyFailedError
+from party.demo.folders import config_path, write_parties
+from party.demo.options import DemoOptions
+from party.demo.processes import PartyProcess, Server, free_port, train
+from party.demo.reference import Reference, make_reference
+from party.demo.run import Run, planned, run_demo
+from party.demo.run_file import TrainReport
+from party.models.tree_file import read_model, to_json, write_model
+from party.node.inputs import load_local
+from party.settings.party import ALL, read_job, read_party_config
+from protocols.errors import InputError
+from protocols.learning.tree import Leaf, Tree
+from protocols.role import Progress
+from tests.party.demo.test_data import BITS, options
+from tests.support.models import chain, small_model
+from tests.support.processes import cotally
+
+
+@dataclass
+class Shown:
+    """Takes the place of a terminal."""
+
+    lines: list[str] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)
+
+    def show(self, progress: Progress) -> None:
+        self.phases.append(progress.phase)
+
+    def finish(self) -> None:
+        pass
+
+    def say(self, line: str) -> None:
+        self.lines.append(line)
+
+
+class FakeServer:
+    """Takes the place of Bob's process."""
+
+    def __init__(self, *arguments: object) -> None:
+        self.arguments = arguments
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+Twist = Callable[[str, Tree, TrainReport], tuple[Tree, Tree, TrainReport]]
+
+
+def faithful(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    if method == "randomized":
+        tree = Tree(tree.schema, Leaf(tree.root.counts, 0))
+    return tree, tree, report
+
+
+def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> None:
+    """Let every run end with the plain tree, or what the twist makes of it."""
+
+    def fake_train(folder: Path, party: str, arguments: tuple[str, ...], server: object, on_progress: object) -> None:
+        assert party == ALICE
+        assert isinstance(server, FakeServer)
+        config, job, _, model, _, report, *_ = arguments
+        terms = read_job(folder / job, BITS)
+        reference = reference_of(out)
+        correct = reference.correct(reference.tree)
+        omega = terms.omega or None
+        told = TrainReport(
+            terms.method, omega, None, correct, len(reference.test), reference.computations, 1.5, 10, 20, 7, 99
+        )
+        alices, bobs, told = twist(terms.method, reference.tree, told)
+        write_model(folder / model, alices)
+        write_model(out / BOB / "model.json", bobs)
+        (folder / report).write_text(json.dumps(asdict(told)))
+        assert config == "party.toml"
+        assert callable(on_progress)
+        on_progress(Progress("counting", 1, 2))
+
+    monkeypatch.setattr(demo, "Server", FakeServer)
+    monkeypatch.setattr(demo, "train", fake_train)
+
+
+def reference_of(out: Path) -> Reference:
+    parties = {p: load_local(read_party_config(config_path(out, p), BITS), BITS) for p in PARTIES}
+    return make_reference(parties, options(out))
+
+
+def play(monkeypatch: pytest.MonkeyPatch, asked: DemoOptions, twist: Twist = faithful) -> Shown:
+    fake_parties(monkeypatch, asked.out, twist)
+    shown = Shown()
+    run_demo(asked, shown, shown.say)
+    return shown
+
+
+def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
+    asked = options(tmp_path, omegas=(2, ALL), skip_smc=None)
+    names = ["randomized", "hybrid-2", "hybrid-all", "smc"]
+    assert [run.name for run in planned(asked, 5000)] == names
+    assert [run.name for run in planned(asked, 5001)] == names[:-1]
+    assert planned(asked, 1)[1] == Run("hybrid", 2)
+
+
+def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shown = play(monkeypatch, options(out))
+    content = json.loads((out / "run.json").read_text())
+    assert [row["method"] for row in content["rows"]] == ["plain", "randomized", "hybrid", "hybrid", "smc"]
+    assert [row["omega"] for row in content["rows"]] == [None, None, 1, None, None]
+    assert [row["equals_plain_id3"] for row in content["rows"]] == [True, False, True, True, True]
+    assert not any(row["derived"] for row in content["rows"])
+    reference = reference_of(out)
+    assert content["data"] == {"name": "votes", "rows_train": 128, "rows_test": 32, "attributes": 16, "classes": 2}
+    leaf = Tree(reference.schema, Leaf(reference.tree.root.counts, 0))
+    told = reference.correct(leaf)
+    assert told is not None
+    assert content["rows"][1]["accuracy"] == told / 32
+    assert content["rows"][2]["cost_ratio"] == 1.0
+    assert content["rows"][2]["bytes_sent"] == {"alice": 10, "bob": 20}
+    assert content["rows"][0]["cost_ratio"] is None
+    for party in PARTIES:
+        assert to_json(read_model(out / party / "model.json")) == to_json(reference.tree)
+        assert (out / party / "model-smc.json").exists()
+    assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
+    assert (out / "figure.svg").exists()
+    assert "run 2 of 4, hybrid ω=1: counting" in shown.phases
+    text = "\n".join(shown.lines)
+    assert "votes: 128 records to train, 32 to test" in text
+    assert "hybrid ω=all" in text
+    assert f"cotally show {out / ALICE / 'model.json'}" in text
+    assert "randomized estimate theirs from disguised copies, so that their logs show another" in text
+
+
+def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    play(monkeypatch, options(tmp_path / "out", skip_smc=True))
+    row = json.loads((tmp_path / "out" / "run.json").read_text())["rows"][-1]
+    computations = reference_of(tmp_path / "out").computations
+    assert row["method"] == "smc"
+    assert row["derived"]
+    assert (row["smc_computations"], row["exact_counts_disclosed"]) == (computations, computations + 2 + 1)
+    assert row["cost_ratio"] == 1.0
+    assert row["seconds"] is row["bytes_sent"] is row["round_trips"] is None
+
+
+def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def untested(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+        plain = read_model(tmp_path / "plain.json")
+        return plain, plain, replace(report, correct=None)
+
+    out = tmp_path / "out"
+    asked = options(out, test=Fraction(0), skip_smc=True)
+    write_parties(tmp_path / "ready", deal_dataset("votes", 1).first(160), asked, 1)
+    parties = {p: load_local(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
+    write_model(tmp_path / "plain.json", make_reference(parties, asked).tree)
+    play(monkeypatch, asked, untested)
+    content = json.loads((out / "run.json").read_text())
+    assert content["data"]["rows_test"] == 0
+    assert {row["accuracy"] for row in content["rows"]} == {None}
+
+
+def wrong_count(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    count = None if report.correct is None else report.correct - 1
+    return tree, tree, replace(report, correct=count)
+
+
+def other_tree(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    changed = Tree(tree.schema, replace(tree.root, counts=(1.0, 2.0)))
+    return changed, changed, report
+
+
+def two_trees(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    return tree, Tree(tree.schema, replace(tree.root, counts=(1.0, 2.0))), report
+
+
+def foreign_tree(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    return small_model(), small_model(), report
+
+
+def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    return tree, tree, replace(report, smc_computations=report.smc_computations - 1)
+
+
+@pytest.mark.parametrize(
+    ("twist", "problem"),
+    [
+        (wrong_count, "hybrid-1: the parties counted .* right predictions, there are"),
+        (other_tree, "hybrid-all: the tree is not that of plain ID3"),
+        (two_trees, "randomized: the two parties ended with different models"),
+        (foreign_tree, "a party's model is over other columns"),
+        (fewer_counts, "smc: .* counts, not"),
+    ],
+)
+def test_a_result_that_is_not_what_it_must_be_fails_loudly(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, twist: Twist, problem: str
+) -> None:
+    with pytest.raises(DemoError, match=problem):
+        play(monkeypatch, options(tmp_path / "out"), twist)
+
+
+def test_a_model_that_is_not_written_ends_the_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo, "_MODEL_SECONDS", 0.05)
+    monkeypatch.setattr(demo, "Server", FakeServer)
+    monkeypatch.setattr(demo, "train", lambda *_: None)
+    shown = Shown()
+    with pytest.raises(DemoError, match=r"bob/model\.json was not written"):
+        run_demo(options(tmp_path / "out"), shown, shown.say)
+
+
+def test_a_disguise_that_cannot_work_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    shown = Shown()
+    with pytest.raises(InputError, match="theta"):
+        run_demo(options(tmp_path / "out", data="tic-tac-toe", theta=Fraction(1, 4)), shown, shown.say)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_demo_goes_on_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = play(monkeypatch, options(tmp_path / "out"))
+    assert any(line.startswith("No figure: drawing needs matplotlib") for line in shown.lines)
+
+
+def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) -> None:
+    small = list(demo._short_tree(small_model(), tmp_path / "m.json"))
+    assert len(small) == small_model().size + 1
+    large = list(demo._short_tree(chain(100), tmp_path / "m.json"))
+    assert len(large) <= 41
+    assert large[-1] == f"… the first 19 of 100 levels; all of it: cotally show {tmp_path / 'm.json'}"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two parties with keys that the command accepts, and few records."""
+    root = tmp_path_factory.mktemp("parties")
+    asked = options(root, key_bits=2048, key_floor=2048)
+    write_parties(root, deal_dataset("votes", 1).first(30), asked, free_port())
+    return root
+
+
+def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
+    with PartyProcess(ALICE, tmp_path, "show", "absent.json") as process:
+        lines = list(process.lines())
+        assert process.wait() == 2
+    assert lines == ["cotally: absent.json does not exist\n"]
+    assert process.error == "absent.json does not exist"
+    assert (tmp_path / "log.txt").read_text() == lines[0]
+    process.clear_error()
+    assert not process.error
+
+
+def test_a_server_that_cannot_start_passes_on_its_error_and_code(tmp_path: Path) -> None:
+    with (
+        pytest.raises(PartyFailedError, match=r"bob: absent\.toml does not exist") as caught,
+        Server(BOB, tmp_path, "serve", "absent.toml"),
+    ):
+        pytest.fail("was let in")
+    assert caught.value.code == 2
+
+
+def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
+    with Server(BOB, folders / BOB, "serve", "party.toml") as server:
+        assert server.code is None
+        with pytest.raises(PartyFailedError, match=r"alice: absent\.toml does not exist") as caught:
+            train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
+        assert caught.value.code == 2
+    assert server.code is not None
+
+
+def test_a_server_that_has_died_is_the_one_to_blame(folders: Path) -> None:
+    with Server(BOB, folders / BOB, "serve", "party.toml") as server:
+        server.stop()
+        with pytest.raises(PartyFailedError, match="bob: ended without a word"):
+            train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
+
+
+def test_an_ended_party_has_an_exit_code_of_failure() -> None:
+    assert [PartyFailedError("a", "", code).code for code in (None, -9, 0, 3)] == [1, 1, 1, 3]
+
+
+LAUNCHER = """
+import sys, time
+from pathlib import Path
+from party.demo.processes import Server
+with Server("bob", Path(sys.argv[1]), "serve", "party.toml") as server:
+    print(server._process.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_party_does_not_outlive_the_demo(folders: Path, how: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", LAUNCHER, folders / BOB], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as launcher:
+        assert launcher.stdout is not None
+        child = int(launcher.stdout.readline())
+        os.kill(child, 0)
+        launcher.send_signal(how)
+        launcher.wait(20)
+    deadline = time.monotonic() + 10
+    while is_alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_alive(process: int) -> bool:
+    """Tell whether a process runs; one that has ended and that nobody waited for does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--key-bits", "1024"), ("--key-bits must be an even number from 2048",)),
+        (("--theta", "1/2"), ("--theta", "not 1/2")),
+        (("--theta", "x"), ("--theta must be an exact number",)),
+        (("--test", "1"), ("--test must be 0 or more and below 1",)),
+        (("--omega", "0"), ("--omega must list windows of 1 or more",)),
+        (("--rows", "959"), ("--rows must be 1 to 958",)),
+        (("--alice", "a.csv"), ("need --alice, --bob and --class",)),
+        (("--id", "no"), ("need --alice, --bob and --class",)),
+        (("--data", "votes", "--alice", "a", "--bob", "b", "--class", "c"), ("and no --data",)),
+        (("--alice", "a.csv", "--bob", "b.csv", "--class", "c"), ("a.csv", "cannot be read")),
+    ],
+)
+def test_bad_options_are_one_line_and_nothing_is_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    words: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["demo", "--progress", "none", *arguments]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith("cotally: ")
+    assert line.count("\n") == 1
+    for word in words:
+        assert word in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_no_demos_is_refused_by_the_command(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    ended = cotally("demo", "--out", str(tmp_path))
+    assert (ended.code, ended.err.count("\n"), "no demo's" in ended.err) == (2, 1, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_the_demo_passes_on_a_partys_error_and_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    import party.cli.demo as command  # noqa: PLC0415
+
+    def fail(*_: object) -> None:
+        raise PartyFailedError(BOB, "is gone", 3)
+
+    monkeypatch.setattr(command, "run_demo", fail)
+    assert cli.main(["demo", "--progress", "none", "--out", str(tmp_path / "out")]) == 3
+    assert capsys.readouterr().err == "cotally: bob: is gone\n"
+
+
+def test_a_whole_demo_runs_with_two_processes(tmp_path: Path) -> None:
+    arguments = [
+        "--data",
+        "votes",
+        "--rows",
+        "160",
+        "--theta",
+        "7/10",
+        "--omega",
+        "1,all",
+        "--key-bits",
+        "2048",
+        "--seed",
+        "2",
+    ]
+    ended = cotally("demo", *arguments, "--progress", "json", "--out", str(tmp_path / "out"), seconds=120)
+    assert ended.code == 0, ended.err
+    content = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [row["method"] for row in content["rows"]] == ["plain", "randomized", "hybrid", "hybrid", "smc"]
+    assert [row["equals_plain_id3"] for row in content["rows"][3:]] == [True, True]
+    assert content["rows"][4]["smc_computations"] == content["rows"][3]["smc_computations"]
+    assert "hybrid ω=all" in ended.out
+    assert '"phase": "run 1 of 4, randomized: ' in ended.err.encode().decode("unicode_escape")

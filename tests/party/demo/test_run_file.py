@@ -1,0 +1,180 @@
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from party.demo.run_file import (
+    BytesSent,
+    DataFacts,
+    Parameters,
+    ReportError,
+    Row,
+    RunReport,
+    TrainReport,
+    TreeSize,
+    read_train_report,
+    size_text,
+    table,
+    write_run,
+)
+
+ROW = Row(
+    method="hybrid",
+    omega=2,
+    accuracy=0.75,
+    smc_computations=1500,
+    cost_ratio=0.42,
+    seconds=12.34,
+    bytes_sent=BytesSent(12_345, 5_600_000),
+    round_trips=22,
+    exact_counts_disclosed=1501,
+    tree=TreeSize(513, 8),
+    equals_plain_id3=False,
+    derived=False,
+)
+DERIVED = replace(
+    ROW, method="smc", omega=None, cost_ratio=1.0, seconds=None, bytes_sent=None, round_trips=None, derived=True
+)
+REPORT = RunReport(
+    DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 2, 3072, "encrypted_coins", 1), (ROW, DERIVED)
+)
+TRAINED = TrainReport("hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101)
+
+
+def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
+    write_run(tmp_path / "run.json", REPORT)
+    content = json.loads((tmp_path / "run.json").read_text())
+    assert content["format"] == "cotally-run/1"
+    assert content["data"] == {
+        "name": "tic-tac-toe",
+        "rows_train": 767,
+        "rows_test": 191,
+        "attributes": 9,
+        "classes": 2,
+    }
+    assert content["parameters"] == {
+        "theta": "9/20", "groups": 2, "key_bits": 3072, "engine": "encrypted_coins", "seed": 1,
+    }  # fmt: skip
+    assert content["rows"][0] == {
+        "method": "hybrid",
+        "omega": 2,
+        "accuracy": 0.75,
+        "smc_computations": 1500,
+        "cost_ratio": 0.42,
+        "seconds": 12.34,
+        "bytes_sent": {"alice": 12345, "bob": 5600000},
+        "round_trips": 22,
+        "exact_counts_disclosed": 1501,
+        "tree": {"nodes": 513, "depth": 8},
+        "equals_plain_id3": False,
+        "derived": False,
+    }
+    assert content["rows"][1]["bytes_sent"] is None
+    assert list(content) == ["format", "data", "parameters", "rows"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": "magic"},
+        {"omega": 0},
+        {"method": "smc", "omega": 2},
+        {"accuracy": 1.5},
+        {"accuracy": float("nan")},
+        {"cost_ratio": -0.1},
+        {"seconds": -1.0},
+        {"smc_computations": -1},
+        {"round_trips": 1.5},
+        {"exact_counts_disclosed": True},
+        {"tree": TreeSize(-1, 0)},
+    ],
+)
+def test_a_row_out_of_its_range_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(ReportError):
+        replace(ROW, **change)  # type: ignore[arg-type]
+
+
+def test_the_table_has_a_line_a_row_and_marks_what_was_derived() -> None:
+    lines = table([ROW, DERIVED, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)], 200)
+    assert lines[1].split()[:2] == ["method", "accuracy"]
+    assert lines[3].split() == [
+        "hybrid", "ω=2", "0.750", "1,500", "42.0%", "12.3", "12", "kB", "5.6", "MB", "22", "1,501", "513", "8", "no",
+    ]  # fmt: skip
+    assert lines[4].split() == ["smc*", "0.750", "1,500", "100.0%", "-", "-", "-", "-", "1,501", "513", "8", "no"]
+    assert lines[5].split()[:3] == ["hybrid", "ω=all", "-"]
+    assert lines[5].endswith("yes")
+    assert lines[6].startswith("* derived")
+    assert len({len(line) for line in lines[:6]}) == 1
+    assert not any("derived" in line for line in table([ROW]))
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        (200, ""),
+        (80, "SMC comp., round trips, depth"),
+        (60, "SMC comp., alice sent, bob sent, round trips, nodes, depth"),
+    ],
+)
+def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
+    large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
+    lines = table([large, DERIVED], width)
+    assert max(map(len, lines[:5])) <= width
+    said = f"Left out, as the screen is too narrow: {left_out}; run.json has all."
+    assert lines[-1] == said if left_out else not any("Left out" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1500, "1.5 kB"), (999_600, "1000 kB"), (53_000_000, "53 MB"), (2 * 10**13, "20 TB")]
+)
+def test_sizes_are_told_with_two_digits_or_more(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+def test_the_first_row_of_a_method_is_found() -> None:
+    assert REPORT.of("smc") is DERIVED
+    assert REPORT.of("plain") is None
+
+
+def write(path: Path, content: object) -> Path:
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_report_of_train_is_read(tmp_path: Path) -> None:
+    assert read_train_report(write(tmp_path / "r.json", asdict(TRAINED))) == TRAINED
+    estimate = {**asdict(TRAINED), "method": "randomized", "omega": None, "accuracy": -1.25, "correct": -5.0}
+    assert read_train_report(write(tmp_path / "r.json", estimate)).accuracy == -1.25
+    untested = {**asdict(TRAINED), "accuracy": None, "correct": None, "records_test": 0}
+    assert read_train_report(write(tmp_path / "r.json", untested)).correct is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": "plain"},
+        {"omega": 0},
+        {"omega": "all"},
+        {"accuracy": "0.5"},
+        {"correct": True},
+        {"seconds": None},
+        {"bytes_sent": -1},
+        {"bytes_received": 1.5},
+        {"round_trips": None},
+        {"smc_computations": True},
+        {"exact_counts_disclosed": "3"},
+        {"records_test": None},
+        {"extra": 1},
+    ],
+)
+def test_a_report_of_train_that_is_none_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    with pytest.raises(ReportError):
+        read_train_report(write(tmp_path / "r.json", {**asdict(TRAINED), **change}))
+
+
+def test_a_report_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    for content in ("", "[" * 100_000, "NaN", "[]"):
+        (tmp_path / "r.json").write_text(content)
+        with pytest.raises(ReportError, match=r"r\.json"):
+            read_train_report(tmp_path / "r.json")

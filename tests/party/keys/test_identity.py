@@ -1,0 +1,311 @@
+"""Identities: what is made, what is refused, and that each fault is named."""
+
+import dataclasses
+import errno
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from party.errors import IdentityError
+from party.keys.identity import (
+    HEAD_START,
+    LIFETIME,
+    Identity,
+    create_identity,
+    fingerprint,
+    load_identity,
+    load_peers,
+    trust,
+)
+
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+
+
+def at_noon() -> datetime:
+    return NOW
+
+
+def create(directory: Path, name: str, *hosts: str) -> Identity:
+    return create_identity(directory, name, hosts or ("localhost", "127.0.0.1"), clock=at_noon)
+
+
+def certificate(
+    key: ec.EllipticCurvePrivateKey,
+    *,
+    name: str = "mallory",
+    signer: ec.EllipticCurvePrivateKey | None = None,
+    usages: tuple[x509.ObjectIdentifier, ...] | None = BOTH,
+    hosts: tuple[str, ...] | None = ("localhost",),
+    common_names: int = 1,
+) -> bytes:
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)] * common_names)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(NOW)
+        .not_valid_after(NOW + timedelta(days=1))
+    )
+    if usages is not None:
+        builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+    if hosts is not None:
+        names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
+        builder = builder.add_extension(names, critical=False)
+    return builder.sign(signer or key, hashes.SHA256()).public_bytes(Encoding.PEM)
+
+
+def key_pem(key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey) -> bytes:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+def test_a_new_identity_says_who_and_where_and_for_how_long(tmp_path: Path) -> None:
+    made = create(tmp_path / "deep" / "alice", "alice", "localhost", "node.example.org", "127.0.0.1", "::1")
+    assert made.name == "alice"
+    assert made.hosts == ("localhost", "node.example.org", "127.0.0.1", "::1")
+    cert = made.certificate
+    assert cert.not_valid_before_utc == NOW - HEAD_START
+    assert cert.not_valid_after_utc == NOW + LIFETIME
+    assert not cert.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
+    assert set(cert.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value) == set(BOTH)
+    usage = cert.extensions.get_extension_for_class(x509.KeyUsage)
+    assert usage.critical
+    assert usage.value.digital_signature
+    assert not usage.value.key_cert_sign
+    assert isinstance(made.key.curve, ec.SECP256R1)
+    loaded = load_identity(tmp_path / "deep" / "alice", clock=at_noon)
+    assert loaded.key_pem == made.key_pem
+    assert loaded.certificate == cert
+
+
+def test_the_key_and_its_directory_are_private(tmp_path: Path) -> None:
+    create(tmp_path / "alice", "alice")
+    assert (tmp_path / "alice").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "alice" / "key.pem").stat().st_mode & 0o777 == 0o600
+
+
+def test_two_identities_have_two_keys(tmp_path: Path) -> None:
+    assert create(tmp_path / "a", "alice").key_pem != create(tmp_path / "b", "alice").key_pem
+
+
+def test_the_repr_of_an_identity_shows_no_key(tmp_path: Path) -> None:
+    assert repr(create(tmp_path, "alice")) == "<Identity alice>"
+
+
+def test_a_fingerprint_is_the_sha_256_in_groups_of_four(tmp_path: Path) -> None:
+    made = create(tmp_path, "alice")
+    groups = fingerprint(made.certificate).split(" ")
+    assert [len(group) for group in groups] == [4] * 16
+    assert bytes.fromhex("".join(groups)) == made.certificate.fingerprint(hashes.SHA256())
+    assert made.fingerprint == fingerprint(made.certificate)
+
+
+@pytest.mark.parametrize("name", ["", "a" * 41, "a b", "../a", "ä", "alice\n", "a.b", "a/b"])
+def test_a_party_name_is_a_plain_word(tmp_path: Path, name: str) -> None:
+    with pytest.raises(IdentityError, match="1 to 40 letters, digits, - or _"):
+        create(tmp_path, name)
+    assert create(tmp_path, "Az_0-9" + "a" * 34).name.startswith("Az")
+
+
+@pytest.mark.parametrize("host", ["", "a b", "-a", "a..b", "a" * 64, "127.0.0.1:80", ".".join(["a" * 50] * 6), "*.org"])
+def test_a_host_is_a_dns_name_or_an_ip_address(tmp_path: Path, host: str) -> None:
+    with pytest.raises(IdentityError, match="not a DNS name or an IP address"):
+        create(tmp_path, "alice", "localhost", host)
+
+
+def test_an_identity_is_for_a_host_at_least(tmp_path: Path) -> None:
+    with pytest.raises(IdentityError, match="at least one DNS name or IP address"):
+        create_identity(tmp_path, "alice", [])
+
+
+@pytest.mark.parametrize("file", ["key.pem", "cert.pem"])
+def test_an_identity_is_never_replaced(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_bytes(b"precious")
+    with pytest.raises(IdentityError, match="never replaced"):
+        create(tmp_path, "alice")
+    assert [path.name for path in tmp_path.iterdir()] == [file]
+    assert (tmp_path / file).read_bytes() == b"precious"
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(IdentityError, match=r"key\.pem cannot be written"):
+        create(tmp_path / "file" / "alice", "alice")
+
+
+def make_a_directory(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+Spoil = Callable[[Path], object]
+OTHER = ec.generate_private_key(ec.SECP256R1())
+FAULTS: dict[str, tuple[Spoil, str]] = {
+    "no key": (lambda d: (d / "key.pem").unlink(), r"key\.pem is missing"),
+    "no certificate": (lambda d: (d / "cert.pem").unlink(), r"cert\.pem is missing"),
+    "a key for all": (lambda d: (d / "key.pem").chmod(0o644), r"key\.pem can be read by others"),
+    "a key for the group": (lambda d: (d / "key.pem").chmod(0o640), r"key\.pem can be read by others"),
+    "a directory for a key": (lambda d: make_a_directory(d / "key.pem"), "cannot be read"),
+    "an empty key": (lambda d: (d / "key.pem").write_bytes(b""), r"key\.pem is not a private key"),
+    "another kind of key": (
+        lambda d: (d / "key.pem").write_bytes(key_pem(ed25519.Ed25519PrivateKey.generate())),
+        "not an elliptic-curve key",
+    ),
+    "another key": (lambda d: (d / "key.pem").write_bytes(key_pem(OTHER)), r"key\.pem is not the key of .*cert\.pem"),
+    "no PEM": (lambda d: (d / "cert.pem").write_bytes(b"x"), r"cert\.pem is not a certificate"),
+    "two certificates": (
+        lambda d: (d / "cert.pem").write_bytes((d / "cert.pem").read_bytes() * 2),
+        "must hold one certificate",
+    ),
+}
+
+
+@pytest.mark.parametrize(("spoil", "text"), FAULTS.values(), ids=list(FAULTS))
+def test_each_fault_of_a_file_is_named(tmp_path: Path, spoil: Spoil, text: str) -> None:
+    create(tmp_path, "alice")
+    spoil(tmp_path)
+    with pytest.raises(IdentityError, match=text):
+        load_identity(tmp_path, clock=at_noon)
+
+
+CERTIFICATES: dict[str, tuple[bytes, str]] = {
+    "no client use": (certificate(OTHER, usages=(BOTH[1],)), "extended key usage"),
+    "no server use": (certificate(OTHER, usages=(BOTH[0],)), "extended key usage"),
+    "no use": (certificate(OTHER, usages=None), "does not say what it is for"),
+    "no hosts": (certificate(OTHER, hosts=None), "does not say what it is for, or for which hosts"),
+    "a name with a slash": (certificate(OTHER, name="../x"), "does not name a party"),
+    "power to sign others": (certificate(OTHER), "may sign others, which would pass for it: take one that `cotally"),
+    "no name": (certificate(OTHER, common_names=0), "does not name a party"),
+    "two names": (certificate(OTHER, common_names=2), "does not name a party"),
+    "another's signature": (
+        certificate(OTHER, signer=ec.generate_private_key(ec.SECP256R1())),
+        "not signed by its own key",
+    ),
+}
+
+
+@pytest.mark.parametrize(("pem", "text"), CERTIFICATES.values(), ids=list(CERTIFICATES))
+def test_each_fault_of_a_certificate_is_named_ours_and_a_peers(tmp_path: Path, pem: bytes, text: str) -> None:
+    create(tmp_path / "alice", "alice")
+    (tmp_path / "peer.pem").write_bytes(pem)
+    with pytest.raises(IdentityError, match=text):
+        trust(tmp_path / "alice", tmp_path / "peer.pem", clock=at_noon)
+    (tmp_path / "alice" / "key.pem").write_bytes(key_pem(OTHER))
+    (tmp_path / "alice" / "cert.pem").write_bytes(pem)
+    with pytest.raises(IdentityError, match=text):
+        load_identity(tmp_path / "alice", clock=at_noon)
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (NOW - HEAD_START - timedelta(seconds=1), "is not valid before 2026-05-04 11:00 UTC"),
+        (NOW - HEAD_START, None),
+        (NOW + LIFETIME, None),
+        (NOW + LIFETIME + timedelta(seconds=1), "expired on 2028-05-03 12:00 UTC"),
+    ],
+)
+def test_dates_are_kept_to_the_second(tmp_path: Path, moment: datetime, text: str | None) -> None:
+    create(tmp_path, "alice")
+    if text is None:
+        load_identity(tmp_path, clock=lambda: moment)
+    else:
+        with pytest.raises(IdentityError, match=text):
+            load_identity(tmp_path, clock=lambda: moment)
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Path:
+    create(tmp_path / "alice", "alice")
+    return tmp_path / "alice"
+
+
+@pytest.fixture
+def bob(tmp_path: Path) -> Path:
+    create(tmp_path / "bob", "bob")
+    return tmp_path / "bob"
+
+
+def test_a_trusted_peer_is_among_the_peers(alice: Path, bob: Path) -> None:
+    assert load_peers(alice) == {}
+    peer = trust(alice, bob / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {"bob": peer}
+    assert peer.pem == (bob / "cert.pem").read_bytes() == (alice / "peers" / "bob.pem").read_bytes()
+    assert peer.fingerprint == load_identity(bob, clock=at_noon).fingerprint
+    assert trust(alice, bob / "cert.pem", clock=at_noon) == peer  # the same again is no change
+
+
+def test_another_certificate_of_a_pinned_name_is_refused_and_the_way_is_told(
+    alice: Path, bob: Path, tmp_path: Path
+) -> None:
+    pinned = trust(alice, bob / "cert.pem", clock=at_noon)
+    create(tmp_path / "new", "bob")
+    with pytest.raises(IdentityError, match=r"another certificate of bob is pinned; to replace it, remove .*bob\.pem"):
+        trust(alice, tmp_path / "new" / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {"bob": pinned}
+
+
+def test_our_own_certificate_and_our_own_name_are_refused(alice: Path, tmp_path: Path) -> None:
+    with pytest.raises(IdentityError, match="is our own certificate"):
+        trust(alice, alice / "cert.pem", clock=at_noon)
+    create(tmp_path / "other", "alice")
+    with pytest.raises(IdentityError, match="both parties are called alice"):
+        trust(alice, tmp_path / "other" / "cert.pem", clock=at_noon)
+    assert load_peers(alice) == {}
+
+
+def test_a_certificate_out_of_its_dates_is_not_trusted(alice: Path, tmp_path: Path) -> None:
+    create_identity(tmp_path / "old", "bob", clock=lambda: NOW - 2 * LIFETIME)
+    with pytest.raises(IdentityError, match=r"cert\.pem expired on"):
+        trust(alice, tmp_path / "old" / "cert.pem", clock=at_noon)
+
+
+def test_a_pinned_certificate_that_expires_is_named(alice: Path, bob: Path) -> None:
+    peer = trust(alice, bob / "cert.pem", clock=at_noon)
+    peer.check_dates(NOW + LIFETIME)
+    with pytest.raises(IdentityError, match="the certificate of bob expired"):
+        peer.check_dates(NOW + LIFETIME + timedelta(days=1))
+
+
+def test_trust_needs_a_sound_identity_of_our_own(alice: Path, bob: Path) -> None:
+    (alice / "key.pem").unlink()
+    with pytest.raises(IdentityError, match="missing"):
+        trust(alice, bob / "cert.pem", clock=at_noon)
+
+
+def test_a_pinned_file_under_another_name_is_refused(alice: Path, bob: Path) -> None:
+    (alice / "peers").mkdir()
+    (alice / "peers" / "carol.pem").write_bytes((bob / "cert.pem").read_bytes())
+    with pytest.raises(IdentityError, match=r"carol\.pem is the certificate of bob"):
+        load_peers(alice)
+
+
+def test_the_clock_is_the_time_of_day_unless_another_is_given(tmp_path: Path) -> None:
+    made = create_identity(tmp_path, "alice")
+    assert abs(made.certificate.not_valid_before_utc - (datetime.now(UTC) - HEAD_START)) < timedelta(minutes=1)
+    assert load_identity(tmp_path).fingerprint == made.fingerprint
+    assert dataclasses.is_dataclass(made)
+
+
+def test_a_certificate_that_could_not_be_written_can_be_trusted_later(
+    alice: Path, bob: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(IdentityError, match=r"bob\.pem cannot be written: No space left"):
+            trust(alice, bob / "cert.pem")
+    assert not list((alice / "peers").iterdir())
+    assert trust(alice, bob / "cert.pem").name == "bob"

@@ -1,0 +1,190 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import ArrayLike
+
+from party.data import read_frame
+from party.errors import DataError
+from party.models import strict_json as model_json
+from party.models.any_file import read_any
+from party.models.bayes_file import FORMAT, as_written, from_json, read_bayes, to_json, write_bayes
+from party.models.prediction import predict_frame
+from party.models.strict_json import ModelError
+from party.models.tree_file import write_model
+from party.show.bayes import bayes_lines
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Tree
+from protocols.tables.schema import Attribute, Schema
+from tests.support.models import NAMES, small_model
+
+
+def log(*chances: ArrayLike) -> Any:
+    with np.errstate(divide="ignore"):
+        return np.log(np.array(chances))
+
+
+def small_bayes() -> NaiveBayes:
+    """One value never occurs in one class."""
+    schema = Schema(
+        (Attribute("survey", "age", ("<= 40", "> 40", "missing")), Attribute("survey", "sex", ("f", "m"))),
+        Attribute("", "smoker", ("yes", "no")),
+        (),
+    )
+    age = log([0.5, 0.25], [0.5, 0.5], [0, 0.25])
+    return NaiveBayes(schema, log(0.25, 0.75), (age, log([0.9, 0.5], [0.1, 0.5])))
+
+
+@st.composite
+def bayes_models(draw: st.DrawFn) -> NaiveBayes:
+    values = st.lists(NAMES, min_size=1, max_size=3, unique=True).map(tuple)
+    names = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    schema = Schema(
+        tuple(Attribute("survey", name, draw(values)) for name in names), Attribute("", draw(NAMES), draw(values)), ()
+    )
+    counts = st.one_of(st.just(0.0), st.floats(1e-9, 1e9))
+
+    def distribution(size: int) -> list[float]:
+        drawn = draw(st.lists(counts, min_size=size, max_size=size).filter(any))
+        return [count / sum(drawn) for count in drawn]
+
+    tables = [np.array([distribution(a.size) for _ in range(schema.classes)]).T for a in schema.attributes]
+    return NaiveBayes(schema, log(*distribution(schema.classes)), tuple(log(*table) for table in tables))
+
+
+@given(bayes_models())
+def test_a_model_that_was_written_is_read_and_written_again_byte_for_byte(model: NaiveBayes) -> None:
+    text = to_json(model)
+    again = from_json(text)
+    assert to_json(again) == text
+    assert again.schema.attributes == model.schema.attributes
+    assert again.schema.class_attribute == model.schema.class_attribute
+    np.testing.assert_allclose(np.exp(again.prior), np.exp(model.prior), rtol=1e-11)
+    for ours, theirs in zip(again.conditional, model.conditional, strict=True):
+        np.testing.assert_allclose(np.exp(ours), np.exp(theirs), rtol=1e-11)
+    assert to_json(as_written(model)) == text
+
+
+def test_the_format_is_as_documented(tmp_path: Path) -> None:
+    write_bayes(tmp_path / "b.json", small_bayes())
+    assert json.loads((tmp_path / "b.json").read_text()) == {
+        "format": "cotally-bayes/1",
+        "class": {"name": "smoker", "values": ["yes", "no"]},
+        "prior": [0.25, 0.75],
+        "attributes": [
+            {
+                "party": "survey",
+                "name": "age",
+                "values": ["<= 40", "> 40", "missing"],
+                "chances": [[0.5, 0.25], [0.5, 0.5], [0.0, 0.25]],
+            },
+            {"party": "survey", "name": "sex", "values": ["f", "m"], "chances": [[0.9, 0.5], [0.1, 0.5]]},
+        ],
+    }
+    assert to_json(read_bayes(tmp_path / "b.json")) == to_json(small_bayes())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("{", "[", "is not JSON"),
+        (FORMAT, "cotally-bayes/2", "format must be"),
+        ('"prior"', '"priors"', "must have exactly the keys"),
+        ("[0.25, 0.75]", "[0.25]", "prior must hold 2 numbers from 0 to 1"),
+        ("[0.25, 0.75]", "0.25", "prior must be a list"),
+        ("[0.25, 0.75]", "[0.25, 0.7]", "prior must add up to 1"),
+        ("[0.25, 0.75]", "[-0.25, 1.25]", "prior must hold 2 numbers from 0 to 1"),
+        ("[0.25, 0.75]", "[NaN, 0.75]", "holds NaN"),
+        ("[0.25, 0.75]", "[1e400, 0.75]", "prior must hold 2 numbers from 0 to 1"),
+        ("[0.25, 0.75]", "[true, 0]", "prior must hold 2 numbers from 0 to 1"),
+        ("[0.9, 0.5]", "[0.8, 0.5]", r"attributes\[1\].chances must add up to 1 for each class"),
+        ("[[0.9, 0.5], [0.1, 0.5]]", "[[0.9, 0.5]]", r"attributes\[1\].chances must be 2 lists"),
+        ("[[0.9, 0.5], [0.1, 0.5]]", "[[0.9, 0.5], 1]", r"attributes\[1\].chances must be a list"),
+        ('"name": "sex"', '"name": "age"', "a column name occurs twice"),
+        ('"name": "sex"', '"name": 1', r"attributes\[1\].name must hold text"),
+        ('["f", "m"]', '["f", "f"]', "lists a value twice"),
+        ('"party": "survey"', '"party": 1', "must hold text"),
+    ],
+)
+def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    text = to_json(small_bayes())
+    assert old in text
+    path = tmp_path / "b.json"
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ModelError, match=rf"b.json is not a cotally-bayes/1: .*{problem}"):
+        read_bayes(path)
+
+
+def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
+    assert to_json(from_json(to_json(small_bayes()))) == to_json(small_bayes())
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 1)
+    with pytest.raises(ModelError, match="attributes are 2, more than 1"):
+        from_json(to_json(small_bayes()))
+
+
+def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
+    write_bayes(tmp_path / "b.json", small_bayes())
+    write_model(tmp_path / "t.json", small_model())
+    assert isinstance(read_any(tmp_path / "b.json"), NaiveBayes)
+    assert isinstance(read_any(tmp_path / "t.json"), Tree)
+    for content in ("", "[]", "{}", '{"format": []}', '{"format": "cotally-run/1"}'):
+        (tmp_path / "x.json").write_text(content)
+        with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/1"):
+            read_any(tmp_path / "x.json")
+    with pytest.raises(ModelError, match=r"absent\.json does not exist"):
+        read_any(tmp_path / "absent.json")
+    (tmp_path / "x.json").write_text(to_json(small_bayes()).replace("0.75", "0.7", 1))
+    with pytest.raises(ModelError, match=r"x\.json is not a cotally-bayes/1: prior must add up"):
+        read_any(tmp_path / "x.json")
+
+
+def test_the_text_has_a_table_for_each_attribute_and_nothing_unprintable() -> None:
+    assert (
+        "\n".join(bayes_lines(small_bayes()))
+        == """\
+smoker: naive Bayes over 2 attributes
+              yes      no
+P(class)   0.2500  0.7500
+age
+  <= 40    0.5000  0.2500
+  > 40     0.5000  0.5000
+  missing  0.0000  0.2500
+sex
+  f        0.9000  0.5000
+  m        0.1000  0.5000"""
+    )
+    schema = Schema((Attribute("survey", "a\x1b[2J", ("\n",)),), Attribute("", "c\t", ("\x07",)), ())
+    nasty = NaiveBayes(schema, log(1.0), (log([1.0]),))
+    assert all(line.isprintable() for line in bayes_lines(nasty))
+
+
+def predict(folder: Path, text: str) -> list[str]:
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return predict_frame(small_bayes(), read_frame(path)).labels
+
+
+def test_rows_get_the_likeliest_class(tmp_path: Path) -> None:
+    """By hand: P(yes) P(<= 40|yes) P(f|yes) = 0.1125 against 0.09375; `> 40`, f: 0.1125 against 0.1875."""
+    assert predict(tmp_path, "age,sex\n30,f\n50,f\n30,m\n?,f\n<= 40,f\n") == ["yes", "no", "no", "no", "yes"]
+
+
+def test_a_cell_that_the_model_does_not_know_says_nothing(tmp_path: Path) -> None:
+    """Without sex: 0.125 against 0.1875; without age: 0.225 against 0.375."""
+    assert predict(tmp_path, "age,sex\n30,x\nold,f\nold,?\n") == ["no", "no", "no"]
+    model = small_bayes()
+    certain = NaiveBayes(model.schema, log(0.6, 0.4), model.conditional)
+    (tmp_path / "rows.csv").write_text("age,sex,smoker\nold,,yes\n?,f,no\n")
+    found = predict_frame(certain, read_frame(tmp_path / "rows.csv"))
+    assert found.labels == ["yes", "no"]
+    assert (found.correct, found.known) == (2, 2)
+
+
+def test_all_columns_are_needed(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="column 'sex': the file has no such column"):
+        predict(tmp_path, "age\n30\n")

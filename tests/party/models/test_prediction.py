@@ -1,0 +1,162 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from party.data import Form, read_frame
+from party.errors import DataError
+from party.models.prediction import Predictions, predict_frame
+from party.show.prediction import prediction_notes
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Split, Tree, majority
+from protocols.tables.schema import Attribute, Schema
+from tests.support.models import models, small_model
+
+
+def predict(folder: Path, text: str, tree: Tree | None = None, missing: tuple[str, ...] = ("", "?")) -> Predictions:
+    path = folder / "rows.csv"
+    path.write_text(text)
+    return predict_frame(tree or small_model(), read_frame(path, Form(missing=missing)))
+
+
+def test_rows_follow_values_bins_missing_and_other(tmp_path: Path) -> None:
+    rows = ["17,Oslo,no", "40,Bergen,yes", "41,Oslo,no", "99.5,Rome,yes", "?,Oslo,yes", "40,Rome,yes"]
+    result = predict(tmp_path, "\n".join(["alice.age,city,bob.age", *rows]))
+    assert result.labels == ["good", "bad", "bad", "good", "bad", "bad"]
+    assert (result.correct, result.known) == (None, None)
+
+
+def test_a_cell_without_a_branch_gets_the_majority_of_the_node_that_was_reached(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,bob.age\n50,Oslo,perhaps\n12,?,no\nold,Oslo,no\n")
+    assert result.labels == ["good", "bad", "good"]
+
+
+def test_other_missing_tokens_can_be_given(tmp_path: Path) -> None:
+    assert predict(tmp_path, "alice.age,city,bob.age\nNA,Oslo,no\n", missing=("NA",)).labels == ["bad"]
+
+
+def test_the_class_column_scores_the_rows_that_have_a_class(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,good\n17,Oslo,no,bad\n17,Oslo,no,?\n17,Oslo,no,ugly\n"
+    result = predict(tmp_path, text)
+    assert (result.correct, result.known) == (1, 3)
+
+
+def test_only_columns_that_the_tree_splits_on_are_needed(tmp_path: Path) -> None:
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    by_city = Tree(tree.schema, tree.root.children[0])
+    assert predict(tmp_path, "city\nOslo\nBergen\n", by_city).labels == ["good", "bad"]
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column"):
+        predict(tmp_path, "alice.age,bob.age\n1,yes\n")
+
+
+def test_a_name_that_both_parties_have_must_be_given_in_full(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"both parties have a column 'age': name it 'alice\.age'"):
+        predict(tmp_path, "age,city,bob.age\n1,Oslo,yes\n")
+
+
+def test_the_full_name_goes_before_the_plain_one(tmp_path: Path) -> None:
+    result = predict(tmp_path, "alice.age,city,alice.city,bob.age\n1,Bergen,Oslo,yes\n")
+    assert result.labels == ["good"]
+
+
+def model_of(*columns: tuple[str, str, tuple[str, ...]]) -> Tree:
+    """A tree that splits on the first column; its first value has the first class."""
+    schema = Schema(tuple(Attribute(*column) for column in columns), Attribute("", "outcome", ("bad", "good")), ())
+    leaves = tuple(Leaf((0, 1), 1) if i else Leaf((1, 0), 0) for i in range(len(columns[0][2])))
+    return Tree(schema, Split((1, 1), 0, leaves))
+
+
+def test_a_column_named_like_another_in_full_is_not_taken_for_it(tmp_path: Path) -> None:
+    tree = model_of(("alice", "age", ("0", "1")), ("bob", "alice.age", ("0", "1")))
+    with pytest.raises(DataError, match=r"'alice\.age' is a column's own name and one in full: rename it in the data"):
+        predict(tmp_path, "alice.age\n0\n", tree)
+    assert predict(tmp_path, "age\n0\n", tree).labels == ["bad"]
+
+
+def test_a_column_whose_own_name_looks_like_one_in_full_is_found(tmp_path: Path) -> None:
+    tree = model_of(("bob", "alice.age", ("0", "1")), ("alice", "age", ("0", "1")))
+    assert predict(tmp_path, "alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+    assert predict(tmp_path, "bob.alice.age\n0\n1\n", tree).labels == ["bad", "good"]
+
+
+def test_a_value_of_the_data_is_no_missing_cell_whatever_the_reader_calls_missing(tmp_path: Path) -> None:
+    """The owner's missing cells read -1, so that "?" is an answer like any other."""
+    tree = model_of(("alice", "vote", ("?", "no", "missing")))
+    assert predict(tmp_path, 'vote\n?\nno\n""\n', tree).labels == ["bad", "good", "good"]
+
+
+def test_estimated_counts_give_a_majority_too() -> None:
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("n", "y")), ())
+    tree = Tree(schema, Split((-0.5, 0.25), 0, (Leaf((1, 0), 0),)))
+    rows = np.array([[-1], [0], [1]], dtype=np.int16)
+    assert tree.predict(rows).tolist() == [1, 0, 1]
+    assert tree.shares(rows).tolist() == [[0, 1], [1, 0], [0, 1]]
+
+
+@given(models(), st.data())
+def test_a_code_of_no_value_is_classified_by_the_tree_cut_off_there(tree: Tree, data: st.DataObject) -> None:
+    sizes = [attribute.size for attribute in tree.schema.attributes]
+    rows = data.draw(st.lists(st.tuples(*[st.integers(-1, size) for size in sizes]), min_size=1, max_size=9))
+    for row in rows:
+        node = tree.root
+        while isinstance(node, Split) and 0 <= row[node.attribute] < len(node.children):
+            node = node.children[row[node.attribute]]
+        label = node.label if isinstance(node, Leaf) else majority(node.counts)
+        assert tree.predict(np.array([row], dtype=np.int16)).tolist() == [label]
+
+
+def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_path: Path) -> None:
+    read = (Attribute("a", "visits", ("0", "1", "2")), Attribute("a", "member", ("No", "Yes")))
+    schema = Schema(read, Attribute("", "claim", ("0", "1")), ())
+    known = [np.log(np.full((size, 2), 1 / size)) for size in (3, 2)]
+    model = NaiveBayes(schema, np.log([0.75, 0.25]), tuple(known))
+    path = tmp_path / "rows.csv"
+    path.write_text("visits,member,claim\n2.0,yes,1\n7, Yes,0\n,Yes,1.0\n1,perhaps,\n")
+    result = predict_frame(model, read_frame(path))
+    alike = "differ from one only by case, blanks or the way a number is written"
+    assert list(prediction_notes(result)) == [
+        "column 'visits': 2 of 4 cells are no value that the model knows",
+        f"column 'member': 2 of 4 cells are no value that the model knows; 1 {alike}",
+        "accuracy 0.3333: 1 of 3 rows",
+    ]
+    assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
+
+
+WRITINGS = {
+    "plain": "visits,member,ward\n2,True,1\n0,True,0\n",
+    "floats": "visits,member,ward\n2.0,True,1.0\n0.0,True,0.0\n",
+    "lower case": "visits,member,ward\n2,true,1\n0,true,0\n",
+    "blanks": " visits, member, ward\n2, True, 1\n0, True, 0\n",
+    "semicolons": "visits;member;ward\n2;TRUE;1\n0;TRUE;0\n",
+    "a row index": ",visits,member,ward\n0,2,True,1\n1,0,True,0\n",
+}
+
+
+@pytest.mark.parametrize("writing", WRITINGS)
+def test_the_same_people_get_the_same_classes_however_they_are_written(writing: str, tmp_path: Path) -> None:
+    tree = model_of(("a", "visits", ("0", "1", "2")), ("a", "member", ("False", "True")), ("b", "ward", ("0", "1")))
+    by_member = Split((1, 1), 1, (Leaf((1, 0), 0), tree.root))
+    result = predict(tmp_path, WRITINGS[writing], Tree(tree.schema, by_member))
+    assert result.labels == ["good", "bad"]
+    assert not list(prediction_notes(result))
+
+
+def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path) -> None:
+    text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
+    assert list(prediction_notes(predict(tmp_path, text))) == [
+        "every cell that was read is a value that the model knows",
+        "accuracy 0.0000: 0 of 1 rows",
+    ]
+    assert list(prediction_notes(predict(tmp_path, text.replace("bad", "good")))) == ["accuracy 1.0000: 1 of 1 rows"]
+    assert not list(prediction_notes(predict(tmp_path, "alice.age,city,bob.age\n17,Oslo,no\n")))
+
+
+def test_a_repr_shows_the_number_of_rows_only(tmp_path: Path) -> None:
+    schema = Schema((Attribute("a", "x", ("0",)),), Attribute("", "c", ("secret",)), ())
+    assert repr(predict(tmp_path, "x\n0\n", Tree(schema, Leaf((1,), 0)))) == "<Predictions of 1 rows>"

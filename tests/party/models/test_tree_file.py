@@ -1,0 +1,207 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from party.models import strict_json as model_json
+from party.models.strict_json import ModelError
+from party.models.tree_file import from_json, read_model, references, to_json, write_model
+from protocols.errors import InputError
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.tables.schema import Attribute
+from tests.support.models import chain, models, small_model
+
+
+def as_dict(tree: Tree) -> Any:
+    return json.loads(to_json(tree))
+
+
+def refusal(content: object) -> str:
+    with pytest.raises(ModelError) as caught:
+        from_json(json.dumps(content))
+    return str(caught.value)
+
+
+@given(models())
+def test_a_model_survives_its_file(tree: Tree) -> None:
+    assert from_json(to_json(tree)) == tree
+
+
+def test_the_text_of_the_json_does_not_matter() -> None:
+    assert from_json(json.dumps(as_dict(small_model()), indent=3)) == small_model()
+
+
+def test_the_file_is_as_the_readme_says() -> None:
+    assert as_dict(small_model()) == {
+        "format": "cotally-model/1",
+        "class": {"name": "outcome", "values": ["bad", "good"]},
+        "attributes": [
+            {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
+            {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
+            {"party": "bob", "name": "age", "values": ["no", "yes"]},
+        ],
+        "tree": {
+            "counts": [7, 9],
+            "attribute": "alice.age",
+            "children": [
+                {
+                    "value": "<= 40",
+                    "node": {
+                        "counts": [5, 3],
+                        "attribute": "city",
+                        "children": [
+                            {"value": "Bergen", "node": {"counts": [5, 0], "class": "bad"}},
+                            {"value": "Oslo", "node": {"counts": [0, 3], "class": "good"}},
+                            {"value": "other", "node": {"counts": [0, 0], "class": "bad"}},
+                        ],
+                    },
+                },
+                {
+                    "value": "> 40",
+                    "node": {
+                        "counts": [1, 6],
+                        "attribute": "bob.age",
+                        "children": [
+                            {"value": "no", "node": {"counts": [1, 0], "class": "bad"}},
+                            {"value": "yes", "node": {"counts": [0, 6], "class": "good"}},
+                        ],
+                    },
+                },
+                {"value": "missing", "node": {"counts": [1, 0], "class": "bad"}},
+            ],
+        },
+    }
+
+
+def test_a_name_that_reads_like_a_full_one_does_not_confuse() -> None:
+    values = ("0", "1")
+    pairs = [("alice", "bob.age"), ("alice", "age"), ("bob", "age"), ("bob", "size")]
+    attributes = [Attribute(party, name, values) for party, name in pairs]
+    assert references(attributes) == ("alice.bob.age", "alice.age", "bob.age", "size")
+
+
+def test_a_chain_of_a_thousand_splits_is_written_and_read() -> None:
+    tree = chain(1000)
+    assert to_json(from_json(to_json(tree))) == to_json(tree)
+
+
+def test_estimated_counts_keep_their_last_bit() -> None:
+    tree = small_model()
+    rough = Tree(tree.schema, Leaf((0.1 + 0.2, -1e-3), 0))
+    assert from_json(to_json(rough)) == rough
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("format",), "cotally-model/2", "format must be 'cotally-model/1'"),
+        (("class",), [], "class must have exactly the keys name, values"),
+        (("class", "name"), 3, "class.name must hold text"),
+        (("class", "name"), "\ud800", "class.name must hold text"),
+        (("class", "values"), ["bad", "bad"], "class cannot be used"),
+        (("class", "values"), "bad", "class.values must be a list"),
+        (("attributes",), {}, "attributes must be a list"),
+        (("attributes",), [], "attributes neither party brings"),
+        (("attributes", 0), None, "attributes[0] must have exactly"),
+        (("attributes", 0, "party"), 1, "attributes[0] must hold text"),
+        (("attributes", 0, "party"), "bob", "attributes a column name occurs twice"),
+        (("attributes", 1, "values"), [], "attributes[1] cannot be used"),
+        (("attributes", 1, "values", 0), 5, "attributes[1].values must hold text"),
+        (("tree",), 3, "tree.counts must be a list"),
+        (("tree", "counts"), [1], "tree.counts must be 2 numbers"),
+        (("tree", "counts"), [1, True], "tree.counts must be 2 numbers"),
+        (("tree", "counts"), [1, "2"], "tree.counts must be 2 numbers"),
+        (("tree", "counts"), [1, 10**400], "tree.counts must be 2 numbers"),
+        (("tree", "attribute"), "age", "tree.attribute is not one of the attributes"),
+        (("tree", "attribute"), ["age"], "tree.attribute is not one of the attributes"),
+        (("tree", "children"), None, "tree.children must be a list"),
+        (("tree", "children"), [], "tree.children must be one for each value"),
+        (("tree", "children", 0, "value"), "> 40", "tree.children must be one for each value"),
+        (("tree", "children", 0, "extra"), 1, "tree.children must have exactly the keys node, value"),
+        (("tree", "extra"), 1, "tree must have exactly the keys attribute, children, counts"),
+        (("tree", "children", 2, "node", "extra"), 1, "tree.children[2].node must have exactly the keys class, counts"),
+        (("tree", "children", 2, "node", "class"), "ugly", "tree.children[2].node.class is not one"),
+        (("tree", "children", 2, "node", "class"), [], "tree.children[2].node.class is not one"),
+        (("tree", "children", 0, "node", "attribute"), "alice.age", "tree.children[0].node.attribute was split on"),
+    ],
+)
+def test_a_file_that_breaks_a_rule_is_refused_with_the_place(
+    path: tuple[str | int, ...], value: object, problem: str
+) -> None:
+    content = as_dict(small_model())
+    place = content
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    assert refusal(content).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff\xfe\x00", "is not JSON"),
+        (b"[]", "must have exactly the keys"),
+        (b"1" * 5000, "is not JSON"),
+        (b'{"format": NaN}', "holds NaN"),
+        (b'{"format": 1, "format": 2}', "gives a key twice"),
+        (b"[" * 200_000, "is nested too deep"),
+        (b'{"a":' * 200_000, "is nested too deep"),
+    ],
+)
+def test_a_file_that_is_no_model_at_all_is_refused(data: bytes, problem: str) -> None:
+    with pytest.raises(ModelError, match=problem):
+        from_json(data)
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=50)
+def test_any_bytes_are_a_model_or_a_refusal(data: bytes) -> None:
+    with pytest.raises(ModelError):
+        from_json(data)
+
+
+def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    write_model(path, small_model())
+    assert read_model(path) == small_model()
+    path.write_text("{}")
+    with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/1: the file must have"):
+        read_model(path)
+    with pytest.raises(ModelError, match=r"absent\.json does not exist"):
+        read_model(tmp_path / "absent.json")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.json"
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(InputError, match=r"model\.json cannot be written: No space left on device"):
+        write_model(path, small_model())
+    assert [p.name for p in tmp_path.iterdir()] == ["model.json"]
+    assert path.read_text() == "old"
+
+
+def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text("old")
+    path.chmod(0o640)
+    write_model(path, small_model())
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 3)
+    assert from_json(to_json(small_model())) == small_model()
+    monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
+    assert refusal(as_dict(small_model())) == "attributes are 3, more than 2"
+
+
+def test_a_tree_of_one_leaf_is_a_model() -> None:
+    tree = small_model()
+    assert isinstance(tree.root, Split)
+    leaf = Tree(tree.schema, tree.root.children[2])
+    assert from_json(to_json(leaf)) == leaf

@@ -1,0 +1,97 @@
+"""What a party agrees to have told of its columns: by the odds of each, on both sides, before anything leaves."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.files import locked_folder
+from party.node.policy import check_disguise, check_job, make_policy
+from party.records.releases import Memory
+from party.settings.party import PartyConfig, read_party_config
+from protocols.errors import InputError
+from protocols.messages import Terms
+from protocols.two_party.agreement import Objection
+from protocols.two_party.inputs import Local
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
+
+CASE = Case(
+    sizes={"alice": (2, 4), "bob": (2,)},
+    class_owners=("bob",),
+    classes=3,
+    codes=correlated((2, 4, 2, 3), 2000),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(),
+)
+
+
+@pytest.fixture
+def alice() -> Local:
+    return make_local(CASE, "alice")
+
+
+@pytest.mark.parametrize(
+    ("theta", "most", "words"),
+    [
+        ("9/20", "11/7", None),  # 7 to 11 of four values
+        ("9/20", "3/2", "the values of column 'a1' odds of 7 to 11, our [agree] odds allow 3/2 to 1 either way"),
+        ("11/20", "13/9", None),
+        ("11/20", "7/5", "'a1' odds of 13 to 9, our [agree] odds allow 7/5 to 1"),
+        ("2/3", "3", None),
+        ("2/3", "2", "'a1' odds of 3 to 1, our [agree] odds allow 2 to 1"),
+        ("3/4", "2", "'a0' odds of 3 to 1"),
+    ],
+)
+def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
+    alice: Local, theta: str, most: str, words: str | None
+) -> None:
+    terms = make_terms(theta=Fraction(theta))
+    check_disguise(alice, terms, most_odds=None)
+    if words is None:
+        check_disguise(alice, terms, Fraction(most))
+        return
+    with pytest.raises(InputError) as refusal:
+        check_disguise(alice, terms, Fraction(most))
+    assert words in str(refusal.value)
+    assert ("above 1/2 a theta of the same strength gives weaker odds" in str(refusal.value)) == (theta == "9/20")
+
+
+def test_a_theta_that_a_group_cannot_follow_is_refused_with_its_mirror_image_whatever_the_odds(alice: Local) -> None:
+    with pytest.raises(InputError, match="theta = 1/4 leaves a group of 4 offsets no chance of the truth: theta = 3/4"):
+        check_disguise(alice, make_terms(theta=Fraction(1, 4)), most_odds=None)
+    with pytest.raises(InputError, match="too close to 1/2"):
+        check_disguise(alice, make_terms(theta=Fraction(1001, 2000)), most_odds=None)
+
+
+def settings(folder: Path, odds: str) -> PartyConfig:
+    path = folder / "party.toml"
+    path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n[agree]\nodds = {odds}\n')
+    return read_party_config(path)
+
+
+def objection_of(alice: Local, config: PartyConfig, terms: Terms) -> Objection | None:
+    with locked_folder(config.folder) as held:
+        return make_policy(alice, config, Memory(alice, held, ("bob", "")))(terms)
+
+
+@pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])
+def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: Local, odds: str, agreed: bool) -> None:
+    config = settings(tmp_path, odds)
+    terms = replace(CASE.terms, key_bits=3072)
+    objection = objection_of(alice, config, terms)
+    if agreed:
+        check_job(alice, config, terms)
+        assert objection is None
+        return
+    assert objection is not None
+    assert objection.field == "theta"
+    assert "7 to 11" in objection.reason
+    with pytest.raises(InputError, match="7 to 11"):
+        check_job(alice, config, terms)
+
+
+def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Local) -> None:
+    terms = replace(CASE.terms, method="smc", key_bits=3072, theta=Fraction(1, 4))
+    assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None

@@ -1,0 +1,289 @@
+"""One data set leaves in one disguise and one split: the same again is accepted, anything else is refused by name."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from party.errors import ConfigError
+from party.files import locked_folder
+from party.records.releases import FILE, Release, changed_field, check_release, record_release, release_of
+from protocols.tables.table import Table
+from protocols.two_party.inputs import Local
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 20, seed=1),
+    groups={"alice": 2, "bob": 2},
+    terms=make_terms(),
+)
+ALICE = ("alice", "0123 ABCD")
+ALWAYS = {"party", "class", "columns", "records", "seed", "test"}
+METHODS = {
+    "hybrid": ALWAYS | {"theta", "groups"},
+    "randomized": ALWAYS | {"theta", "groups"},
+    "smc": ALWAYS,
+}
+CURES = {
+    "party": "two peers together would learn more",
+    "class": "return to the first",
+    "records": "name of their own (data.dataset), with new coins",
+    "columns": "return to it, or give this one a name of its own",
+    "theta": "return to it, or give this one a name of its own",
+    "groups": "return to it, or give this one a name of its own",
+    "seed": "keep the split",
+    "test": "keep the split",
+}
+
+
+@pytest.fixture
+def bob() -> Local:
+    return make_local(CASE, "bob")
+
+
+def renamed(local: Local) -> Local:
+    first, *rest = local.table.attributes
+    return replace(local, table=Table((replace(first, name="new"), *rest), local.table.codes))
+
+
+def relabelled(local: Local) -> Local:
+    first, *rest = local.table.attributes
+    return replace(local, table=Table((replace(first, values=first.values[::-1]), *rest), local.table.codes))
+
+
+def one_cell_changed(local: Local) -> Local:
+    codes = local.table.codes.copy()
+    codes[-1, -1] ^= 1
+    return replace(local, table=Table(local.table.attributes, codes))
+
+
+def other_people(local: Local) -> Local:
+    return replace(local, records=(*local.records[:-1], "somebody else"))
+
+
+def ids_cut_elsewhere(local: Local) -> Local:
+    """The same letters in another order of commas."""
+    first, second, *rest = local.records
+    return replace(local, records=(first + second[:1], second[1:], *rest))
+
+
+CHANGES: list[tuple[str, Callable[[Local], Local], dict[str, Any]]] = [
+    ("party", lambda local: local, {"peer": ("carol", ALICE[1])}),
+    ("party", lambda local: local, {"peer": (ALICE[0], "0123 ABCE")}),
+    ("class", lambda local: local, {"class_name": "label"}),
+    ("columns", renamed, {}),
+    ("columns", relabelled, {}),
+    ("theta", lambda local: local, {"theta": Fraction(11, 20)}),
+    ("groups", lambda local: replace(local, groups=local.groups[:1]), {}),
+    ("groups", lambda local: replace(local, groups=((0, 1, 2),)), {}),
+    ("records", one_cell_changed, {}),
+    ("records", other_people, {}),
+    ("records", ids_cut_elsewhere, {}),
+    ("seed", lambda local: local, {"seed": 2}),
+    ("test", lambda local: local, {"test": Fraction(1, 4)}),
+]
+"""The field, and how data, peer or terms change in it."""
+
+
+def release(local: Local, peer: tuple[str, str] = ALICE, **terms: Any) -> Release:
+    return release_of(local, make_terms(**terms), peer)
+
+
+def note(folder: Path, noted: Release) -> None:
+    with locked_folder(folder) as held:
+        record_release(held, noted)
+
+
+def noted(folder: Path) -> dict[str, Any]:
+    content = json.loads((folder / FILE).read_text())
+    assert content["format"] == "cotally-releases/2"
+    releases: dict[str, Any] = content["releases"]
+    return releases
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, bob: Local, method: str) -> None:
+    note(tmp_path, release(bob, method=method))
+    before = (tmp_path / FILE).stat()
+    again = release(make_local(CASE, "bob"), method=method)
+    assert changed_field(tmp_path, again) is None
+    check_release(tmp_path, again)
+    note(tmp_path, again)
+    after = (tmp_path / FILE).stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)  # not even written again
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("field", "change", "terms"), CHANGES)
+def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
+    tmp_path: Path, bob: Local, method: str, field: str, change: Callable[[Local], Local], terms: dict[str, Any]
+) -> None:
+    note(tmp_path, release(bob, method=method))
+    before = (tmp_path / FILE).read_bytes()
+    other = release(change(bob), method=method, **terms)
+    if field not in METHODS[method]:
+        note(tmp_path, other)
+    else:
+        assert changed_field(tmp_path, other) == field
+        for refuse in (check_release, note):
+            with pytest.raises(ConfigError) as error:
+                refuse(tmp_path, other)
+            assert f"data set 'case' has been released with other {field} before" in str(error.value)
+            assert str(tmp_path / FILE) in str(error.value)
+            assert CURES[field] in str(error.value)
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_every_field_that_is_noted_has_a_change_and_a_cure(bob: Local) -> None:
+    fields = set().union(*(release(bob, method=method).fields for method in METHODS))
+    assert fields == {field for field, _, _ in CHANGES} == set(CURES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_method_lets_out_is_noted_and_no_more(tmp_path: Path, bob: Local, method: str) -> None:
+    note(tmp_path, release(bob, method=method))
+    assert noted(tmp_path).keys() == {"case"}
+    assert noted(tmp_path)["case"].keys() == METHODS[method]
+
+
+def test_of_several_differences_the_copy_is_named_before_the_data_and_the_split(tmp_path: Path, bob: Local) -> None:
+    note(tmp_path, release(bob))
+    everything: dict[str, Any] = {"theta": Fraction(11, 20), "seed": 2}
+    assert changed_field(tmp_path, release(renamed(one_cell_changed(bob)), **everything)) == "columns"
+    assert changed_field(tmp_path, release(one_cell_changed(bob), **everything)) == "theta"
+    assert changed_field(tmp_path, release(one_cell_changed(bob), seed=2)) == "records"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ({"method": "randomized"}, {}, {"theta": "9/20"}),
+        ({"method": "smc", "theta": Fraction(3, 4)}, {}, {"seed": 1, "test": "1/5"}),
+        ({"method": "randomized"}, {"method": "smc"}, {"theta": "9/20"}),
+    ],
+)
+def test_a_later_method_adds_its_fields_and_keeps_the_others(
+    tmp_path: Path, bob: Local, first: dict[str, Any], second: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    note(tmp_path, release(bob, **first))
+    note(tmp_path, release(bob, **second))
+    entry = noted(tmp_path)["case"]
+    assert entry.keys() == METHODS["hybrid"]
+    assert (entry["theta"], entry["seed"], entry["test"]) == ("9/20", 1, "1/5")
+    assert kept.items() <= entry.items()
+    for changes, field in (
+        ({"theta": Fraction(11, 20)}, "theta"),
+        ({"seed": 3}, "seed"),
+        ({"test": Fraction(0)}, "test"),
+    ):
+        assert changed_field(tmp_path, release(bob, **changes)) == field
+
+
+def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob: Local) -> None:
+    note(tmp_path, release(bob))
+    before = (tmp_path / FILE).read_bytes()
+    note(tmp_path, release(bob, method="randomized", omega=2, key_bits=128))
+    note(tmp_path, release(bob, method="smc", theta=Fraction(1, 2)))
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_omega_engine_and_key_may_change(tmp_path: Path, bob: Local) -> None:
+    note(tmp_path, release(bob))
+    check_release(tmp_path, release(bob, omega=3, engine="dot_product", key_bits=128))
+
+
+def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: Local) -> None:
+    note(tmp_path, release(bob))
+    other = replace(one_cell_changed(bob), dataset="next year")
+    note(tmp_path, release(other, theta=Fraction(11, 20), seed=2))
+    assert {name: entry["theta"] for name, entry in noted(tmp_path).items()} == {"case": "9/20", "next year": "11/20"}
+    assert changed_field(tmp_path, release(bob)) is None
+
+
+def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: Local) -> None:
+    assert changed_field(tmp_path, release(bob)) is None
+    check_release(tmp_path, release(bob))
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_digest_of_the_data_tells_nothing_without_the_coins(bob: Local) -> None:
+    """Who reads the record alone cannot try data against it."""
+    stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
+    assert release(bob).fields["records"] != release(stranger).fields["records"]
+    assert release(bob) == release(make_local(CASE, "bob"))
+
+
+def test_the_order_of_columns_and_groups_is_no_other_release(tmp_path: Path, bob: Local) -> None:
+    """The copy is the same, column for column."""
+    note(tmp_path, release(bob))
+    one, two, label = bob.table.attributes
+    turned = Table((two, one, label), np.ascontiguousarray(bob.table.codes[:, [1, 0, 2]]))
+    place = {0: 1, 1: 0, 2: 2}
+    groups = tuple(tuple(place[column] for column in group[::-1]) for group in bob.groups[::-1])
+    assert changed_field(tmp_path, release(replace(bob, table=turned, groups=groups))) is None
+    assert changed_field(tmp_path, release(replace(bob, table=turned, groups=((0, 2), (1,))))) == "groups"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace('"9/20"', '"11/20"'),
+        lambda text: text.replace('"case"', '"another"'),
+        lambda text: text.replace('"seed": 1,', ""),
+        lambda text: json.dumps({**json.loads(text), "releases": {}}),
+        lambda text: text[: len(text) // 2],
+    ],
+    ids=["theta", "name", "a field less", "emptied", "cut"],
+)
+def test_an_edited_record_is_an_error_and_is_kept(tmp_path: Path, bob: Local, edit: Callable[[str], str]) -> None:
+    note(tmp_path, release(bob))
+    text = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).write_text(edit(text))
+    assert (tmp_path / FILE).read_text() != text
+    for look in (changed_field, check_release, note):
+        with pytest.raises(ConfigError, match=r"releases\.json is damaged or edited.*: restore it from a backup"):
+            look(tmp_path, release(bob, theta=Fraction(11, 20)))
+    assert (tmp_path / FILE).read_text() == edit(text)
+
+
+def test_a_record_of_another_secret_is_not_obeyed(tmp_path: Path, bob: Local) -> None:
+    note(tmp_path, release(bob))
+    stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
+    with pytest.raises(ConfigError, match=r"belongs to another secret\.key"):
+        check_release(tmp_path, release(stranger))
+
+
+DAMAGED: dict[str, str | bytes] = {
+    "nothing": "",
+    "no JSON": "{",
+    "no text": b"\xff\xfe\x00",
+    "a list": "[]",
+    "a number": "7",
+    "no format": '{"releases": {}}',
+    "another format": '{"format": "cotally-releases/1", "releases": {}}',
+    "no releases": '{"format": "cotally-releases/2", "check": ""}',
+    "no digest": '{"format": "cotally-releases/2", "releases": {}}',
+    "a digest that is none": '{"format": "cotally-releases/2", "releases": {}, "check": 1}',
+    "another digest": '{"format": "cotally-releases/2", "releases": {}, "check": "00"}',
+    "deeper than the stack": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_a_damaged_record_is_an_error_and_is_kept(tmp_path: Path, bob: Local, damage: str) -> None:
+    text = DAMAGED[damage]
+    content = text if isinstance(text, bytes) else text.encode()
+    (tmp_path / FILE).write_bytes(content)
+    for look in (changed_field, check_release, note):
+        with pytest.raises(ConfigError, match=r"releases\.json is damaged or edited.*: restore it from a backup"):
+            look(tmp_path, release(bob))
+    assert (tmp_path / FILE).read_bytes() == content

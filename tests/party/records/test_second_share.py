@@ -1,0 +1,168 @@
+"""Partners that follow the protocol and choose what they bring: each second choice is refused before answers leave."""
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from party.files import locked_folder
+from party.records.releases import FILE, Memory
+from protocols.errors import DisagreementError
+from protocols.messages import (
+    ClassCounts,
+    DisguisedPage,
+    EstimatedCounts,
+    EstimatedGains,
+    ExactCounts,
+    PackedCounts,
+    Terms,
+)
+from protocols.role import Role
+from protocols.tables.table import Table
+from protocols.two_party.agreement import answer, propose
+from protocols.two_party.inputs import Local
+from protocols.two_party.training import Outcome, run
+from tests.support.cases import correlated
+from tests.support.duel import End, duel
+from tests.support.parties import Case, make_local, make_terms
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 60, seed=1, flips=0.5),
+    groups={"alice": 2, "bob": 2},
+    terms=make_terms(),
+)
+ANSWERS = (EstimatedGains, EstimatedCounts, PackedCounts, ExactCounts)
+METHODS = ("hybrid", "randomized", "smc")
+Ends = tuple[End[Outcome], End[Outcome]]
+
+
+def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
+    """Play one party's part of a session, with what it remembers."""
+    local, peer, nonce = memory.local, memory.peer[0], secrets.token_bytes(32)
+    if terms is None:
+        agreed = yield from answer(local, memory.judge_terms, peer, nonce, memory.judge)
+    else:
+        agreed = yield from propose(local, terms, memory.judge_terms, peer, nonce, memory.judge)
+    memory.note(agreed)
+    return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
+
+
+@dataclass
+class Alice:
+    """Who remembers. Her peer has forgotten everything each time, so that she alone can refuse."""
+
+    folder: Path
+    visits: int = 0
+
+    def meet(self, bob: Local, terms: Terms, *, opens: bool = False, fingerprint: str = "B0B0") -> Ends:
+        self.visits += 1
+        theirs = self.folder / f"bob-{self.visits}"
+        theirs.mkdir()
+        alice = make_local(CASE, "alice")
+        with ExitStack() as stack:
+            hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
+            mine, other = Memory(alice, hers, (bob.party, fingerprint)), Memory(bob, his, ("alice", "A11CE"))
+            return duel(take_part(mine, terms if opens else None), take_part(other, None if opens else terms))
+
+
+@pytest.fixture
+def alice(tmp_path: Path) -> Alice:
+    return Alice(tmp_path)
+
+
+def bob() -> Local:
+    return make_local(CASE, "bob")
+
+
+def with_class(local: Local, name: str = "class") -> Local:
+    """Put the class of all but one of the records elsewhere: only that person has the first value."""
+    codes = local.table.codes.copy()
+    codes[:, -1] = np.arange(len(codes)) > 0
+    *others, label = local.table.attributes
+    return replace(local, table=Table((*others, replace(label, name=name)), codes))
+
+
+def with_second_column(local: Local) -> Local:
+    codes = local.table.codes.copy()
+    codes[0, 0] ^= 1
+    return replace(local, table=Table(local.table.attributes, codes))
+
+
+def assert_refused(ends: Ends, field: str, sent: tuple[type, ...] = ()) -> None:
+    """Check that both sides name the field, and that of copies and counts only `sent` has left Alice, and no answer."""
+    for end in ends:
+        assert isinstance(end.error, DisagreementError), end
+        assert end.error.field == field
+    for message in ends[0].sent:
+        assert not isinstance(message, ANSWERS)
+        assert isinstance(message, sent) or not isinstance(message, DisguisedPage | ClassCounts)
+
+
+def assert_built(ends: Ends) -> None:
+    assert [end.error for end in ends] == [None, None]
+    assert any(isinstance(message, ANSWERS) for message in ends[0].sent)
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
+@pytest.mark.parametrize("method", METHODS)
+class TestASecondChoice:
+    """The first run is built; the same again is built; another is refused."""
+
+    @pytest.mark.parametrize(
+        ("field", "changes"),
+        [("test", {"test": Fraction(13, 60)}), ("seed", {"seed": 2})],
+        ids=["one person more", "other people"],
+    )
+    def test_of_the_split(self, alice: Alice, method: str, opens: bool, field: str, changes: dict[str, Any]) -> None:
+        """12 of 60 records are held out, then 13: the difference is one person."""
+        for _ in range(2):
+            assert_built(alice.meet(bob(), make_terms(method=method), opens=opens))
+        assert_refused(alice.meet(bob(), make_terms(method=method, **changes), opens=opens), field)
+
+    def test_of_the_class_column(self, alice: Alice, method: str, opens: bool) -> None:
+        assert_built(alice.meet(bob(), make_terms(method=method), opens=opens))
+        assert_refused(alice.meet(with_class(bob()), make_terms(method=method), opens=opens), "peer data")
+        named = alice.meet(with_class(bob(), "person"), make_terms(method=method, class_name="person"), opens=opens)
+        assert_refused(named, "class")
+
+    def test_of_the_peers_columns(self, alice: Alice, method: str, opens: bool) -> None:
+        assert_built(alice.meet(bob(), make_terms(method=method), opens=opens))
+        assert_refused(alice.meet(with_second_column(bob()), make_terms(method=method), opens=opens), "peer data")
+        first, *rest = bob().table.attributes
+        renamed = replace(bob(), table=Table((replace(first, name="new"), *rest), bob().table.codes))
+        assert_refused(alice.meet(renamed, make_terms(method=method), opens=opens), "peer columns")
+
+    def test_of_the_peer(self, alice: Alice, method: str, opens: bool) -> None:
+        assert_built(alice.meet(bob(), make_terms(method=method), opens=opens))
+        other_key = alice.meet(bob(), make_terms(method=method), opens=opens, fingerprint="CAFE")
+        assert_refused(other_key, "party")
+        carol = replace(bob(), party="carol")
+        assert_refused(alice.meet(carol, make_terms(method=method), opens=opens), "party")
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
+@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+def test_a_second_copy_of_the_same_table_is_refused_before_answers_leave(
+    alice: Alice, method: str, opens: bool
+) -> None:
+    """Other coins for the same columns: the same commitment, another copy. Ours leaves, the same as before."""
+    terms = make_terms(method=method, omega=1)
+    assert_built(alice.meet(bob(), terms, opens=opens))
+    record = (alice.folder / FILE).read_bytes()
+    ends = alice.meet(replace(bob(), dataset="other coins"), terms, opens=opens)
+    assert_refused(ends, "peer copy", sent=(DisguisedPage,))
+    assert (alice.folder / FILE).read_bytes() == record
+
+
+def test_another_method_of_the_same_peer_is_no_second_choice(alice: Alice) -> None:
+    for method in METHODS:
+        assert_built(alice.meet(bob(), make_terms(method=method, omega=1)))
+    assert_refused(alice.meet(with_second_column(bob()), make_terms(method="smc")), "peer data")

@@ -1,0 +1,349 @@
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.data import ColumnTreatment, Form
+from party.errors import ConfigError
+from party.settings.party import (
+    ALL,
+    Address,
+    Agreement,
+    DisguiseSettings,
+    PartyConfig,
+    first_objection,
+    read_job,
+    read_party_config,
+)
+from party.settings.toml import exact_number
+from protocols.messages import Terms
+from protocols.two_party.limits import Limits
+
+PARTY = """\
+name = "alice"
+[data]
+file = "data.csv"
+id = "id"
+class = "outcome"
+[columns]
+"*" = { max_values = 8, missing = "majority" }
+age = { bins = "median-of-range" }
+income = { bins = [10, 20.5, "30"] }
+[disguise]
+groups = 3
+plain = ["city"]
+[agree]
+methods = ["hybrid", "smc"]
+odds = "5/2"
+omega = 3
+smallest_key_bits = 3072
+max_classes = 5
+smallest_class = 25
+smallest_test = 50
+[node]
+listen = "[::1]:7071"
+peer = "bob"
+address = "bob.example.org:7071"
+patience = 10
+"""
+LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
+JOB = """\
+method = "hybrid"
+theta = "9/20"
+omega = 2
+engine = "dot_product"
+class = "outcome"
+seed = 7
+test = "1/4"
+key_bits = 4096
+"""
+TERMS = Terms("hybrid", Fraction(9, 20), 2, "encrypted_coins", "outcome", 0, Fraction(1, 5), 3072)
+AGREE = Agreement(("hybrid", "smc"), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+
+
+def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
+    path = folder / "party.toml"
+    path.write_text(text)
+    return read_party_config(path, key_floor)
+
+
+def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
+    path = folder / "job.toml"
+    path.write_text(text)
+    return read_job(path, key_floor)
+
+
+def swap(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def test_every_setting_of_a_party_is_read(tmp_path: Path) -> None:
+    config = party(tmp_path, PARTY)
+    assert (config.name, config.folder) == ("alice", tmp_path)
+    assert (config.data.file, config.data.id_column) == (tmp_path / "data.csv", "id")
+    assert (config.data.dataset, config.data.class_column) == ("data", "outcome")
+    assert config.columns.treatment("age") == ColumnTreatment(bins="median-of-range")
+    assert config.columns.treatment("city") == ColumnTreatment(max_values=8, missing="majority")
+    assert config.columns.treatment("income").bins == (Decimal(10), Decimal("20.5"), Decimal(30))
+    assert config.disguise == DisguiseSettings(3, ("city",))
+    assert config.agree == AGREE
+    assert config.need_listen() == Address("::1", 7071)
+    assert str(config.need_listen()) == "[::1]:7071"
+    assert config.need_address() == Address("bob.example.org", 7071)
+    assert (config.need_peer(), config.node.patience) == ("bob", 10)
+
+
+def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
+    config = party(tmp_path, LEAST)
+    assert config.data.dataset == "visits"
+    assert config.data.class_column is None
+    assert (config.data.form, config.data.ignore) == (Form(), ())
+    assert config.columns.treatment("age") == ColumnTreatment()
+    assert config.disguise == DisguiseSettings(2, ())
+    assert config.agree == Agreement(("hybrid", "smc", "randomized"), Fraction(2), ALL, 3072)
+    assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
+    assert config.node.patience == 30
+
+
+@pytest.mark.parametrize("key", ["peer", "listen", "address"])
+def test_a_connection_that_is_not_set_is_named_when_it_is_needed(tmp_path: Path, key: str) -> None:
+    config = party(tmp_path, LEAST)
+    with pytest.raises(ConfigError, match=rf"party\.toml: \[node\] {key}: is missing"):
+        getattr(config, f"need_{key}")()
+
+
+def test_how_the_file_is_written_can_be_declared(tmp_path: Path) -> None:
+    declared = 'class = "outcome"\nseparator = "\\t"\nencoding = "cp1252"\nmissing = ["", "-9"]'
+    config = party(tmp_path, swap(PARTY, 'class = "outcome"', declared))
+    assert config.data.form == Form("\t", "cp1252", ("", "-9"))
+    config = party(tmp_path, swap(PARTY, "age = { ", 'age = { not_missing = ["NA"], '))
+    assert config.columns.treatment("age").not_missing == ("NA",)
+
+
+def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
+    config = party(tmp_path, swap(PARTY, "groups = 3", 'groups = [["age", "income"], ["zip"]]'))
+    assert config.disguise.groups == (("age", "income"), ("zip",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('name = "alice"', 'name = "a b"', "name: a party's name must be 1 to 40 letters"),
+        ('name = "alice"', "name = 1", "name: must be text"),
+        ('name = "alice"\n', "", "name: is missing"),
+        ("[node]", "[nodes]", "nodes: unknown key; did you mean 'node'?"),
+        ("[data]", "data = 1\n[columns.zip]", "data: must be a table"),
+        ('file = "data.csv"', 'path = "data.csv"', "[data] path: unknown key"),
+        ('file = "data.csv"\n', "", "[data] file: is missing"),
+        ('file = "data.csv"', 'file = ""', "[data] file: must be text that is not empty"),
+        ('file = "data.csv"', 'file = "a\\u0000.csv"', "[data] file: holds a NUL character"),
+        ('class = "outcome"', 'class = "id"', "[data] class: is the id column"),
+        ('class = "outcome"', 'class = "outcome"\nignore = ["id"]', "[data] ignore: the id column cannot"),
+        ('class = "outcome"', 'class = "outcome"\nignore = ["outcome"]', "[data] ignore: the class column"),
+        ('class = "outcome"', 'class = "outcome"\nignore = "x"', "[data] ignore: must be a list"),
+        ('class = "outcome"', 'class = "outcome"\nmissing = [1]', "[data] missing: must be a list of texts"),
+        ('class = "outcome"', 'class = "outcome"\nmissing = ["?", "?"]', "[data] missing: lists a text twice"),
+        ('class = "outcome"', 'class = "outcome"\nseparator = ", "', "[data] separator: must be one character"),
+        (
+            'class = "outcome"',
+            'class = "outcome"\nencoding = "utf8x"',
+            "[data] encoding: must be one",
+        ),
+        ("{ bins = ", "{ not_missing = 1, bins = ", "[columns.age] not_missing: must be a list"),
+        ("age =", "id =", "[columns] id: this column is no attribute"),
+        ('class = "outcome"', 'class = "outcome"\nignore = ["age"]', "[columns] age: this column is no attribute"),
+        ("{ bins = ", "{ bin = ", "[columns.age] bin: unknown key; did you mean 'bins'?"),
+        ('{ bins = "median-of-range" }', '"median-of-range"', "[columns] age: must be a table"),
+        ('"median-of-range"', '"median"', "[columns] age: bins must be 'median-of-range'"),
+        ('"median-of-range"', "true", "[columns.age] bins: must be text or a list of edges"),
+        ("[10, 20.5", "[10, 10", "[columns] income: the edges of bins must rise"),
+        ("[10, 20.5", '["ten", 20.5', "[columns.income] bins: the edges must be numbers"),
+        ("[10, 20.5", "[true, 20.5", "[columns.income] bins: the edges must be numbers"),
+        ("[10, 20.5", "[10, inf", "[columns] income: the edges of bins must be decimal numbers"),
+        ("max_values = 8", "max_values = 1", "[columns] *: max_values must be 2 to 256"),
+        ("max_values = 8", "max_values = true", "[columns.*] max_values: must be an integer"),
+        ('missing = "majority"', 'missing = ""', "[columns.*] missing: must be 'value', 'majority', 'refuse'"),
+        ("groups = 3", "groups = 0", "[disguise] groups: must be an integer from 1 to 8"),
+        ("groups = 3", 'groups = "3"', "[disguise] groups: must be an integer"),
+        ("groups = 3", "groups = [[]]", "[disguise] groups: must be an integer from 1 to 8, or a list"),
+        ("groups = 3", "groups = [[1]]", "[disguise] groups: must be an integer from 1 to 8, or a list"),
+        ("groups = 3", 'groups = ["age"]', "[disguise] groups: must be an integer from 1 to 8, or a list"),
+        ("groups = 3", 'groups = [["a"], ["a"]]', "[disguise] groups: column 'a' stands in two groups"),
+        ("groups = 3", 'groups = [["city"]]', "[disguise] plain: column 'city' stands in a group too"),
+        ('["hybrid", "smc"]', '["hybird"]', '[agree] methods: must be one of "hybrid", "smc"'),
+        ('["hybrid", "smc"]', '["hybird"]', "did you mean 'hybrid'?"),
+        ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
+        ('"5/2"', "1", '[agree] odds: must be a number above 1, as in 2 for "2 to 1", or "any"'),
+        ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),
+        ('"5/2"', '"many"', "[agree] odds: must be an exact number"),
+        ('"5/2"', "2.5", '[agree] odds: write the number as text, "2.5"'),
+        ("omega = 3", "omega = 0", '[agree] omega: must be an integer from 1 to 65535, or "all"'),
+        ("omega = 3", 'omega = "3"', "[agree] omega: must be an integer"),
+        ("omega = 3", "omega = true", "[agree] omega: must be an integer"),
+        ("= 3072", "= 2047", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
+        ("= 3072", "= 16385", "[agree] smallest_key_bits: must be an integer from 2048 to 16384"),
+        ("max_classes = 5", "max_classes = 1", "[agree] max_classes: must be an integer from 2 to 256"),
+        ("smallest_class = 25", "smallest_class = 0", "[agree] smallest_class: must be an integer from 1"),
+        ("smallest_test = 50", "smallest_test = true", "[agree] smallest_test: must be an integer"),
+        ('peer = "bob"', 'peer = "alice"', "[node] peer: is this party's own name"),
+        ('peer = "bob"', 'peer = "b.b"', "[node] peer: a party's name must be"),
+        ("patience = 10", "patience = 0", "[node] patience: must be an integer from 1 to 86400"),
+        ("patience = 10", "patience = 1.5", "[node] patience: must be an integer"),
+        ('"bob.example.org:7071"', '"bob.example.org"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"bob.example.org:0"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"bob.example.org:65536"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"::1:7071"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '":7071"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"http://bob:7071"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"bob:٣"', "[node] address: must be host and port"),
+        ("patience = 10", "patience =", "is not TOML"),
+    ],
+)
+def test_a_bad_setting_is_named_with_file_key_and_legal_range(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        party(tmp_path, swap(PARTY, old, new))
+    assert str(caught.value).startswith(str(tmp_path / "party.toml"))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "party.toml"
+    with pytest.raises(ConfigError, match="does not exist"):
+        read_party_config(path)
+    path.write_bytes(b"name = '\xff'")
+    with pytest.raises(ConfigError, match="is not UTF-8"):
+        read_party_config(path)
+    path.write_text("a = " + "[" * 100_000)
+    with pytest.raises(ConfigError, match="is not TOML"):
+        read_party_config(path)
+    path.write_bytes(b"#" * (1 << 20) + b"#")
+    with pytest.raises(ConfigError, match="more than 1048576 bytes"):
+        read_party_config(path)
+
+
+def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
+    path = tmp_path / "file.toml"
+    for text, read in ((PARTY, read_party_config), (JOB, read_job)):
+        path.write_text(text)
+        plain = read(path)
+        path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+        assert read(path) == plain
+
+
+def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
+    assert job(tmp_path, JOB) == Terms("hybrid", Fraction(9, 20), 2, "dot_product", "outcome", 7, Fraction(1, 4), 4096)
+
+
+def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(11, 20), omega=3)
+
+
+def test_the_window_of_all_candidates_is_zero(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, "omega = 2", 'omega = "all"')).omega == ALL
+
+
+@pytest.mark.parametrize("theta", ["0.45", "9/20", "18/40", ".45"])
+def test_equal_fractions_are_equal_terms(tmp_path: Path, theta: str) -> None:
+    assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
+
+
+def test_test_may_be_zero(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, '"1/4"', "0")).test == 0
+
+
+def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, "4096", "512"), key_floor=512).key_bits == 512
+    assert party(tmp_path, swap(PARTY, "= 3072", "= 512"), key_floor=512).agree.smallest_key_bits == 512
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('method = "hybrid"', 'method = "plain"', "method: must be one of"),
+        ('method = "hybrid"', 'methods = "hybrid"', "methods: unknown key; did you mean 'method'?"),
+        ('"9/20"', '"1/2"', "theta: theta must be above 0 and below 1, and not 1/2"),
+        ('"9/20"', "0", "theta: theta must be above 0"),
+        ('"9/20"', "1", "theta: theta must be above 0"),
+        ('"9/20"', '"-1/3"', "theta: theta must be above 0"),
+        ('"9/20"', "0.45", 'theta: write the number as text, "0.45" or as a fraction'),
+        ('"9/20"', '"9/0"', "theta: must be an exact number"),
+        ('"9/20"', '"1e-1"', "theta: must be an exact number"),
+        ('"9/20"', "true", "theta: must be an exact number"),
+        ('"9/20"', '["9/20"]', "theta: must be an exact number"),
+        ("omega = 2", "omega = 0", 'omega: must be an integer from 1 to 65535, or "all"'),
+        ("omega = 2", "omega = -1", "omega: must be an integer from 1"),
+        ('engine = "dot_product"', 'engine = "plain"', 'engine: must be one of "encrypted_coins"'),
+        ('class = "outcome"\n', "", "class: is missing"),
+        ('class = "outcome"', 'class = ""', "class: must be text that is not empty"),
+        ("seed = 7", "seed = -1", "seed: must be an integer from 0"),
+        ('"1/4"', "1", "test: test must be 0 or more and below 1"),
+        ('"1/4"', '"-1/4"', "test: test must be 0 or more"),
+        ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),
+    ],
+)
+def test_a_bad_term_is_named_with_file_key_and_legal_range(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        job(tmp_path, swap(JOB, old, new))
+    assert f"{tmp_path / 'job.toml'}: {problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41])
+def test_what_is_no_plain_fraction_is_none(text: str) -> None:
+    assert exact_number(text) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({}, None),
+        ({"omega": 3}, None),
+        ({"theta": Fraction(7, 10)}, None),
+        ({"method": "randomized"}, "method"),
+        ({"method": "plain"}, "method"),
+        ({"theta": Fraction(1, 2)}, "theta"),
+        ({"theta": Fraction(1)}, "theta"),
+        ({"omega": 4}, "omega"),
+        ({"omega": ALL}, "omega"),
+        ({"omega": -1}, "omega"),
+        ({"engine": "other"}, "engine"),
+        ({"class_name": ""}, "class_name"),
+        ({"seed": -1}, "seed"),
+        ({"test": Fraction(1)}, "test"),
+        ({"test": Fraction(-1)}, "test"),
+        ({"key_bits": 3071}, "key_bits"),
+        ({"key_bits": 16385}, "key_bits"),
+        ({"theta": Fraction(1, 2), "key_bits": 2048, "omega": 9}, "theta"),
+        ({"method": "smc", "theta": Fraction(1, 2), "omega": 99}, None),
+        ({"method": "smc", "key_bits": 2048}, "key_bits"),
+    ],
+)
+def test_the_first_term_that_this_party_does_not_agree_to_is_named(
+    change: dict[str, object], field: str | None
+) -> None:
+    assert first_objection(AGREE, replace(TERMS, **change)) == field  # type: ignore[arg-type]
+
+
+def test_who_agrees_to_all_windows_still_refuses_a_negative_one() -> None:
+    agree = replace(AGREE, omega=ALL)
+    assert first_objection(agree, replace(TERMS, omega=999)) is None
+    assert first_objection(agree, replace(TERMS, omega=ALL)) is None
+    assert first_objection(agree, replace(TERMS, omega=-1)) == "omega"
+
+
+def test_a_party_may_agree_to_any_odds(tmp_path: Path) -> None:
+    assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
+
+
+@pytest.mark.parametrize("theta", [Fraction(0), Fraction(1), Fraction(1, 2)])
+def test_a_theta_that_carries_nothing_or_hides_nothing_is_refused_whatever_was_agreed(theta: Fraction) -> None:
+    agree = replace(AGREE, odds=None)
+    assert first_objection(agree, replace(TERMS, theta=theta)) == "theta"
+
+
+def test_estimates_alone_need_no_key() -> None:
+    agree = replace(AGREE, methods=("randomized",))
+    assert first_objection(agree, replace(TERMS, method="randomized", key_bits=8, omega=9)) is None

@@ -1,0 +1,225 @@
+"""The privacy report in plain words: known answers, what must never be left out, and how wide it may be."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from party.show.figures import odds
+from party.show.privacy import privacy_lines
+from party.show.privacy_json import findings_json
+from protocols.privacy.entry import Prior
+from protocols.privacy.findings import Findings, find
+from protocols.randomized_response.design import Design
+from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
+
+NO_YES = ["no", "yes"]
+
+
+def report(design: Design, priors: Sequence[Prior | None] | None = None) -> Findings:
+    labels = [[f"v{value}" for value in range(size)] for size in design.sizes]
+    return find(design, [f"column{c}" for c in range(len(labels))], labels, priors)
+
+
+def short(design: Design, priors: Sequence[Prior | None] | None = None) -> str:
+    """Return the short report with its sentences in one line."""
+    return " ".join(" ".join(privacy_lines(report(design, priors))).split())
+
+
+def full(design: Design, priors: Sequence[Prior | None] | None = None) -> str:
+    return " ".join(" ".join(privacy_lines(report(design, priors), full=True)).split())
+
+
+@pytest.mark.parametrize("name", ["short", "full"])
+def test_a_report_in_plain_words(name: str) -> None:
+    design = related([2, 2, 4, 3, 2], [[0, 1, 2], [4]], "9/20")
+    values = [NO_YES, NO_YES, ["<30", "<45", "<60", "60+"], ["a", "b", "c"], ["f", "m"]]
+    priors = [None, shares("9/10 1/10"), shares("1/4 1/4 1/4 1/4"), None, None]
+    columns = ["smoker", "asthma", "age", "town", "sex"]
+    lines = privacy_lines(find(design, columns, values, priors, ["health", "person"]), full=name == "full")
+    assert "\n".join(lines) + "\n" == Path(__file__).with_name(f"report_{name}.txt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_no_line_is_wider_than_a_terminal(design: Design, long: bool, width: int) -> None:
+    text = "a name of many words, " * 9 if long else "n" * 130
+    labels = [[f"{text}{value}" for value in range(size)] for size in design.sizes]
+    priors = [skewed(size) for size in design.sizes]
+    for names in (None, [text] * len(design.groups)):
+        found = find(design, [text] * len(labels), labels, priors, names)
+        assert (
+            max(map(len, [*privacy_lines(found, width=width), *privacy_lines(found, full=True, width=width)])) <= width
+        )
+
+
+def test_the_short_report_fits_a_screen() -> None:
+    found = report(related([2] * 6, [[0, 1], [2, 3], [4, 5]], "4/5"))
+    assert len(privacy_lines(found, width=100)) <= 33
+    assert len(privacy_lines(found, width=80)) <= 36
+
+
+def test_the_short_report_has_the_belief_of_who_reads_the_whole_group() -> None:
+    design = related([2, 2], [[0, 1]], "9/20")
+    skew = [None, shares("9/10 1/10")]
+    assert "group 1 91.7 % (was 50.0 %)" in short(design, skew)
+    assert "Worst attribute: column0. After some response the truth is 'v1' with a chance of 91.7 %" in short(
+        design, skew
+    )
+    assert "Strongest belief (breach level): 55.0 % for 'v1'" in full(design, skew)
+
+
+def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:
+    text = short(related([2, 2], [[0], [1]], "7/10"), [shares("1/100 99/100"), None])
+    assert (
+        "Worst attribute: column1. After some response the truth is 'v0' with a chance of 70.0 % (was 50.0 %)." in text
+    )
+    strongest = "The strongest belief, less of it by the response: column0. After some response the truth is 'v1'"
+    assert strongest in text
+    assert "column0 group 1 99.6 % (was 99.0 %)" in text
+    assert "The strongest belief" not in short(related([2, 2], [[0], [1]], "7/10"))
+
+
+def test_equally_bad_attributes_are_named_if_they_are_few() -> None:
+    assert "(was 50.0 %); column1 and column2 as far." in short(related([2] * 3, [[0], [1], [2]], "7/10"))
+    assert "as far" not in short(related([2] * 5, [[0], [1], [2], [3], [4]], "7/10"))
+
+
+def test_what_a_disguise_does_is_told() -> None:
+    start = "1 of 1 attributes are disguised, in 1 group: all attributes of a group tell the truth with a chance of "
+    assert short(DESIGNS["Warner"]).startswith(start + "45.0 %, else all of them lie.")
+    assert short(DESIGNS["Greenberg"]).startswith(start + "50.0 %, else all of them answer a personal question.")
+
+
+def test_what_is_sent_in_the_clear_is_told_once() -> None:
+    text = short(DESIGNS["partial disguise"])
+    assert "Sent in the clear, as they are: column1, column2." in text
+    assert text.count("column1") == 1
+    assert "Nothing is sent in the clear." in short(DESIGNS["Warner"])
+
+
+def test_relations_are_told_of_the_attributes_that_they_link() -> None:
+    text = short(related([2, 2, 3, 3], [[0, 1, 2, 3]], "9/20"))
+    assert "group 1: whether column0 and column1 agree (by place in their lists)" in text
+    assert "group 1: how far apart the values of column2 and column3 stand in their lists; who knows one" in text
+    chained = short(related([2, 3, 6], [[0, 1, 2]], "9/20"))
+    assert "the values of column0, column1 and column2 stand in their lists, in part; who knows one" in chained
+    assert "knows the others or has fewer values left" in chained
+    assert "No relation between disguised attributes is disclosed" in short(DESIGNS["coprime"])
+
+
+@pytest.mark.parametrize(
+    ("design", "text"),
+    [
+        (related([2, 2], [[0], [1]], "4/5"), ("is 2.773: no response changes the odds between two true records by more "
+         "than a factor of 16.")),
+        (related([2, 2], [[0, 1]], "4/5"), ("is infinite (group 1): some response proves combinations of true values "
+         "impossible. It matters if the receiver knows part of a record")),
+        (related([2, 2], [[0]], "4/5"), ("is infinite, but only since columns are sent in the clear; what is disguised "
+         "has 1.386, odds change by at most a factor of 4.")),
+        (DESIGNS["no disguise"], "is infinite, but only since columns are sent in the clear."),
+        (DESIGNS["unrelated, a value never sent"], ("is infinite: some response proves a true value impossible. It "
+         "matters whatever else the receiver knows, since one response of column0 and column1 is enough.")),
+    ],
+)  # fmt: skip
+def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters(design: Design, text: str) -> None:
+    assert f"Epsilon of a whole record {text}" in short(design)
+
+
+def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alone() -> None:
+    sentence = "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs"
+    design = DESIGNS["unrelated, one group"]
+    assert sentence in short(design)
+    assert sentence in full(design)
+    assert "; infinite against who knows a personal answer of the respondent." in full(design)
+    groups = findings_json(report(design))["groups"]
+    assert isinstance(groups, list)
+    assert groups[0]["epsilon_if_a_personal_answer_is_known"] == "infinite" != groups[0]["epsilon"]
+    for other in ("Warner", "Du-Zhan"):
+        assert "personal answer" not in full(DESIGNS[other])
+
+
+def test_a_factor_beyond_all_use_is_not_spelled_out() -> None:
+    assert odds(13.8) == "a factor of 9.85e+05"
+    assert odds(1e6) == odds(13.9) == "a factor of over a million"
+
+
+def test_what_a_group_does_not_protect_stands_at_the_top() -> None:
+    text = "NOT PROTECTED, although in a group: every response gives away column0, column1 in full."
+    for told in (short, full):
+        assert text in told(DESIGNS["always the truth"])
+        assert "Worst attribute" not in told(DESIGNS["always the truth"])
+        assert "NOT PROTECTED" not in told(DESIGNS["Warner"])
+
+
+def test_an_infinite_loss_is_not_doubled() -> None:
+    text = full(DESIGNS["unrelated, a value never sent"])
+    assert "The same response again, with fresh coins, would bring the strongest belief to 100 %." in text
+    assert "Epsilon: infinite: some response rules a value out." in text
+
+
+def test_a_group_too_large_to_be_read_jointly_says_so() -> None:
+    large, small = related([2] * 9, [range(9)], "9/20"), related([2] * 8, [range(8)], "9/20")
+    warning = "Figures of one attribute hold for its own response alone; the others of the group may add to it."
+    assert warning in full(large)
+    assert "Strongest beliefs when all" not in full(large)
+    assert warning not in full(small)
+    assert "column8 + group 1" in short(large)
+    assert "with a chance of at least 55.0 %" in short(large)
+    assert " + of its own response; others of its large group may tell more" in short(large)
+    assert " + " not in short(small)
+    assert "at least" not in short(small)
+
+
+def test_a_group_of_one_has_nothing_to_add() -> None:
+    assert "responses of the group" not in full(DESIGNS["Warner"])
+    assert "of the group may" not in full(DESIGNS["Warner"])
+
+
+def test_one_value_and_no_disguise_have_their_words() -> None:
+    assert "column0: one value, nothing to disclose." in full(DESIGNS["one value"])
+    assert "column0 group 1 has one value column1 group 1" in short(DESIGNS["one value"])
+    assert privacy_lines(report(DESIGNS["no disguise"]), width=100) == [
+        "0 of 2 attributes are disguised.",
+        "Sent in the clear, as they are: column0, column1.",
+        "Epsilon of a whole record is infinite, but only since columns are sent in the clear.",
+    ]
+    assert "coins" not in full(DESIGNS["no disguise"])
+
+
+def test_a_response_that_is_never_sent_has_its_word() -> None:
+    assert "'v1' is never sent." in full(DESIGNS["unrelated, a value never sent"], [shares("1 0"), None])
+
+
+def test_attributes_of_the_same_figures_are_told_once_and_those_of_other_priors_apart() -> None:
+    design = related([2, 2, 2], [[0], [1], [2]], "4/5")
+    values = [NO_YES, ["f", "m"], NO_YES]
+    lines = privacy_lines(find(design, list("abc"), values), full=True, width=100)
+    assert "a, b and c, by the own response alone (with the values of a; b likewise, value by value as" in lines
+    assert sum("'no' is sent by" in line for line in lines) == 1
+    priors = [None, None, shares("1/10 9/10")]
+    apart = privacy_lines(find(design, list("abc"), values, priors), full=True, width=100)
+    assert "c, by the own response alone:" in apart
+
+
+def test_relations_are_told_from_the_smaller_domain_whichever_comes_first() -> None:
+    found = find(related([4, 2], [[0, 1]], "9/20"), ["age", "smoker"], [list("abcd"), NO_YES])
+    assert "the places of the values of smoker and of age, modulo 2" in " ".join(
+        " ".join(privacy_lines(found, full=True)).split()
+    )
+
+
+def test_what_is_assumed_is_told_of_the_attributes_that_it_is_assumed_of() -> None:
+    design = unrelated([[0], [1]], "1/2", ["1/2 1/2"] * 2)
+    assert "all values of every attribute are equally likely before a response. All figures" in short(design)
+    part = "all values of column1 are equally likely before a response (of the others: as given)."
+    assert part in short(design, [shares("1/4 3/4"), None])
+    given = short(design, [shares("1/4 3/4")] * 2)
+    assert "Assumed" not in given
+    assert "Taken as likely before a response: the distributions that were given." in given
+
+
+def test_independence_is_told_where_a_group_has_several_attributes() -> None:
+    assert "its attributes being independent; if they are not" in short(DESIGNS["Du-Zhan"])
+    assert "independent" not in short(DESIGNS["Warner"])

@@ -1,0 +1,80 @@
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import given
+
+from party.names import printable
+from party.show.tree import MARK, to_dot, tree_lines
+from protocols.learning.tree import Leaf, Tree
+from protocols.tables.expression import ROOT
+from protocols.tables.schema import Attribute, Schema
+from tests.support.models import chain, models, small_model
+
+
+def test_the_text_shows_values_counts_and_classes() -> None:
+    assert (
+        "\n".join(tree_lines(small_model()))
+        == """\
+outcome [bad, good]: 9 nodes, depth 2
+alice.age [7 9]
+├─ <= 40: city [5 3]
+│  ├─ Bergen: → bad [5 0]
+│  ├─ Oslo: → good [0 3]
+│  └─ other: → bad [0 0]
+├─ > 40: bob.age [1 6]
+│  ├─ no: → bad [1 0]
+│  └─ yes: → good [0 6]
+└─ missing: → bad [1 0]"""
+    )
+
+
+def test_deeper_levels_can_be_left_out_and_are_marked() -> None:
+    assert list(tree_lines(small_model(), levels=1))[1:] == [
+        "alice.age [7 9]",
+        "├─ <= 40: city [5 3] …",
+        "├─ > 40: bob.age [1 6] …",
+        "└─ missing: → bad [1 0]",
+    ]
+
+
+def test_marked_splits_and_no_others_end_in_the_mark() -> None:
+    marked = {ROOT, ROOT.child(0, 1)}
+    lines = list(tree_lines(small_model(), marked=marked))
+    assert [line for line in lines if line.endswith(MARK)] == [
+        f"alice.age [7 9] {MARK}",
+        f"├─ > 40: bob.age [1 6] {MARK}",
+    ]
+    assert [line.removesuffix(f" {MARK}") for line in lines] == list(tree_lines(small_model()))
+
+
+@given(models())
+def test_the_text_has_a_line_a_node_after_its_title(tree: Tree) -> None:
+    lines = list(tree_lines(tree))
+    assert len(lines) == tree.size + 1
+    assert all(line.isprintable() for line in lines)
+
+
+@given(models())
+def test_the_drawing_has_a_node_and_an_edge_for_each(tree: Tree) -> None:
+    lines = to_dot(tree).splitlines()
+    assert sum("[shape=" in line for line in lines) == tree.size
+    assert sum(line.startswith("  n") and " -> " in line.split("[")[0] for line in lines) == tree.size - 1
+
+
+def test_a_value_cannot_steer_a_terminal_or_break_out_of_the_drawing() -> None:
+    schema = Schema((Attribute("bob", 'a"\\', ("0",)),), Attribute("", "c", ("\x1b[2J", "\u202e")), ())
+    tree = Tree(schema, Leaf((1.25, 0), 0))
+    assert list(tree_lines(tree))[1] == r"→ \x1b[2J [1.2 0]"
+    assert 'label="\\\\x1b[2J\\n1.2 0"' in to_dot(tree)
+    assert printable("\u202ea\n") == r"\u202ea\n"
+
+
+def test_a_long_chain_is_no_trouble() -> None:
+    assert len(list(tree_lines(chain(1500)))) == 3002
+    assert to_dot(chain(1500)).count("shape=box") == 1501
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="needs Graphviz")
+def test_graphviz_reads_the_drawing() -> None:
+    subprocess.run(["dot", "-Tsvg"], input=to_dot(small_model()).encode(), check=True, capture_output=True)

@@ -1,0 +1,166 @@
+"""Bounds on the error of an estimate against the exact distribution of that error."""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+from math import exp, log, prod, sqrt
+
+import numpy as np
+import pytest
+
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.estimate import estimate_count, record_factors
+from protocols.randomized_response.moments import error_bound, second_moments, variance_bound
+from protocols.randomized_response.related_question import MultiGroupDesign, disguise
+from protocols.tables.expression import Expression, Term
+from protocols.tables.table import Codes
+from tests.support.binomial import lower_tail, upper_tail
+from tests.support.cases import correlated
+from tests.support.enumeration import (
+    coin_outcomes,
+    designs,
+    every_record,
+    expressions,
+    name,
+    true_count,
+)
+
+
+def touched(expression: Expression, design: MultiGroupDesign) -> tuple[int, ...]:
+    return tuple(k for k, group in enumerate(design.groups) if expression.columns.intersection(group))
+
+
+def contributions(record: Codes, expression: Expression, design: MultiGroupDesign) -> list[tuple[Fraction, Fraction]]:
+    """Return what one record adds to the estimate under each outcome of its coins, and the chance of that outcome."""
+    outcomes = coin_outcomes(design)
+    coins = np.array([c for c, _ in outcomes], dtype=np.uint8).reshape(len(outcomes), -1)
+    sent = disguise(np.repeat(record[None], len(outcomes), axis=0), coins, design)
+    factors = record_factors(sent, expression, design)
+    return [(factors.values[kind], p) for kind, (_, p) in zip(factors.kinds.tolist(), outcomes, strict=True)]
+
+
+def moments(record: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[Fraction, Fraction]:
+    """Return the first and second moment of one record's contribution, by enumeration."""
+    values = contributions(record, expression, design)
+    return sum((p * f for f, p in values), Fraction(0)), sum((p * f * f for f, p in values), Fraction(0))
+
+
+ONE_GROUP = [d for d in designs() if len(d.groups) == 1]
+
+
+@pytest.mark.parametrize("design", ONE_GROUP, ids=name)
+def test_second_moments_are_the_largest_that_occur(design: MultiGroupDesign) -> None:
+    """Exactly so where expressions reach every divisor of L, which they do in these designs but "dividing domains"."""
+    largest: dict[bool, Fraction] = {True: Fraction(1), False: Fraction(0)}
+    for expression in expressions(design.sizes):
+        if touched(expression, design) and expression.columns <= set(design.groups[0]):
+            for record in every_record(design.sizes):
+                first, second = moments(record, expression, design)
+                largest[first == 1] = max(largest[first == 1], second)
+    assert second_moments(design, 0) == (float(largest[True]), float(largest[False]))
+
+
+@pytest.mark.parametrize("design", [d for d in designs() if d.patterns <= 12], ids=name)
+def test_no_variance_passes_its_bound_and_dead_records_have_none(design: MultiGroupDesign) -> None:
+    for expression in expressions(design.sizes):
+        bound = variance_bound(design, touched(expression, design))
+        for record in every_record(design.sizes)[::3]:
+            first, second = moments(record, expression, design)
+            variance = second - first**2
+            assert float(variance) <= bound * (1 + 1e-12)
+            if not live(record[None], expression, design):
+                assert variance == 0
+
+
+def live(codes: Codes, expression: Expression, design: MultiGroupDesign) -> int:
+    """Count the records that satisfy the expression under some coins."""
+    possible = np.zeros(len(codes), dtype=np.bool_)
+    for coins in design.pattern_coins():
+        each = np.broadcast_to(coins, (len(codes), len(coins)))
+        possible |= expression.satisfied_by(disguise(codes, each, design))
+    return int(possible.sum())
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3])
+@pytest.mark.parametrize("theta", [Fraction(1, 4), Fraction(3, 4)])
+def test_the_worst_record_reaches_the_bound(groups: int, theta: Fraction) -> None:
+    """Binary groups at theta = 3/4 and 1/4: every number is a short binary fraction, so nothing is rounded."""
+    design = MultiGroupDesign((2,) * groups, tuple((c,) for c in range(groups)), theta)
+    expression = Expression(tuple(Term(c, 0) for c in range(groups)))
+    pairs = [moments(record, expression, design) for record in every_record(design.sizes)]
+    assert variance_bound(design, tuple(range(groups))) == max(second - first**2 for first, second in pairs)
+
+
+def test_an_expression_that_touches_no_group_has_no_error() -> None:
+    design = MultiGroupDesign((2, 2), ((0,),), Fraction(9, 20))
+    assert variance_bound(design, ()) == 0
+    assert error_bound(design, (), 100, 5.0) == 0
+
+
+@pytest.mark.parametrize("design", designs()[:10], ids=name)
+def test_no_live_record_no_error(design: MultiGroupDesign) -> None:
+    assert error_bound(design, (0,), 0, 20.0) == 0
+
+
+SMALL = [d for d in designs() if 2 <= d.patterns <= 8 and d.theta not in (0, 1)]
+
+
+@pytest.mark.parametrize("design", SMALL, ids=name)
+def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated(design: MultiGroupDesign) -> None:
+    codes = every_record(design.sizes)[[0, -1]]
+    for expression in expressions(design.sizes):
+        if not touched(expression, design):
+            continue
+        truth, alive = true_count(codes, expression), live(codes, expression, design)
+        errors: dict[Fraction, Fraction] = defaultdict(Fraction)
+        for each in product(*(contributions(record, expression, design) for record in codes)):
+            errors[abs(sum((f for f, _ in each), Fraction(0)) - truth)] += prod((p for _, p in each), start=Fraction(1))
+        for alarm in (0.0, 0.5, 1.0, 2.0, 4.0):
+            bound = error_bound(design, touched(expression, design), alive, alarm)
+            slack = 1e-9 * (1 + bound)
+            assert float(sum(p for error, p in errors.items() if error > bound + slack)) <= exp(-alarm)
+
+
+@pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(3, 5), Fraction(9, 10), Fraction(1, 10)])
+@pytest.mark.parametrize("records", [1, 10, 1000, 30_000])
+@pytest.mark.parametrize("satisfied", [True, False])
+def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance(
+    theta: Fraction, records: int, satisfied: bool
+) -> None:
+    """The number of sent records that satisfy E is binomial: `N* = k/D - n q/D`, so the tail is known exactly."""
+    design = MultiGroupDesign((2,), ((0,),), theta)
+    hit = theta if satisfied else 1 - theta
+    for alarm in (0.1, 1.0, 5.0, 20.0, 40.0):
+        bound = error_bound(design, (0,), records, alarm) * abs(float(2 * theta - 1))
+        mean = float(records * hit)
+        outside = 0.0
+        if mean + bound < records:
+            outside += upper_tail(records, hit, int(mean + bound) + 1)
+        if mean - bound > 0:
+            outside += lower_tail(records, hit, -int(-(mean - bound) // 1) - 1)
+        assert outside <= exp(-alarm)
+
+
+def test_the_bound_is_not_idle() -> None:
+    """At a thousand records it is within a factor of the normal quantile, so it does catch what it should."""
+    design = MultiGroupDesign((2,), ((0,),), Fraction(9, 20))
+    deviation = sqrt(1000 * float(Fraction(9, 20) * Fraction(11, 20)) * 100)
+    assert 5 * deviation < error_bound(design, (0,), 1000, -log(1e-6)) < 7 * deviation
+
+
+def test_bounds_hold_at_once_on_a_table_of_two_thousand_records() -> None:
+    """Every expression of up to three columns, alarm `ln(10^8 * expressions)`: a false alarm in one of 10^8 tables."""
+    sizes = (2, 2, 3, 2)
+    design = MultiGroupDesign(sizes, ((0, 1), (2,), (3,)), Fraction(9, 20))
+    codes = correlated(sizes, 2000, seed=3)
+    coins = design.coins(keyed_draw(bytes(32), "tail", [str(i) for i in range(len(codes))]))
+    copy = disguise(codes, coins, design)
+    asked = [e for e in expressions(sizes) if 1 <= len(e.terms) <= 3]
+    alarm = log(1e8 * len(asked))
+    worst = 0.0
+    for expression in asked:
+        bound = error_bound(design, touched(expression, design), live(codes, expression, design), alarm)
+        error = abs(float(estimate_count(copy, expression, design).count) - true_count(codes, expression))
+        assert error <= bound
+        worst = max(worst, error / bound)
+    assert worst > 0.1

@@ -1,0 +1,165 @@
+"""What a party brings: what fits together, what is sent, and what a repr shows."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from protocols.errors import InputError
+from protocols.randomized_response.related_question import disguise
+from protocols.tables.table import Table
+from protocols.two_party.inputs import Local, share_design
+from tests.support.binomial import ShareTest
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2,)},
+    class_owners=("alice",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2), 6),
+    groups={"alice": 2, "bob": 1},
+    terms=make_terms(),
+)
+ALICE, BOB = make_local(CASE, "alice"), make_local(CASE, "bob")
+THETA = Fraction(9, 20)
+
+
+@pytest.mark.parametrize("records", [(), ("r0",), tuple(f"r{i}" for i in range(7))])
+def test_every_record_needs_an_id(records: tuple[str, ...]) -> None:
+    with pytest.raises(InputError, match="needs records, and one id for each"):
+        replace(ALICE, records=records)
+
+
+def test_a_table_without_records_is_refused() -> None:
+    with pytest.raises(InputError, match="needs records"):
+        replace(ALICE, table=ALICE.table.rows([]), records=())
+
+
+@pytest.mark.parametrize("groups", [((3,),), ((0,), (-1,))])
+def test_a_group_of_an_unknown_column_is_refused(groups: tuple[tuple[int, ...], ...]) -> None:
+    with pytest.raises(InputError, match="unknown column: there are 0 to 2"):
+        replace(ALICE, groups=groups)
+
+
+def test_attributes_are_without_the_class() -> None:
+    assert [a.name for a in ALICE.attributes] == ["a0", "a1"]
+    assert [a.name for a in BOB.attributes] == ["b0"]
+    assert BOB.class_attribute is None
+    assert ALICE.class_attribute is not None
+    assert ALICE.class_attribute.name == "class"
+
+
+def test_a_class_that_both_hold_is_not_sent() -> None:
+    assert ALICE.sent_columns(class_is_shared=False) == (0, 1, 2)
+    assert ALICE.sent_columns(class_is_shared=True) == (0, 1)
+    assert BOB.sent_columns(class_is_shared=False) == BOB.sent_columns(class_is_shared=True) == (0,)
+
+
+def test_groups_lose_what_is_not_sent() -> None:
+    assert share_design((2, 3), ((0, 2), (1,)), THETA).groups == ((0,), (1,))
+    assert share_design((2, 3), ((0, 1), (2,)), THETA).groups == ((0, 1),)
+    local = replace(ALICE, groups=((0, 2), (1,)))
+    assert local.design(THETA, class_is_shared=True).groups == ((0,), (1,))
+    assert local.design(THETA, class_is_shared=False).groups == ((0, 2), (1,))
+    assert local.design(THETA, class_is_shared=False).sizes == (2, 3, 2)
+
+
+def test_coins_are_the_same_whenever_asked() -> None:
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (ALICE.coins(design) == ALICE.coins(design)).all()
+    other = replace(ALICE, dataset="another")
+    assert other.coins(design).shape == (6, 2)
+
+
+def test_a_record_keeps_its_coins_wherever_it_stands_in_the_table() -> None:
+    order = [3, 0, 5, 1, 4, 2]
+    moved = replace(ALICE, table=ALICE.table.rows(order), records=tuple(ALICE.records[row] for row in order))
+    design = ALICE.design(THETA, class_is_shared=False)
+    assert (moved.coins(design) == ALICE.coins(design)[order]).all()
+    assert (ALICE.coins(design) != ALICE.coins(design)[order]).any()
+
+
+FOUR = replace(
+    CASE,
+    sizes={"alice": (2, 4), "bob": (2,)},
+    codes=correlated((2, 4, 2, 2), 40_000),
+    groups={"alice": 1, "bob": 1},
+)
+
+
+def test_a_two_valued_column_is_sent_truly_by_theta_in_a_group_of_four_offsets() -> None:
+    """DESIGN 14: with theta as the chance of the group it was 19/30. False alarms 1e-8, power over 1 - 1e-9."""
+    local = make_local(FOUR, "alice")
+    design = local.design(THETA, class_is_shared=True)
+    assert design.orders == (4,)
+    sent = disguise(local.table.codes[:, :2], local.coins(design), design)
+    true = (sent == local.table.codes[:, :2]).sum(axis=0).tolist()
+    two, four = (ShareTest(len(sent), chance, 1e-8) for chance in (THETA, Fraction(7, 40)))
+    assert two.power(Fraction(19, 30)) > 1 - 1e-9
+    assert four.power(THETA) > 1 - 1e-9
+    assert two.accepts(true[0])
+    assert four.accepts(true[1])
+
+
+def sent_by(local: Local, class_is_shared: bool = False) -> dict[str, bytes]:
+    """Return the disguised copy, column by column."""
+    design = local.design(Fraction(11, 20), class_is_shared)  # groups of twelve offsets need it above 1/2
+    copy = disguise(local.table.codes[:, : len(design.sizes)], local.coins(design), design)
+    names = [attribute.name for attribute in local.table.attributes]
+    return {name: copy[:, column].tobytes() for column, name in enumerate(names[: len(design.sizes)])}
+
+
+MIXED = replace(
+    CASE,
+    sizes={"alice": (2, 3, 2, 4), "bob": (2,)},
+    codes=correlated((2, 3, 2, 4, 2, 3), 300),
+    classes=3,
+)
+GROUPED = replace(make_local(MIXED, "alice"), groups=((0, 4), (1, 3), (2,)))
+"""The class of three values makes a group of six offsets of a column of two."""
+
+
+def test_the_copy_of_a_column_is_the_same_whether_or_not_the_class_is_sent() -> None:
+    whole, part = sent_by(GROUPED), sent_by(GROUPED, class_is_shared=True)
+    assert whole.keys() - part.keys() == {"class"}
+    assert part == {name: copy for name, copy in whole.items() if name != "class"}
+    alone = replace(GROUPED, groups=((1, 3), (2,), (0,), (4,)))
+    assert sent_by(alone, class_is_shared=True) == {k: v for k, v in sent_by(alone).items() if k != "class"}
+
+
+@pytest.mark.parametrize("class_is_shared", [False, True])
+def test_the_copy_of_a_column_is_the_same_whatever_the_order_of_groups_and_columns(class_is_shared: bool) -> None:
+    expected = sent_by(GROUPED, class_is_shared)
+    regrouped = replace(GROUPED, groups=((2,), (3, 1), (4, 0)))
+    assert sent_by(regrouped, class_is_shared) == expected
+    order = [3, 0, 2, 1, 4]
+    place = {old: new for new, old in enumerate(order)}
+    attributes = tuple(GROUPED.table.attributes[column] for column in order)
+    turned = Table(attributes, np.ascontiguousarray(GROUPED.table.codes[:, order]))
+    groups = tuple(tuple(place[column] for column in group) for group in regrouped.groups)
+    assert sent_by(replace(regrouped, table=turned, groups=groups), class_is_shared) == expected
+
+
+def test_another_set_of_columns_in_a_group_has_other_coins() -> None:
+    """Of 300 records some differ: all alike has a chance below 10^-70."""
+    other = replace(GROUPED, groups=((0, 2, 4), (1, 3)))
+    assert sent_by(other)["a0"] != sent_by(GROUPED)["a0"]
+    assert sent_by(replace(GROUPED, dataset="next year"))["a0"] != sent_by(GROUPED)["a0"]
+
+
+def test_a_share_is_names_sizes_groups_and_digests() -> None:
+    share = ALICE.share(b"nonces")
+    assert share.records == 6
+    assert share.attributes == (("a0", ("v0", "v1")), ("a1", ("v0", "v1", "v2")))
+    assert share.class_values == ("v0", "v1")
+    assert share.groups == ALICE.groups
+    assert BOB.share(b"nonces").class_values is None
+
+
+def test_no_repr_shows_content() -> None:
+    for text in (repr(ALICE), repr(ALICE.secrets), repr(ALICE.table), str(ALICE)):
+        assert "r0" not in text
+        assert "v0" not in text
+        assert len(text) < 200

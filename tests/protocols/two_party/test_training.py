@@ -1,0 +1,186 @@
+"""A run's own steps: the split, who holds the key, pages of copies, equal models."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import DeviationError, PeerError
+from protocols.messages import DisguisedPage, EstimatedCounts, HolderKey, ModelDigest
+from protocols.role import Message
+from protocols.two_party.split import split_records
+from protocols.two_party.training import Outcome
+from tests.support.cases import correlated
+from tests.support.duel import End, duel
+from tests.support.parties import TEST_BITS, Case, make_roles, make_terms, play, private_key
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 40, seed=3, flips=0.5),
+    groups={"alice": 2, "bob": 1},
+    terms=make_terms(),
+)
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.fractions(0, 1).filter(lambda share: share < 1))
+def test_the_split_parts_all_records_in_file_order(seed: int, records: int, test: Fraction) -> None:
+    train, held_out = split_records(seed, records, test)
+    assert sorted([*train, *held_out]) == list(range(records))
+    assert list(train) == sorted(train)
+    assert list(held_out) == sorted(held_out)
+    assert len(held_out) == int(records * test)
+
+
+def test_the_split_depends_on_the_seed() -> None:
+    splits = {tuple(split_records(seed, 40, Fraction(1, 2))[1].tolist()) for seed in range(8)}
+    assert len(splits) == 8
+    assert tuple(split_records(7, 40, Fraction(1, 2))[1].tolist()) in splits
+
+
+Sizes = dict[str, tuple[int, ...]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sizes", "groups", "holder"),
+    [
+        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 3, "bob": 1}, "bob"),
+        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 1, "bob": 2}, "alice"),
+        ({}, {"alice": (2, 2), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
+        ({}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
+        ({"engine": "dot_product"}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
+        ({"engine": "dot_product"}, {"alice": (5,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
+        ({"engine": "dot_product"}, {"alice": (4,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
+        ({"method": "smc"}, {"alice": (3,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "alice"),
+        ({"method": "smc"}, {"alice": (5,), "bob": (2, 2)}, {"alice": 1, "bob": 1}, "bob"),
+    ],
+)
+@pytest.mark.parametrize("initiator", ["alice", "bob"])
+def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
+    changes: dict[str, Any], sizes: Sizes, groups: dict[str, int], holder: str, initiator: str
+) -> None:
+    columns = [*sizes["alice"], *sizes["bob"], 2]
+    case = Case(sizes, ("alice", "bob"), 2, correlated(columns, 12), groups, make_terms(**changes), initiator)
+    a, b = play(case)
+    key = private_key(0 if holder == "alice" else 1).public_key
+    assert a.key_holder == b.key_holder == holder
+    assert a.fingerprint == b.fingerprint == key.fingerprint()
+
+
+def test_randomized_needs_no_key_and_discloses_no_exact_count() -> None:
+    a, b = play(replace(CASE, terms=make_terms(method="randomized")))
+    assert a == b
+    assert (a.key_holder, a.fingerprint, a.smc_computations, a.exact_counts_disclosed) == (None, None, 0, 2)
+    assert a.correct is not None
+    assert a.standard_error > 0
+
+
+@pytest.mark.parametrize("method", ["hybrid", "smc"])
+def test_an_exact_accuracy_has_no_error(method: str) -> None:
+    a, b = play(replace(CASE, terms=make_terms(method=method)))
+    assert a.correct is not None
+    assert a.standard_error == b.standard_error == 0
+
+
+@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
+def test_without_test_records_there_is_no_accuracy(method: str) -> None:
+    a, b = play(replace(CASE, terms=make_terms(method=method, test=Fraction(0))))
+    assert a == b
+    assert (a.records_train, a.records_test, a.correct) == (40, 0, None)
+    assert a.exact_counts_disclosed == a.smc_computations + 2
+
+
+def test_the_same_run_again_ends_with_the_same_model() -> None:
+    first, second = play(CASE), play(CASE)
+    assert first == second
+
+
+def against(
+    sender: str, kind: type[Message], change: Callable[[Any], Message], case: Case = CASE
+) -> tuple[End[Any], End[Any]]:
+    """Play the case, every message of this kind from one side changed on its way."""
+
+    def tamper(who: str, number: int, message: Message) -> Message:
+        return change(message) if who == sender and isinstance(message, kind) else message
+
+    return duel(*make_roles(case), tamper)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda m: DisguisedPage(m.codes[:-1]), "wrong length"),
+        (lambda m: DisguisedPage(m.codes + b"\0"), "wrong length"),
+        (lambda m: DisguisedPage(b""), "wrong length"),
+        (lambda m: DisguisedPage(b"\2" + m.codes[1:]), "outside its domains"),
+        (lambda m: DisguisedPage(m.codes[:-1] + b"\xff"), "outside its domains"),
+    ],
+)
+def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Message], text: str) -> None:
+    alice, _ = against("b", DisguisedPage, change)
+    assert type(alice.error) is PeerError
+    assert text in str(alice.error)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (lambda: private_key(2, TEST_BITS - 16).public_key.modulus_bytes, f"at least {TEST_BITS} bits"),
+        (lambda: private_key(0).public_key.modulus_bytes, "ours or shares a factor"),
+        (lambda: b"", "without leading zeros"),
+    ],
+    ids=["too short", "ours", "empty"],
+)
+def test_a_modulus_below_the_terms_or_equal_to_ours_is_refused(data: Callable[[], bytes], text: str) -> None:
+    """Bob has fewer coin patterns and so holds the key; Alice, whose own key is number 0, judges it."""
+    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()))
+    assert type(alice.error) is PeerError
+    assert text in str(alice.error)
+
+
+@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
+def test_another_model_at_the_end_is_a_deviation_at_the_side_that_sees_it(method: str) -> None:
+    case = replace(CASE, terms=make_terms(method=method))
+    alice, bob = against("b", ModelDigest, lambda m: ModelDigest(bytes(32)), case)
+    assert type(alice.error) is DeviationError
+    assert isinstance(bob.result[1] if bob.result else None, Outcome)
+
+
+def first_count(value: float) -> Callable[[Any], Message]:
+    """Change the first number of the first message only: later ones are compared with a model that is ours alone."""
+    seen: list[Any] = []
+
+    def change(message: EstimatedCounts) -> Message:
+        seen.append(message)
+        return EstimatedCounts((value, *message.values[1:])) if len(seen) == 1 else message
+
+    return change
+
+
+@pytest.mark.parametrize(("victim", "sender", "orders"), [(0, "b", (3, 2)), (1, "a", (6,))])
+def test_estimates_are_bounded_by_the_disguise_of_the_copy_from_which_they_come(
+    victim: int, sender: str, orders: tuple[int, ...]
+) -> None:
+    """The peer estimates from our copy: one record adds at most `1/|2 theta - 1|` for each of our groups."""
+    theta = Fraction(9, 10)
+    case = replace(
+        CASE,
+        sizes={"alice": (2, 3, 2), "bob": (2, 3)},
+        codes=correlated((2, 3, 2, 2, 3, 2), 40, seed=3, flips=0.5),
+        groups={"alice": 2, "bob": 1},
+        terms=make_terms(method="randomized", theta=theta),
+    )
+    agreed = [result[0] for end in duel(*make_roles(case)) if (result := end.result)]
+    assert len(agreed) == 2
+    assert sorted(agreed[victim].own_design.orders, reverse=True) == list(orders)
+    limit = float(40 / (2 * theta - 1) ** len(orders))
+    within = against(sender, EstimatedCounts, first_count(limit * (1 - 1e-12)), case)[victim]
+    assert within.error is None or type(within.error) is DeviationError  # the models differ
+    beyond = against(sender, EstimatedCounts, first_count(limit * (1 + 1e-12)), case)[victim]
+    assert type(beyond.error) is PeerError
+    assert "estimated counts do not fit" in str(beyond.error)
