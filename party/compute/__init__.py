@@ -49,6 +49,6 @@ def make_compute(settings: ComputeSettings, key: AnyKeyHolder) -> Iterator[Compu
 
 def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:
     if settings.cluster is not None:
-        return Cluster(settings.cluster)
+        return Cluster.joined(settings.cluster)
     count = settings.workers or available_cpus()
-    return LocalPool(count) if count > 1 else nullcontext(InlineWorkers())
+    return LocalPool.started(count) if count > 1 else nullcontext(InlineWorkers())

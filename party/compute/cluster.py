@@ -37,24 +37,30 @@ _PROBLEMS = (OSError, TypeError, ValueError, RuntimeError)  # of Dask, where it 
 
 
 class Cluster:
-    """A cluster's workers, each of which has this version of cotally; a context, at whose end we leave it.
+    """A cluster's workers, made by `joined`; a context, at whose end we leave it."""
 
-    Args:
-        address: Of the scheduler, as `ComputeSettings` has it.
-
-    Raises:
-        WorkerError: Dask is not installed, the cluster cannot be reached, has no workers, or other versions.
-    """
-
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, client: Any) -> None:
         self._address = address
-        self._client = _connect(address)
+        self._client = client
+        self._executor: Executor = client.get_executor(pure=False)
+
+    @classmethod
+    def joined(cls, address: str) -> Self:
+        """Connect to a cluster whose workers have this version of cotally.
+
+        Args:
+            address: Of the scheduler, as `ComputeSettings` has it.
+
+        Raises:
+            WorkerError: Dask is not installed, the cluster cannot be reached, has no workers, or other versions.
+        """
+        cluster = cls(address, _connect(address))
         try:
-            self._check_workers()
+            cluster._check_workers()
         except BaseException:
-            self._leave()
+            cluster._leave()
             raise
-        self._executor: Executor = self._client.get_executor(pure=False)
+        return cluster
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
 from threading import Lock
 from types import TracebackType
@@ -30,20 +32,30 @@ _JOIN_SECONDS = 5.0
 
 
 class LocalPool:
-    """A few worker processes; a context, at whose end they end."""
+    """Worker processes, made by `started`; a context, at whose end they end."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, threads: ThreadPoolExecutor) -> None:
         self._lock = Lock()
         self._closed = False
         self._workers: list[_Worker] = []
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="worker")
+        self._threads = threads  # as many as workers
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
+
+    @classmethod
+    def started(cls, workers: int) -> Self:
+        """Start so many worker processes.
+
+        Raises:
+            WorkerError: One cannot be started.
+        """
+        pool = cls(ThreadPoolExecutor(workers, thread_name_prefix="worker"))
         try:
             for _ in range(workers):
-                self._idle.put(self._start())
+                pool._idle.put(pool._start())
         except BaseException:
-            self.close()
+            pool.close()
             raise
+        return pool
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +122,7 @@ class LocalPool:
         with self._lock:
             if self._closed:
                 raise WorkerError("the workers have been ended")
-            worker = _Worker()
+            worker = _Worker.started()
             self._workers.append(worker)
             return worker
 
@@ -122,17 +134,27 @@ class _WorkerDiedError(Exception):
 class _Worker:
     """One process and our end of its pipe. One thread at a time calls it."""
 
-    def __init__(self) -> None:
-        self._connection, theirs = _SPAWN.Pipe()
-        self._process = _SPAWN.Process(target=serve, args=(theirs,), daemon=True)
+    def __init__(self, process: SpawnProcess, connection: "Connection[Any, Any]") -> None:
+        self._process, self._connection = process, connection
+        self.pid = process.pid or 0
+
+    @classmethod
+    def started(cls) -> Self:
+        """Start a process.
+
+        Raises:
+            WorkerError: It cannot be started.
+        """
+        ours, theirs = _SPAWN.Pipe()
+        process = _SPAWN.Process(target=serve, args=(theirs,), daemon=True)
         try:
             with _interruptions_held_back():
-                self._process.start()
+                process.start()
         except OSError as error:
             raise WorkerError(f"a worker process cannot be started: {error.strerror}; use fewer workers") from None
         finally:
             theirs.close()
-        self.pid = self._process.pid or 0
+        return cls(process, ours)
 
     def call(self, function: Callable[[Any], Any], task: object) -> Any:
         """Have one task done.

@@ -31,11 +31,16 @@ def free_port() -> int:
 
 
 class PartyProcess:
-    """One party's process: a command of `cotally` in the party's folder. As a context manager it ends with it."""
+    """One party's process, made by `started`. As a context manager it ends with it."""
 
-    def __init__(self, party: str, folder: Path, *arguments: str) -> None:
-        self.party, self._log = party, folder / "log.txt"
-        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
+    def __init__(self, party: str, log: Path, process: subprocess.Popen[str]) -> None:
+        self.party, self._log, self._process = party, log, process
+        self._error = ""
+
+    @classmethod
+    def started(cls, party: str, folder: Path, *arguments: str) -> Self:
+        """Start a command of `cotally` in the party's folder."""
+        process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
             [sys.executable, "-P", "-m", "party.cli.leashed", *arguments],
             cwd=folder,
             stdin=subprocess.PIPE,
@@ -46,7 +51,7 @@ class PartyProcess:
             errors="replace",
             start_new_session=True,
         )
-        self._error = ""
+        return cls(party, folder / "log.txt", process)
 
     def __enter__(self) -> Self:
         return self
@@ -108,17 +113,16 @@ class PartyProcess:
 
 
 class Server(PartyProcess):
-    """A party that serves until it is stopped.
+    """A party that serves until it is stopped. Entering its context waits until it listens.
 
     Raises:
         PartyFailedError: It does not come to listen.
     """
 
-    def __init__(self, party: str, folder: Path, *arguments: str) -> None:
-        super().__init__(party, folder, *arguments)
+    def __init__(self, party: str, log: Path, process: subprocess.Popen[str]) -> None:
+        super().__init__(party, log, process)
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
 
     def _read(self) -> None:
         for line in self.lines():
@@ -127,6 +131,7 @@ class Server(PartyProcess):
         self._ready.set()  # it has ended: nobody need wait any longer
 
     def __enter__(self) -> Self:
+        self._reader.start()
         if not self._ready.wait(_START_SECONDS) or not self._reader.is_alive():
             self.stop()
             raise PartyFailedError(self.party, self.error, self.code)
@@ -145,7 +150,7 @@ def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, 
         PartyFailedError: It failed, or the server did.
     """
     server.clear_error()
-    with PartyProcess(party, folder, "train", *arguments) as process:
+    with PartyProcess.started(party, folder, "train", *arguments) as process:
         for line in process.lines():
             if isinstance(line, Progress):
                 on_progress(line)

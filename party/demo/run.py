@@ -105,7 +105,10 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
         notices = list(halves.notices)
         parties = {party: _load(staged, party, options, notices) for party in PARTIES}
         display.show(Progress("growing the plain tree", 0, 0))
-        demo = _Demo(options, halves, parties)
+        started = time.monotonic()
+        reference = make_reference(parties, options)
+        demo = _Demo(options, halves, reference, time.monotonic() - started)
+        demo.check_design(parties)
         write_run(staged / RUN, demo.report)
     display.finish()
     for line in (*_introduction(demo, halves), *notices):
@@ -130,14 +133,9 @@ def _load(root: Path, party: str, options: DemoOptions, notices: list[str]) -> L
 class _Demo:
     """A demo in the middle: the reference, and the rows so far."""
 
-    def __init__(self, options: DemoOptions, halves: Halves, parties: Mapping[str, Local]) -> None:
-        self.options, self._halves = options, halves
+    def __init__(self, options: DemoOptions, halves: Halves, reference: Reference, seconds: float) -> None:
+        self.options, self._halves, self.reference = options, halves, reference
         self._out = options.out
-        started = time.monotonic()
-        self.reference: Reference = make_reference(parties, options)
-        seconds = time.monotonic() - started
-        self._check_design(parties)
-        reference = self.reference
         self.report = RunReport(
             DataFacts(
                 halves.name,
@@ -151,7 +149,7 @@ class _Demo:
         )
         self.tree = reference.tree
 
-    def _check_design(self, parties: Mapping[str, Local]) -> None:
+    def check_design(self, parties: Mapping[str, Local]) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
         terms = Terms(
@@ -197,7 +195,7 @@ class _Demo:
         """Start the server, do every run, and write what came of it."""
         runs = planned(self.options, len(self._halves.ids))
         arguments = ("serve", "party.toml", "--model", MODEL, "--progress", "none")
-        with Server(BOB, self._out / BOB, *arguments) as server:
+        with Server.started(BOB, self._out / BOB, *arguments) as server:
             for number, run in enumerate(runs, 1):
                 row = self._run(run, server, display, f"run {number} of {len(runs)}, ")
                 display.finish()

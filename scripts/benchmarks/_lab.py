@@ -92,8 +92,10 @@ def measure_run(
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
             job = write_job(root / "alice", "run", method, omega, halves.class_name, options)
             outputs = ("--model", "model.json", "--report", "report.json", "--progress", "none")
-            server = Server("bob", root / "bob", "serve", "party.toml", "--model", "model.json", "--progress", "none")
-            with server, PartyProcess("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
+            server = Server.started(
+                "bob", root / "bob", "serve", "party.toml", "--model", "model.json", "--progress", "none"
+            )
+            with server, PartyProcess.started("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
                 peaks = _watch(alice, server)
                 if alice.code != 0:
                     raise SystemExit(f"the run failed: {alice.error} {server.error}")

@@ -66,7 +66,7 @@ def running(folder: Path) -> Iterator[Dask]:
     try:
         for _ in range(2):
             dask.add_worker()
-        with Cluster(dask.address) as ready:
+        with Cluster.joined(dask.address) as ready:
             wait_for(lambda: ready._threads() == 2)
         yield dask
     finally:
@@ -112,23 +112,23 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     assert found
     holder = found[1]
     counter = "bob" if holder == "alice" else "alice"
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         before = tables(ready)
     pair.edit(counter, "[data]", f'compute = "{dask.address}"\n[data]')
     pair.edit(counter, "[compute]\nworkers = 0", "")
     assert trained(pair, omega=2)[0] == here
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         assert tables(ready) == before  # not even to measure its speed
     pair.edit(holder, "[compute]", f'[compute]\non = "{dask.address}"')
     assert trained(pair, "--progress", "none", omega=2)[0] == here
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         assert tables(ready) > before
 
 
 def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:
     pages = [[0, 1]] * 6 + [[number] for number in range(6)]
     size = KEY.public_key.ciphertext_bytes
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         encryptor = ParallelEncryptor(HOLDER, ready)
         encrypted = [*encryptor.encrypt_pages(pages), *encryptor.encrypt_pages(pages)]
     values = [[from_bytes(page[i : i + size]) for i in range(0, len(page), size)] for page in encrypted]
@@ -144,7 +144,7 @@ def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask
             taken.append(number)
             yield 0.1 * (number % 3 == 0), number
 
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         results = ready.map(echo_after, tasks())
         assert next(results) == 0
         time.sleep(0.3)
@@ -157,7 +157,7 @@ def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask
 
 
 def test_an_error_of_a_task_keeps_its_kind_and_another_one_shows_no_argument(dask: Dask) -> None:
-    with Cluster(dask.address) as ready:
+    with Cluster.joined(dask.address) as ready:
         with pytest.raises(InputError, match="below the modulus"):
             list(ParallelEncryptor(HOLDER, ready).encrypt_pages([[int(KEY.public_key.n)]]))
         with pytest.raises(WorkerError, match="out of memory"):
@@ -170,7 +170,7 @@ def test_an_error_of_a_task_keeps_its_kind_and_another_one_shows_no_argument(das
 def test_workers_with_another_version_are_refused(dask: Dask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "version", own_version)
     with pytest.raises(WorkerError, match="must have cotally"):
-        Cluster(dask.address)
+        Cluster.joined(dask.address)
 
 
 def test_a_port_where_nobody_speaks_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +180,7 @@ def test_a_port_where_nobody_speaks_is_given_up(monkeypatch: pytest.MonkeyPatch)
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         with pytest.raises(WorkerError, match="no Dask scheduler"):
-            Cluster(f"dask://127.0.0.1:{silent.getsockname()[1]}")
+            Cluster.joined(f"dask://127.0.0.1:{silent.getsockname()[1]}")
 
 
 def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
@@ -188,7 +188,7 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
 ) -> None:
     monkeypatch.setattr(cluster, "NO_WORKERS_SECONDS", 1.0)
     monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.5)
-    with running(tmp_path) as dask, Cluster(dask.address) as ready:
+    with running(tmp_path) as dask, Cluster.joined(dask.address) as ready:
         threading.Timer(0.5, dask.workers[0].kill).start()
         assert list(ready.map(echo_after, [(0.4, number) for number in range(6)])) == list(range(6))
         wait_for(lambda: ready._threads() == 1)
@@ -196,7 +196,7 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
         with pytest.raises(WorkerError, match="no workers any more"):
             list(ready.map(pid_after, [2.0, 2.0]))
         with pytest.raises(WorkerError, match="has no workers"):
-            Cluster(dask.address)
+            Cluster.joined(dask.address)
         dask.add_worker()
         wait_for(lambda: ready._threads() == 1)
         threading.Timer(0.5, dask.scheduler.kill).start()

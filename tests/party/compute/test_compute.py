@@ -52,7 +52,7 @@ KEY = HOLDER.private_key
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[LocalPool]:
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         yield pool
 
 
@@ -130,7 +130,7 @@ def test_an_early_end_cancels_what_was_started(end: str) -> None:
 def test_a_worker_starts_with_nothing_of_the_party(pool: LocalPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "canary", b"state", raising=False)
     assert inherited("canary") == b"state"
-    with LocalPool(1) as fresh:
+    with LocalPool.started(1) as fresh:
         assert list(fresh.map(inherited, ["canary"])) == [None]
     assert list(pool.map(inherited, ["canary"])) == [None]
 
@@ -144,14 +144,14 @@ def test_workers_leave_an_interruption_to_the_party(pool: LocalPool) -> None:
 
 
 def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment() -> None:
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         for pid in pool.pids:
             os.kill(pid, signal.SIGINT)
         assert set(pool.map(pid_after, [0.2] * 4)) == set(pool.pids)
 
 
 def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one() -> None:
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         first = set(pool.map(pid_after, [0.2] * 4))
         assert first == set(pool.pids)
         threading.Timer(0.3, os.kill, (pool.pids[0], signal.SIGKILL)).start()
@@ -162,7 +162,7 @@ def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one() -> N
 
 
 def test_workers_that_were_killed_while_idle_are_replaced() -> None:
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         list(pool.map(pid_after, [0.1] * 4))
         for pid in pool.pids:
             os.kill(pid, signal.SIGKILL)
@@ -170,7 +170,7 @@ def test_workers_that_were_killed_while_idle_are_replaced() -> None:
 
 
 def test_a_task_that_takes_two_workers_with_it_ends_the_map_and_leaves_the_pool_ready() -> None:
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         with pytest.raises(WorkerError, match=r"two worker processes.*exit code 7.*--workers"):
             list(pool.map(os._exit, [7]))
         assert list(pool.map(neg, range(4))) == [-n for n in range(4)]
@@ -191,7 +191,7 @@ def test_an_error_of_a_task_is_raised_with_its_text_and_its_place(pool: LocalPoo
 
 def test_the_end_does_not_wait_for_long_work() -> None:
     started = time.monotonic()
-    with LocalPool(2) as pool:
+    with LocalPool.started(2) as pool:
         pids = pool.pids
         next(pool.map(pid_after, [0.0, 60.0, 60.0, 60.0]))
     assert time.monotonic() - started < 20
@@ -208,7 +208,7 @@ def test_no_worker_outlives_a_party_that_is_killed(tmp_path: Path) -> None:
             from tests.support.tasks import pid_after
 
             if __name__ == "__main__":
-                with LocalPool(3) as pool:
+                with LocalPool.started(3) as pool:
                     assert len(set(pool.map(pid_after, [0.3] * 6))) == 3
                     print(*pool.pids, flush=True)
                     list(pool.map(pid_after, [600.0, 600.0]))
@@ -407,14 +407,14 @@ def test_another_address_is_refused(address: str) -> None:
 def test_without_dask_a_cluster_is_refused_with_the_name_of_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(WorkerError, match=r"cotally\[cluster\]"):
-        Cluster("dask://127.0.0.1:8786")
+        Cluster.joined("dask://127.0.0.1:8786")
 
 
 def test_without_certificates_a_tls_cluster_is_refused() -> None:
     with pytest.raises(WorkerError, match=r"distributed\.comm\.tls"):
-        Cluster("dask+tls://127.0.0.1:8786")
+        Cluster.joined("dask+tls://127.0.0.1:8786")
 
 
 def test_a_scheduler_that_is_not_there_is_named() -> None:
     with pytest.raises(WorkerError, match=r"dask://127\.0\.0\.1:1.*refused"):
-        Cluster("dask://127.0.0.1:1")
+        Cluster.joined("dask://127.0.0.1:1")

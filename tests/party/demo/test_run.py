@@ -53,8 +53,9 @@ class Shown:
 class FakeServer:
     """Takes the place of Bob's process."""
 
-    def __init__(self, *arguments: object) -> None:
-        self.arguments = arguments
+    @classmethod
+    def started(cls, *_: object) -> Self:
+        return cls()
 
     def __enter__(self) -> Self:
         return self
@@ -254,7 +255,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
-    with PartyProcess(ALICE, tmp_path, "show", "absent.json") as process:
+    with PartyProcess.started(ALICE, tmp_path, "show", "absent.json") as process:
         lines = list(process.lines())
         assert process.wait() == 2
     assert lines == ["cotally: absent.json does not exist\n"]
@@ -267,14 +268,14 @@ def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
 def test_a_server_that_cannot_start_passes_on_its_error_and_code(tmp_path: Path) -> None:
     with (
         pytest.raises(PartyFailedError, match=r"bob: absent\.toml does not exist") as caught,
-        Server(BOB, tmp_path, "serve", "absent.toml"),
+        Server.started(BOB, tmp_path, "serve", "absent.toml"),
     ):
         pytest.fail("was let in")
     assert caught.value.code == 2
 
 
 def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
-    with Server(BOB, folders / BOB, "serve", "party.toml") as server:
+    with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
         assert server.code is None
         with pytest.raises(PartyFailedError, match=r"alice: absent\.toml does not exist") as caught:
             train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
@@ -283,7 +284,7 @@ def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
 
 
 def test_a_server_that_has_died_is_the_one_to_blame(folders: Path) -> None:
-    with Server(BOB, folders / BOB, "serve", "party.toml") as server:
+    with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
         server.stop()
         with pytest.raises(PartyFailedError, match="bob: ended without a word"):
             train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
@@ -297,7 +298,7 @@ LAUNCHER = """
 import sys, time
 from pathlib import Path
 from party.demo.processes import Server
-with Server("bob", Path(sys.argv[1]), "serve", "party.toml") as server:
+with Server.started("bob", Path(sys.argv[1]), "serve", "party.toml") as server:
     print(server._process.pid, flush=True)
     time.sleep(60)
 """
