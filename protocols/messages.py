@@ -93,7 +93,11 @@ class ClassCounts(Message):
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Message):
-    """The name of the first field on which the parties differ, or nothing."""
+    """The name of the first field on which the parties differ, or nothing.
+
+    Until the split is on record it depends on no record's values; then "class counts" may tell, of that split alone,
+    that its holder finds a class too small.
+    """
 
     field: str
 

@@ -183,21 +183,31 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
     if local.secrets.key.bits < terms.key_bits:
         return Objection("key_bits", f"our key is smaller than {terms.key_bits} bits")
-    return object_to_limits(local, terms)
+    return _object_to_sizes(local, terms)
 
 
-def object_to_limits(local: Local, terms: Terms) -> Objection | None:
-    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before a peer is."""
-    records = len(local.records)
-    reason = local.limits.refuse_test(held_out_records(records, terms.test))
+def _object_to_sizes(local: Local, terms: Terms) -> Objection | None:
+    """Return what our own limits say of the terms, whatever a record holds: a peer may try as many as it likes."""
+    reason = local.limits.refuse_test(held_out_records(len(local.records), terms.test))
     if reason is not None:
         return Objection("test", reason)
     if local.class_attribute is None:
         return None
     reason = local.limits.refuse_classes(local.class_attribute.size)
-    if reason is not None:
-        return Objection("class values", reason)
-    train, _ = split_records(terms.seed, records, terms.test)
+    return None if reason is None else Objection("class values", reason)
+
+
+def object_to_limits(local: Local, terms: Terms) -> Objection | None:
+    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before a peer is.
+
+    For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
+    for one split after the other learns the class of single records. `class_first` tells it, once the split is on
+    record.
+    """
+    objection = _object_to_sizes(local, terms)
+    if objection is not None or not local.holds_class:
+        return objection
+    train, _ = split_records(terms.seed, len(local.records), terms.test)
     reason = local.limits.refuse_counts(local.class_counts(train))
     return None if reason is None else Objection("class counts", reason)
 

@@ -1,9 +1,10 @@
 """The first step of a run: the class holder tells its training class counts (DESIGN 14, "Class first").
 
 They precede copies, gains and ciphertexts, so that a class that names people ends the run while nothing of the other
-side's has left. They are not part of the agreement: only when the split is on record may they leave, since the counts
-over many splits of the same records would give each record's class. What is counted later must add up to them: a
-holder that lies is found out, but for `randomized`, where nothing is counted exactly.
+side's has left. They are not part of the agreement: only when the split is on record may they leave, or a word on
+whether the holder itself finds one too small, since either, over many splits of the same records, would give each
+record's class. What is counted later must add up to them: a holder that lies is found out, but for `randomized`, where
+nothing is counted exactly.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[Class
         agreed: The schema says who holds the class.
         train: The training records.
 
-    Discloses: if we hold the class, its counts over the training records.
+    Discloses: if we hold the class, its counts over the training records, or only that we find one too small.
 
     Raises:
         DisagreementError: A class has too few records, for us or the peer: the same on both sides.
@@ -34,6 +35,7 @@ def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[Class
         DeviationError: Both hold the same class, and count it differently.
     """
     own = local.class_counts(train) if local.holds_class else None
+    yield from _settle(local, own)
     if own is None:
         counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train))
     elif len(agreed.schema.class_owners) == 1:
@@ -43,9 +45,17 @@ def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[Class
         counts = (yield from exchange(ClassCounts(own))).values
         if counts != own:
             raise DeviationError
-    reason = local.limits.refuse_counts(counts)
-    yield from settle(None if reason is None else Objection("class counts", reason))
+    yield from _settle(local, counts)
     return counts
+
+
+def _settle(local: Local, counts: ClassTally | None) -> Role[None]:
+    """Let each side refuse the counts that it knows.
+
+    Discloses: whether we do.
+    """
+    reason = None if counts is None else local.limits.refuse_counts(counts)
+    yield from settle(None if reason is None else Objection("class counts", reason))
 
 
 def _plausible(counts: Sequence[int], classes: int, records: int) -> ClassTally:

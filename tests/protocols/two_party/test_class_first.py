@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from protocols.errors import DeviationError, DisagreementError, PeerError
-from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, Verdict
+from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
 from protocols.role import Message
 from protocols.tables.table import Codes
-from protocols.two_party.agreement import object_to_limits
+from protocols.two_party.agreement import answer, object_to_limits, propose
 from protocols.two_party.inputs import Local
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.two_party.split import split_records
@@ -26,7 +26,7 @@ from tests.support.parties import NO_LIMITS, Case, make_local, make_roles, make_
 METHODS = ("hybrid", "smc", "randomized")
 RECORDS = 200
 HELD_OUT = RECORDS // 5
-BEFORE_COUNTS: set[type[Message]] = {Greeting, Verdict, Share}
+BEFORE_COUNTS: set[type[Message]] = {Greeting, Verdict, Share, TableCommitment}
 
 
 def with_class(classes: int, labels: Any, **terms: Any) -> Case:
@@ -54,9 +54,13 @@ def halves() -> Any:
     return np.arange(RECORDS) % 2
 
 
-def rare(train_records: int, method: str = "hybrid") -> Case:
+def agree_to_all(terms: Terms) -> None:
+    del terms
+
+
+def rare(train_records: int, method: str = "hybrid", seed: int = 1) -> Case:
     """Return a case whose second class has so many training records, and some held-out ones."""
-    case = with_class(2, np.zeros(RECORDS), method=method)
+    case = with_class(2, np.zeros(RECORDS), method=method, seed=seed)
     train, test = case_split(case)
     codes = case.codes.copy()
     codes[train[:train_records], -1] = 1
@@ -120,14 +124,16 @@ def test_none_or_enough_held_out_records_are_accepted(test: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "field"),
+    ("case", "field", "sent"),
     [
-        (rare(9), "class counts"),
-        (with_class(21, np.arange(RECORDS) % 21), "class values"),
-        (with_class(2, halves(), test=Fraction(1, RECORDS)), "test"),
+        (rare(9), "class counts", BEFORE_COUNTS),
+        (with_class(21, np.arange(RECORDS) % 21), "class values", {Greeting, Verdict}),
+        (with_class(2, halves(), test=Fraction(1, RECORDS)), "test", {Greeting, Verdict}),
     ],
 )
-def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_names_a_column(case: Case, field: str) -> None:
+def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_counts(
+    case: Case, field: str, sent: set[type[Message]]
+) -> None:
     bob = limited(case, "bob")
     objection = object_to_limits(bob, case.terms)
     assert objection is not None
@@ -136,8 +142,23 @@ def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_names_a_colum
     for end in ends:
         assert isinstance(end.error, DisagreementError)
         assert end.error.field == field
-        assert {type(message) for message in end.sent} == {Greeting, Verdict}
+        assert {type(message) for message in end.sent} == sent
     assert objection.reason in str(ends[1].error)
+
+
+@pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])
+def test_what_a_side_agrees_to_tells_of_no_split_whether_a_class_is_rare_in_it(opens: bool) -> None:
+    """A partner could try thousands of splits, take none, and solve what is refused for each record's class."""
+    for seed in range(5):
+        for train_records in (1, 5, 9, 30):
+            case = rare(train_records, seed=seed)
+            first, second = limited(case, "bob"), limited(case)
+            proposes, answers = (first, second) if opens else (second, first)
+            ends = duel(
+                propose(proposes, case.terms, agree_to_all, answers.party, b"1" * 32),
+                answer(answers, agree_to_all, proposes.party, b"2" * 32),
+            )
+            assert [end.error for end in ends] == [None, None]
 
 
 def test_limits_can_be_set() -> None:
