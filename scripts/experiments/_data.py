@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+from _adult import ORDER
 
 from party.data import ColumnTreatment
 from party.datasets import load
@@ -10,8 +11,9 @@ from party.datasets.tables import load_table
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 
-RECORDS = {"adult": 10_000, "mushroom": 8_124, "tic-tac-toe": 958, "breast-cancer": 699, "votes": 435}
-QUICK_RECORDS = {"adult": 400, "mushroom": 400, "tic-tac-toe": 958, "breast-cancer": 400, "votes": 435}
+BY_CODES = "adult by codes"
+RECORDS = {"adult": 10_000, BY_CODES: 10_000, "mushroom": 8_124, "tic-tac-toe": 958, "breast-cancer": 699, "votes": 435}
+QUICK_RECORDS = {"adult": 400, BY_CODES: 400, "mushroom": 400, "tic-tac-toe": 958, "breast-cancer": 400, "votes": 435}
 THETAS = ("0.1", "0.2", "0.3", "0.4", "0.45", "0.51", "0.55", "0.6", "0.7", "0.8", "0.9", "1.0")
 TEST = "1/5"
 
@@ -25,6 +27,26 @@ def binary_table(name: str, records: int, bins: str = "median-of-range") -> Tabl
     table = load_table(name, records, {column: ColumnTreatment(bins=bins) for column in numbers(name)})
     columns = [_two_valued(attribute, table.codes[:, i]) for i, attribute in enumerate(table.attributes)]
     return Table(tuple(attribute for attribute, _ in columns), np.column_stack([codes for _, codes in columns]))
+
+
+@cache
+def table_by_codes(records: int) -> Table:
+    """Return the first records of adult with every column split in the middle, for a program that sees only codes.
+
+    Texts are codes in the order in which `adult.names` lists them, split in the middle of their range (missing ones go
+    with the first half); numbers are split at the median of the records.
+    """
+    table = load_table("adult", records, {column: ColumnTreatment(bins="quantiles:2") for column in numbers("adult")})
+    columns = [_halved(attribute, table.codes[:, i]) for i, attribute in enumerate(table.attributes)]
+    return Table(tuple(attribute for attribute, _ in columns), np.column_stack([codes for _, codes in columns]))
+
+
+def _halved(attribute: Attribute, codes: np.ndarray) -> tuple[Attribute, np.ndarray]:
+    listed = ORDER.get(attribute.name)
+    if listed is None:
+        return attribute, codes
+    later = np.array([value in listed and 2 * listed.index(value) > len(listed) - 1 for value in attribute.values])
+    return Attribute(attribute.party, attribute.name, ("first half", "second half")), later[codes].astype(np.uint8)
 
 
 def _two_valued(attribute: Attribute, codes: np.ndarray) -> tuple[Attribute, np.ndarray]:

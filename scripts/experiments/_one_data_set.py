@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from _data import TEST, binary_table
+from _data import BY_CODES, TEST, binary_table, table_by_codes
 from _figure import Labels, Measured, generator_of
 
 from protocols.simulation.survey import (
@@ -27,8 +27,9 @@ SPLIT_SEED = 2003
 
 @cache
 def split_of(name: str, records: int) -> HeldOut:
-    chance = generator_of(SPLIT_SEED, {"data": name, "records": records}, 0)
-    return hold_out(binary_table(name, records), Fraction(TEST), chance)
+    chance = generator_of(SPLIT_SEED, {"data": "adult" if name == BY_CODES else name, "records": records}, 0)
+    table = table_by_codes(records) if name == BY_CODES else binary_table(name, records)
+    return hold_out(table, Fraction(TEST), chance)
 
 
 def measure_tree(cell: Labels, generator: np.random.Generator) -> Measured:

@@ -20,7 +20,7 @@ from protocols.privacy.chernoff import sample_size
 from protocols.privacy.events import told_chance
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw
-from protocols.randomized_response.related_question import disguise
+from protocols.randomized_response.related_question import MultiGroupDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, UNRELATED, missed, run
@@ -55,6 +55,16 @@ def test_keyed_coins_respond_as_declared() -> None:
 def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: Design, shift: Fraction) -> None:
     wrong = replace(design, theta=design.theta + shift)
     assert not run(design, wrong.randomize).passed
+
+
+BY_CONTRAST = MultiGroupDesign.of_contrast((2, 4, 5), ((0, 1), (2,)), Fraction(9, 20))
+
+
+def test_a_design_by_contrast_is_held_against_the_chance_of_each_group() -> None:
+    """The chances of the truth are 7/40 and 3/25; theta itself in every group is what two parties once sampled."""
+    assert run(BY_CONTRAST).passed
+    for wrong in (replace(BY_CONTRAST, by_contrast=False), replace(BY_CONTRAST, theta=Fraction(9, 20) + CENT)):
+        assert not run(BY_CONTRAST, wrong.randomize).passed
 
 
 @pytest.mark.parametrize("theta", ["1", "0", "1/200", "199/200"])
