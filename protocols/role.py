@@ -8,6 +8,7 @@ specification of what any transport must do: deliver messages in order, both way
 from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any, Final, Generic, TypeVar
 
 from protocols.errors import PeerError
@@ -38,14 +39,24 @@ class Receive:
     """Ask the driver for the peer's next message."""
 
 
+class Phase(Enum):
+    """What a role may be busy with; the words for it are the display's."""
+
+    COPIES = auto()
+    COINS = auto()
+    COLUMNS = auto()
+    COUNTS = auto()
+    TREE = auto()
+
+
 @dataclass(frozen=True)
 class Progress:
-    """Tell the driver how far the present phase is: `done` of `total` units of work, and what it is busy with."""
+    """Tell the driver how far the present phase is: `done` of `total` units of work, and how far a `part` of it is."""
 
-    phase: str
+    phase: Phase
     done: float
     total: float
-    detail: str = ""
+    part: "Progress | None" = None
 
 
 RECEIVE: Final = Receive()
@@ -72,8 +83,8 @@ def exchange(message: M) -> Role[M]:
     return (yield from receive(type(message)))
 
 
-def as_detail(role: Role[T], outer: Progress) -> Role[T]:
-    """Run a role as a part of a longer phase: its own progress becomes the detail of `outer`."""
+def as_part(role: Role[T], outer: Progress) -> Role[T]:
+    """Run a role as a part of a longer phase: its own progress becomes the part of `outer`."""
     answer: Message | None = None
     while True:
         try:
@@ -82,8 +93,7 @@ def as_detail(role: Role[T], outer: Progress) -> Role[T]:
             result: T = stop.value
             return result
         if isinstance(effect, Progress):
-            share = round(100 * effect.done / effect.total) if effect.total else 100
-            effect = replace(outer, detail=f"{effect.phase} {share} %")
+            effect = replace(outer, part=effect)
         answer = yield effect
 
 

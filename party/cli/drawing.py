@@ -7,12 +7,10 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from party.show.progress import Clock, make_progress
+from party.show.progress import Clock, Work, make_progress, working
 from party.survey import SurveyDesign
 from protocols.randomized_response.design import Draw
-from protocols.role import Progress
 
-PHASE = "drawing coins"
 _SILENT = 1.0
 
 
@@ -27,7 +25,7 @@ def shown_drawing(design: SurveyDesign, clock: Clock = time.monotonic) -> Iterat
             drawn = draw(purpose, bound)
             done += 1
             if clock() - began >= _SILENT:
-                display.show(Progress(PHASE, done, design.draws))
+                display.show(working(Work.DRAWING, done, design.draws))
             return drawn
 
         return watched

@@ -22,6 +22,7 @@ from party.cli.help import HelpFormatter
 from party.cli.incident import DEBUG, incident
 from party.errors import exit_code
 from party.names import printable
+from party.show import progress, screen
 from party.show.screen import say
 from protocols.errors import CotallyError
 
@@ -30,6 +31,7 @@ COMMANDS = (
     "privacy", "audit", "size", "disguise", "estimate", "mine",
 )  # fmt: skip
 
+_PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
 
 
@@ -102,7 +104,7 @@ def _system_fault(error: OSError) -> tuple[str, int]:
     if error.filename is not None:
         return f"{os.fsdecode(error.filename)} cannot be used: {reason}", _BAD_INPUT
     raised_in = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
-    if raised_in.parent == Path(__file__).parent:  # commands print, and leave all other output to modules that name it
+    if raised_in in _PRINTS or raised_in.parent == Path(__file__).parent:  # all other output names its file
         return f"standard output cannot be written: {reason}", _BAD_INPUT
     return incident(error), _FAULT
 

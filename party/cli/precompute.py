@@ -21,17 +21,15 @@ from party.keys.keystore import load_private_key, load_secret
 from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_local
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.progress import PROGRESS_STYLES, Display, make_progress
+from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import InputError
-from protocols.role import Progress
 from protocols.work import PageEncryptor
 
 SUMMARY = "make random factors while the machine is idle"
 
-_PHASE = "making factors"
 _MEBIBYTE = 1 << 20
 
 
@@ -103,7 +101,7 @@ def _make(
         store.append(page)
         done += BLOCK_FACTORS
         taken = time.monotonic() - began
-        progress.show(Progress(_PHASE, taken, seconds) if seconds else Progress(_PHASE, done, float(wanted)))
+        progress.show(working(Work.FACTORS, *((taken, seconds) if seconds else (done, float(wanted)))))
         if seconds and taken >= seconds:
             return
 

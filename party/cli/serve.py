@@ -72,7 +72,7 @@ def _serve_one(
     server: NodeServer, local: Local, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
 ) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
-        report = run_session(local, config, held, channel, None, progress.show, partial(announce, local))
+        report = run_session(local, config, held, channel, None, progress.follow, partial(announce, local))
     write_results(arguments if arguments.overwrite else _beside_earlier(arguments, report), report)
 
 

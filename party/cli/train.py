@@ -20,13 +20,12 @@ from party.node.inputs import load_local, with_workers
 from party.node.policy import check_job
 from party.node.session import OnAgreed, Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_job, read_party_config
-from party.show.progress import PROGRESS_STYLES, Display, duration, make_progress
+from party.show.progress import PROGRESS_STYLES, WORDS, Display, Work, make_progress, waiting, working
 from party.show.screen import say, say_all
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
 from protocols.randomized_response.precision import records_to_tell, tells
-from protocols.role import Progress
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.inputs import Local
 
@@ -61,11 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
         check_job(local, config, terms, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             on_agreed = announcer(arguments, ready, settings, progress)
-            patience = duration(config.node.patience)
-            progress.show(Progress(f"waiting for {peer.name} at {address}, up to {patience}", 0, 0))
+            progress.show(waiting(peer.name, address, config.node.patience))
             waits = Waits(config.node.patience, config.node.silence)
             with connect(identity, peer, address, waits=waits) as channel:
-                report = run_session(ready, config, held, channel, terms, progress.show, on_agreed)
+                report = run_session(ready, config, held, channel, terms, progress.follow, on_agreed)
     write_results(arguments, report)
     return 0
 
@@ -125,7 +123,7 @@ def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSett
     speed = None
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
-        progress.show(Progress("measuring this machine", 0, 0))
+        progress.show(working(Work.MEASURING))
         speed = calibrate(local.secrets.key, local.compute.encryption, settings.workers or available_cpus())
 
     def on_agreed(agreed: Agreed) -> None:
@@ -212,5 +210,5 @@ def train_report(report: Report) -> TrainReport:
         bytes_received=traffic.bytes_received,
         round_trips=traffic.round_trips,
         exact_counts_disclosed=outcome.exact_counts_disclosed,
-        phases=dict(report.phases),
+        phases={WORDS[phase]: seconds for phase, seconds in report.phases.items()},
     )

@@ -11,10 +11,9 @@ from types import TracebackType
 from typing import Self
 
 from party.demo.errors import PartyFailedError
-from party.show.progress import parse_line
-from protocols.role import Progress
+from party.show.progress import Step, parse_line
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[Step], None]
 
 _ERROR = "cotally: "
 _READY = " listens on "
@@ -96,14 +95,14 @@ class PartyProcess:
         """Wait for the end and return the exit code."""
         return self._process.wait()
 
-    def lines(self) -> Iterator[str | Progress]:
+    def lines(self) -> Iterator[str | Step]:
         """Yield what the process tells: progress, and other lines, which go to its log too."""
         assert self._process.stderr is not None  # noqa: S101  # it was asked for
         with self._log.open("a", encoding="utf-8") as log, self._process.stderr as stream:
             for line in stream:
-                progress = parse_line(line)
-                if progress is not None:
-                    yield progress
+                step = parse_line(line)
+                if step is not None:
+                    yield step
                     continue
                 log.write(line)
                 log.flush()
@@ -152,7 +151,7 @@ def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, 
     server.clear_error()
     with PartyProcess.started(party, folder, "train", *arguments) as process:
         for line in process.lines():
-            if isinstance(line, Progress):
+            if isinstance(line, Step):
                 on_progress(line)
         code = process.wait()
     if code == 0:

@@ -41,11 +41,11 @@ from party.node.inputs import load_local
 from party.node.policy import check_disguise
 from party.settings.party import ALL, read_job, read_party_config
 from party.show.layout import USUAL_WIDTH, cut_lines
+from party.show.progress import Step, Work, working
 from party.show.tree import tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
 from protocols.messages import Terms
-from protocols.role import Progress
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import Local
 
@@ -62,7 +62,7 @@ Say = Callable[[str], None]
 class Display(Protocol):
     """Shows progress."""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, step: Step) -> None:
         """Show how far a phase is."""
 
     def finish(self) -> None:
@@ -96,15 +96,15 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
         DemoError: A party failed, or a result is not what it must be.
     """
     check_out(options.out)
-    display.show(Progress("reading the data", 0, 0))
+    display.show(working(Work.READING))
     halves = _halves(options)
     port = free_port()
     with fresh_folder(options.out) as staged:
-        display.show(Progress("making both parties' keys", 0, 0))
+        display.show(working(Work.KEYS))
         write_parties(staged, halves, options, port)
         notices = list(halves.notices)
         parties = {party: _load(staged, party, options, notices) for party in PARTIES}
-        display.show(Progress("growing the plain tree", 0, 0))
+        display.show(working(Work.PLAIN_TREE))
         started = time.monotonic()
         reference = make_reference(parties, options)
         demo = _Demo(options, halves, reference, time.monotonic() - started)
@@ -219,8 +219,8 @@ class _Demo:
         (bob / MODEL).unlink(missing_ok=True)
         label = place + run.name.replace("hybrid-", "hybrid ω=")
 
-        def show(progress: Progress) -> None:
-            display.show(replace(progress, phase=f"{label}: {progress.phase}"))
+        def show(step: Step) -> None:
+            display.show(replace(step, text=f"{label}: {step.text}"))
 
         outputs = ("--model", model, "--report", report, "--progress", "json")
         train(alice, ALICE, ("party.toml", job, *outputs), server, show)

@@ -12,7 +12,7 @@ from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
 from protocols.messages import Terms
-from protocols.role import Progress
+from protocols.role import Phase, Progress
 from protocols.two_party.agreement import Agreed, answer, propose
 from protocols.two_party.inputs import Local
 from protocols.two_party.training import Outcome, run
@@ -29,7 +29,7 @@ class Report:
     outcome: Outcome
     traffic: Traffic
     seconds: float
-    phases: Mapping[str, float]
+    phases: Mapping[Phase, float]
     factors: str = ""  # what became of factors made ahead
 
 
@@ -39,7 +39,7 @@ class _PhaseClock:
     def __init__(self, on_progress: OnProgress | None) -> None:
         self._on_progress = on_progress
         self._last = self.started = time.monotonic()
-        self.phases: dict[str, float] = {}
+        self.phases: dict[Phase, float] = {}
 
     def show(self, progress: Progress) -> None:
         """Count the time since the last sign of life to the phase that now reports."""

@@ -1,4 +1,4 @@
-"""How far a run is: phases with a time estimate.
+"""How far a run is: phases in words, with a time estimate.
 
 A terminal gets one line that is redrawn, a file plain lines now and then, a program JSON lines `{"phase", "done",
 "total"}`. All of it goes to the standard error, so that results can be piped.
@@ -8,12 +8,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
 from types import TracebackType
 from typing import Self, TextIO
 
 from party.show.screen import columns
-from protocols.role import Progress
+from protocols.role import Phase, Progress
 
 PROGRESS_STYLES = ("auto", "json", "none")
 CLEAR = "\r\x1b[K"
@@ -25,20 +27,70 @@ _LEAST_TIME = 1.0
 Clock = Callable[[], float]
 
 
+class Work(Enum):
+    """What a command may be busy with beside the phases of roles."""
+
+    MEASURING = auto()
+    FACTORS = auto()
+    DRAWING = auto()
+    READING = auto()
+    KEYS = auto()
+    PLAIN_TREE = auto()
+
+
+WORDS: Mapping[Phase | Work, str] = {
+    Phase.COPIES: "exchanging disguised copies",
+    Phase.COINS: "encrypting coins",
+    Phase.COLUMNS: "encrypting columns",
+    Phase.COUNTS: "counting under encryption",
+    Phase.TREE: "growing the tree",
+    Work.MEASURING: "measuring this machine",
+    Work.FACTORS: "making factors",
+    Work.DRAWING: "drawing coins",
+    Work.READING: "reading the data",
+    Work.KEYS: "making both parties' keys",
+    Work.PLAIN_TREE: "growing the plain tree",
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far something is, in words: `done` of `total` units of work, a total of 0 where nobody knows."""
+
+    text: str
+    done: float = 0
+    total: float = 0
+
+
+def step(progress: Progress) -> Step:
+    """Return a role's progress in words."""
+    return Step(WORDS[progress.phase], progress.done, progress.total)
+
+
+def working(work: Work, done: float = 0, total: float = 0) -> Step:
+    """Return a command's own progress in words."""
+    return Step(WORDS[work], done, total)
+
+
+def waiting(peer: str, address: str, patience: float) -> Step:
+    """Say whom a party calls, and for how many seconds at most."""
+    return Step(f"waiting for {peer} at {address}, up to {duration(patience)}")
+
+
 class Estimate:
     """Estimates the time left in the present phase from the time it has taken so far."""
 
     def __init__(self) -> None:
         self._phase, self._began = "", 0.0
 
-    def describe(self, progress: Progress, now: float) -> str:
+    def describe(self, step: Step, now: float) -> str:
         """Return phase, share and time left as text."""
-        if progress.phase != self._phase:
-            self._phase, self._began = progress.phase, now
-        if progress.total <= 0:
-            return progress.phase
-        share = min(max(progress.done / progress.total, 0.0), 1.0)
-        text = f"{progress.phase} {share:.0%}"
+        if step.text != self._phase:
+            self._phase, self._began = step.text, now
+        if step.total <= 0:
+            return step.text
+        share = min(max(step.done / step.total, 0.0), 1.0)
+        text = f"{step.text} {share:.0%}"
         taken = now - self._began
         if taken < _LEAST_TIME or share in (0.0, 1.0):
             return text
@@ -66,8 +118,12 @@ class Display:
         self._stream, self._clock = stream, clock
         self._phase, self._shown_at = "", 0.0
 
-    def show(self, progress: Progress) -> None:
+    def show(self, step: Step) -> None:
         """Take note of how far the run is."""
+
+    def follow(self, progress: Progress) -> None:
+        """Take note of how far a role is."""
+        self.show(step(progress))
 
     def finish(self) -> None:
         """Leave the stream so that ordinary lines can follow; more progress may follow too."""
@@ -87,13 +143,13 @@ class Display:
         else:
             self.abandon()
 
-    def _due(self, progress: Progress, every: float, *, at_end: bool) -> bool:
+    def _due(self, step: Step, every: float, *, at_end: bool) -> bool:
         """Tell whether to show this one: a phase's first, its last if `at_end`, and one in `every` seconds."""
         now = self._clock()
-        ends = at_end and progress.done >= progress.total > 0
-        if progress.phase == self._phase and not ends and now - self._shown_at < every:
+        ends = at_end and step.done >= step.total > 0
+        if step.text == self._phase and not ends and now - self._shown_at < every:
             return False
-        self._phase, self._shown_at = progress.phase, now
+        self._phase, self._shown_at = step.text, now
         return True
 
 
@@ -104,10 +160,10 @@ class TerminalDisplay(Display):
         super().__init__(stream, clock)
         self._estimate, self._columns, self._drawn = Estimate(), columns, False
 
-    def show(self, progress: Progress) -> None:
+    def show(self, step: Step) -> None:
         """Redraw the line."""
-        text = self._estimate.describe(progress, self._clock())
-        if self._due(progress, _REDRAW_EVERY, at_end=True):
+        text = self._estimate.describe(step, self._clock())
+        if self._due(step, _REDRAW_EVERY, at_end=True):
             self._stream.write(CLEAR + text[: self._columns - 1])
             self._stream.flush()
             self._drawn = True
@@ -134,20 +190,20 @@ class LineDisplay(Display):
         super().__init__(stream, clock)
         self._estimate = Estimate()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, step: Step) -> None:
         """Write a line where one is due."""
-        text = self._estimate.describe(progress, self._clock())
-        if self._due(progress, _LINE_EVERY, at_end=False):
+        text = self._estimate.describe(step, self._clock())
+        if self._due(step, _LINE_EVERY, at_end=False):
             print(text, file=self._stream, flush=True)
 
 
 class JsonDisplay(Display):
     """JSON lines for a program that reads along."""
 
-    def show(self, progress: Progress) -> None:
+    def show(self, step: Step) -> None:
         """Write a line where one is due."""
-        if self._due(progress, _REDRAW_EVERY, at_end=True):
-            content = {"phase": progress.phase, "done": progress.done, "total": progress.total}
+        if self._due(step, _REDRAW_EVERY, at_end=True):
+            content = {"phase": step.text, "done": step.done, "total": step.total}
             print(json.dumps(content), file=self._stream, flush=True)
 
 
@@ -163,10 +219,10 @@ def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.
     return LineDisplay(stream, clock)
 
 
-def parse_line(line: str) -> Progress | None:
+def parse_line(line: str) -> Step | None:
     """Read one of the JSON lines, or return None: it is something else."""
     try:
         content = json.loads(line)
-        return Progress(str(content["phase"]), float(content["done"]), float(content["total"]))
+        return Step(str(content["phase"]), float(content["done"]), float(content["total"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None

@@ -25,13 +25,11 @@ from protocols.counting.replies import Replying, Telling, page_length
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
-from protocols.role import Progress, Role, Send, receive
+from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.work import PageEncryptor
-
-_PHASE = "encrypting columns"
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ class DotProductKeyHolder(Generic[Values]):
         for page in self._encryption.encrypt_pages(self._pages(planes, codes)):
             yield Send(CiphertextPage(page))
             done += len(page) // self._telling.key.public.ciphertext_bytes
-            yield Progress(_PHASE, done, total)
+            yield Progress(Phase.COLUMNS, done, total)
 
     def _pages(self, planes: Sequence[Plane], codes: Codes) -> Iterator[list[int]]:
         """Yield the plaintexts of all planes, a page at a time; no page holds two planes."""
@@ -235,7 +233,7 @@ class DotProductEvaluator(Generic[Values]):
                     raise PeerError("the peer sent more or fewer ciphertexts than there are records")
                 pages.append(page)
                 done += len(page)
-                yield Progress(_PHASE, number * records + done, len(planes) * records)
+                yield Progress(Phase.COLUMNS, number * records + done, len(planes) * records)
             received[plane] = self._cipher.join(pages)
         return received
 

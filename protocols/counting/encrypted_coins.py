@@ -27,11 +27,10 @@ from protocols.counts import Answer, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.role import Progress, Role, Send, receive
+from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.work import PageEncryptor, Workers
 
 MAX_CIPHERTEXTS_A_RECORD = 255
-_PHASE = "encrypting coins"
 
 
 def ciphertexts_a_record(design: MultiGroupDesign) -> int:
@@ -72,7 +71,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         for page in self._encryption.encrypt_pages(self._pages()):
             yield Send(CiphertextPage(page))
             done += len(page) // self._telling.key.public.ciphertext_bytes
-            yield Progress(_PHASE, done, total)
+            yield Progress(Phase.COINS, done, total)
 
     def _pages(self) -> Iterator[list[int]]:
         """Yield `[coins of the record = t]` for all records and `t = 1, 2, ...`, a page at a time."""
@@ -127,7 +126,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
                 raise PeerError("the peer sent more or fewer encrypted coins than records need")
             self._test.take(page, self._train.take(page, 0))
             done += len(page)
-            yield Progress(_PHASE, done, expected)
+            yield Progress(Phase.COINS, done, expected)
         self._train.finish()
         self._test.finish()
 
@@ -137,7 +136,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         cells: list[Values] = []
         for counted in self._workers.map(count_nodes, bundles(map(self._task, queries))):
             cells += counted
-            yield Progress("counting under encryption", len(cells), len(queries))
+            yield Progress(Phase.COUNTS, len(cells), len(queries))
         return (yield from self._replying.answers(queries, [Reply(self._cipher.join(cells), slots=1)]))
 
     def _task(self, query: Query) -> NodeTask[Values]:

@@ -23,7 +23,7 @@ from protocols.errors import InputError, PeerError
 from protocols.learning.impurity import TIE, gains, projected_gains
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.messages import EstimatedGains
-from protocols.role import Progress, Role, as_detail, exchange
+from protocols.role import Phase, Progress, Role, as_part, exchange
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 
@@ -89,10 +89,10 @@ class HybridId3:
         every = tuple(range(len(self._schema.attributes)))
         level = self._without_leaves([_Open(ROOT, self._class_counts, every)])
         while level:
-            progress = Progress("growing the tree", self._records_settled(level), self._records)
+            progress = Progress(Phase.TREE, self._records_settled(level), self._records)
             yield progress
-            level = yield from as_detail(self._grow(level), progress)
-        yield Progress("growing the tree", self._records, self._records)
+            level = yield from as_part(self._grow(level), progress)
+        yield Progress(Phase.TREE, self._records, self._records)
         return Result(assembled(self._schema, self._nodes.items()), self._computations)
 
     def _grow(self, level: Sequence[_Open]) -> Role[list[_Open]]:

@@ -36,7 +36,7 @@ from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.moments import largest_factor
 from protocols.randomized_response.related_question import Coins, MultiGroupDesign, disguise
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Progress, Role, Send, exchange, receive
+from protocols.role import Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import Agreed, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
@@ -137,7 +137,7 @@ class _Run:
             page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
             answer = yield from exchange(DisguisedPage(page.tobytes()))
             received.append(_read_page(answer.codes, len(page), peer_design))
-            yield Progress("exchanging disguised copies", start + len(page), len(copy))
+            yield Progress(Phase.COPIES, start + len(page), len(copy))
         theirs = np.concatenate(received)
         yield from settle(self._judge(self._copy_digest(theirs)))
         return make_view(agreed.schema, self._local.party, codes, theirs, peer_design)

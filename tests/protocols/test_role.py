@@ -9,11 +9,12 @@ from protocols.messages import ModelDigest, Verdict
 from protocols.role import (
     RECEIVE,
     Message,
+    Phase,
     Progress,
     Role,
     Send,
     Transcript,
-    as_detail,
+    as_part,
     exchange,
     receive,
     run_alone,
@@ -77,9 +78,9 @@ def test_a_message_of_another_kind_is_the_peers_fault_and_named_by_kind_alone() 
 
 def test_progress_needs_no_answer_and_reaches_nobody() -> None:
     def busy() -> Role[str]:
-        assert (yield Progress("counting", 1, 2)) is None
+        assert (yield Progress(Phase.COUNTS, 1, 2)) is None
         yield Send(Verdict("a"))
-        assert (yield Progress("counting", 2, 2)) is None
+        assert (yield Progress(Phase.COUNTS, 2, 2)) is None
         return (yield from receive(Verdict)).field
 
     assert run_pair(busy(), busy()) == ("a", "a")
@@ -95,7 +96,7 @@ def test_a_send_is_answered_with_nothing() -> None:
 
 def test_a_role_alone_runs_through_its_progress() -> None:
     def busy() -> Role[int]:
-        yield Progress("counting", 1, 1)
+        yield Progress(Phase.COUNTS, 1, 1)
         return 7
 
     assert run_alone(busy()) == 7
@@ -107,17 +108,17 @@ def test_a_role_alone_may_neither_send_nor_wait(role: Role[object]) -> None:
         run_alone(role)
 
 
-def test_the_progress_of_a_part_becomes_a_detail_and_all_else_passes() -> None:
+def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
     def part() -> Role[str]:
-        yield Progress("encrypting", 1, 4)
-        yield Progress("encrypting", 0, 0)
+        yield Progress(Phase.COINS, 1, 4)
+        yield Progress(Phase.COINS, 0, 0)
         yield Send(Verdict("out"))
         return (yield from receive(Verdict)).field
 
-    outer = Progress("growing the tree", 3, 10)
-    role = as_detail(part(), outer)
-    assert next(role) == Progress("growing the tree", 3, 10, "encrypting 25 %")
-    assert role.send(None) == Progress("growing the tree", 3, 10, "encrypting 100 %")
+    outer = Progress(Phase.TREE, 3, 10)
+    role = as_part(part(), outer)
+    assert next(role) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 1, 4))
+    assert role.send(None) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 0, 0))
     assert role.send(None) == Send(Verdict("out"))
     assert role.send(None) == RECEIVE
     with pytest.raises(StopIteration) as stop:

@@ -1,11 +1,14 @@
 """Rules that the whole core keeps: doctests run, roles say what they disclose, errors say whose fault it was."""
 
+import ast
 import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -111,6 +114,37 @@ def test_a_message_shows_its_kind_only_and_says_what_it_is(kind: type[Message]) 
     assert repr(kind(*("canary" for _ in fields(kind)))) == f"<{kind.__name__}>"
     assert kind.__doc__
     assert not kind.__doc__.startswith(f"{kind.__name__}(")
+
+
+SENTENCE = re.compile(r"\S\s.*[.!?](\s|$)")
+
+
+def prose(source: str) -> list[str]:
+    """Return the texts that end a sentence, but for docstrings and what is raised."""
+    tree = ast.parse(source)
+    allowed = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr | ast.Raise)
+        for part in ast.walk(node)
+        if isinstance(node, ast.Raise) or isinstance(node.value, ast.Constant)
+    }
+    texts = [(id(node), node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return [text for own, text in texts if isinstance(text, str) and own not in allowed and SENTENCE.search(text)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_core_writes_for_nobody(name: str) -> None:
+    path = Path(load(name).__file__ or "")
+    assert prose(path.read_text()) == []
+    classes = [kind for _, kind in inspect.getmembers(load(name), inspect.isclass) if kind.__module__ == name]
+    shown = {"lines", "to_json", "to_text", "__str__", "__format__"}
+    assert not any(shown & set(vars(kind)) for kind in classes)
+
+
+def test_prose_is_found_where_it_stands() -> None:
+    assert prose('"""A module. So."""\nraise E("This is it.")\nA = "no end"\nB = "One."') == []
+    assert prose('A = f"It is {n} of them."\ndef f():\n    print("Done so. Next")') == [" of them.", "Done so. Next"]
 
 
 def test_errors_say_whose_fault_it_was() -> None:

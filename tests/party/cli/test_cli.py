@@ -14,10 +14,9 @@ from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_private_key, load_secret
 from party.models.tree_file import from_json, to_json
 from party.settings.party import read_party_config
-from party.show.progress import make_progress
+from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError
-from protocols.role import Progress
 from tests.support.models import small_model
 from tests.support.processes import Ended
 from tests.support.processes import cotally as run_command
@@ -314,7 +313,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
 
     def fail(error: BaseException) -> int:
         with make_progress("auto") as display:
-            display.show(Progress("encrypting", 1, 4))
+            display.show(Step("encrypting", 1, 4))
             raise error
 
     monkeypatch.setenv("TERM", "xterm")

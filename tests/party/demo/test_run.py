@@ -25,9 +25,9 @@ from party.demo.run_file import TrainReport
 from party.models.tree_file import read_model, to_json, write_model
 from party.node.inputs import load_local
 from party.settings.party import ALL, read_job, read_party_config
+from party.show.progress import Step
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.role import Progress
 from tests.party.demo.test_data import BITS, options
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
@@ -40,8 +40,8 @@ class Shown:
     lines: list[str] = field(default_factory=list)
     phases: list[str] = field(default_factory=list)
 
-    def show(self, progress: Progress) -> None:
-        self.phases.append(progress.phase)
+    def show(self, step: Step) -> None:
+        self.phases.append(step.text)
 
     def finish(self) -> None:
         pass
@@ -93,7 +93,7 @@ def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> No
         (folder / report).write_text(json.dumps(asdict(told)))
         assert config == "party.toml"
         assert callable(on_progress)
-        on_progress(Progress("counting", 1, 2))
+        on_progress(Step("counting", 1, 2))
 
     monkeypatch.setattr(demo, "Server", FakeServer)
     monkeypatch.setattr(demo, "train", fake_train)

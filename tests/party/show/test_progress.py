@@ -7,16 +7,19 @@ from hypothesis import strategies as st
 
 from party.show.progress import (
     CLEAR,
+    WORDS,
     Display,
     Estimate,
     JsonDisplay,
     LineDisplay,
+    Step,
     TerminalDisplay,
+    Work,
     duration,
     make_progress,
     parse_line,
 )
-from protocols.role import Progress
+from protocols.role import Phase
 
 
 class Clock:
@@ -36,7 +39,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def play(display: Display, clock: Clock, steps: list[tuple[float, Progress]]) -> None:
+def play(display: Display, clock: Clock, steps: list[tuple[float, Step]]) -> None:
     for now, progress in steps:
         clock.now = now
         display.show(progress)
@@ -44,18 +47,23 @@ def play(display: Display, clock: Clock, steps: list[tuple[float, Progress]]) ->
 
 def test_the_time_left_follows_from_the_time_taken_in_this_phase() -> None:
     estimate = Estimate()
-    assert estimate.describe(Progress("a", 0, 10), 100.0) == "a 0%"
-    assert estimate.describe(Progress("a", 2, 10), 100.5) == "a 20%"
-    assert estimate.describe(Progress("a", 2.5, 10), 110.0) == "a 25%, about 30 s left"
-    assert estimate.describe(Progress("a", 10, 10), 150.0) == "a 100%"
-    assert estimate.describe(Progress("b", 0, 4), 150.0) == "b 0%"
-    assert estimate.describe(Progress("b", 1, 4), 160.0) == "b 25%, about 30 s left"
+    assert estimate.describe(Step("a", 0, 10), 100.0) == "a 0%"
+    assert estimate.describe(Step("a", 2, 10), 100.5) == "a 20%"
+    assert estimate.describe(Step("a", 2.5, 10), 110.0) == "a 25%, about 30 s left"
+    assert estimate.describe(Step("a", 10, 10), 150.0) == "a 100%"
+    assert estimate.describe(Step("b", 0, 4), 150.0) == "b 0%"
+    assert estimate.describe(Step("b", 1, 4), 160.0) == "b 25%, about 30 s left"
+
+
+def test_every_phase_has_words_of_its_own() -> None:
+    assert set(WORDS) == {*Phase, *Work}
+    assert len(set(WORDS.values())) == len(WORDS)
 
 
 def test_a_phase_without_a_total_or_with_an_odd_one_is_shown_all_the_same() -> None:
-    assert Estimate().describe(Progress("waiting", 0, 0), 0) == "waiting"
-    assert Estimate().describe(Progress("a", 7, 5), 0) == "a 100%"
-    assert Estimate().describe(Progress("a", -7, 5), 0) == "a 0%"
+    assert Estimate().describe(Step("waiting", 0, 0), 0) == "waiting"
+    assert Estimate().describe(Step("a", 7, 5), 0) == "a 100%"
+    assert Estimate().describe(Step("a", -7, 5), 0) == "a 0%"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +78,7 @@ def test_a_terminal_gets_one_line_that_is_redrawn_but_not_too_often() -> None:
     stream, clock = Terminal(), Clock()
     display = TerminalDisplay(stream, clock, columns=80)
     steps = [(0.0, 0.0), (0.05, 1.0), (0.2, 2.0), (0.21, 4.0)]
-    play(display, clock, [(now, Progress("a", done, 4)) for now, done in steps])
+    play(display, clock, [(now, Step("a", done, 4)) for now, done in steps])
     assert stream.getvalue().split(CLEAR)[1:] == ["a 0%", "a 50%", "a 100%"]
     assert "\n" not in stream.getvalue()
     display.finish()
@@ -82,31 +90,31 @@ def test_a_terminal_gets_one_line_that_is_redrawn_but_not_too_often() -> None:
 
 def test_a_line_is_cut_at_the_width_of_the_terminal() -> None:
     stream = Terminal()
-    TerminalDisplay(stream, Clock(), columns=5).show(Progress("encrypting", 0, 0))
+    TerminalDisplay(stream, Clock(), columns=5).show(Step("encrypting", 0, 0))
     assert stream.getvalue() == CLEAR + "encr"
 
 
 def test_the_estimate_is_right_even_where_redraws_are_left_out() -> None:
     stream, clock = Terminal(), Clock()
     display = TerminalDisplay(stream, clock, columns=80)
-    play(display, clock, [(0, Progress("x", 1, 1)), (0.01, Progress("a", 0, 8)), (2.01, Progress("a", 4, 8))])
+    play(display, clock, [(0, Step("x", 1, 1)), (0.01, Step("a", 0, 8)), (2.01, Step("a", 4, 8))])
     assert stream.getvalue().endswith("a 50%, about 2 s left")
 
 
 def test_a_file_gets_a_line_a_phase_and_one_every_ten_seconds() -> None:
     stream, clock = io.StringIO(), Clock()
     steps = [(0, "a", 0), (5, "a", 1), (11, "a", 2), (12, "a", 4), (13, "b", 0)]
-    play(LineDisplay(stream, clock), clock, [(now, Progress(phase, done, 4)) for now, phase, done in steps])
+    play(LineDisplay(stream, clock), clock, [(now, Step(phase, done, 4)) for now, phase, done in steps])
     assert stream.getvalue().splitlines() == ["a 0%", "a 50%, about 11 s left", "b 0%"]
 
 
 def test_a_program_gets_json_lines_that_it_can_read() -> None:
     stream, clock = io.StringIO(), Clock()
     steps = [(0, 0.0), (0.01, 1.0), (0.02, 4.0), (0.5, 4.0)]
-    play(JsonDisplay(stream, clock), clock, [(now, Progress("a", done, 4)) for now, done in steps])
+    play(JsonDisplay(stream, clock), clock, [(now, Step("a", done, 4)) for now, done in steps])
     lines = stream.getvalue().splitlines()
     assert json.loads(lines[0]) == {"phase": "a", "done": 0.0, "total": 4}
-    assert [parse_line(line) for line in lines] == [Progress("a", done, 4) for done in (0, 4, 4)]
+    assert [parse_line(line) for line in lines] == [Step("a", done, 4) for done in (0, 4, 4)]
 
 
 @given(st.text() | st.sampled_from(['{"phase": "a"}', "[1]", "3", '{"phase": 1, "done": "x", "total": 2}', "[" * 9999]))
@@ -126,6 +134,6 @@ def test_the_display_fits_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_progress_means_none() -> None:
     stream = Terminal()
     display = make_progress("none", stream)
-    display.show(Progress("a", 1, 2))
+    display.show(Step("a", 1, 2))
     display.finish()
     assert not stream.getvalue()

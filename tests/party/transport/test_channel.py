@@ -16,7 +16,7 @@ from party.transport.timer import Waits
 from party.wire.codec import decode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest, Verdict
-from protocols.role import Message, Progress, Role, Send, exchange, receive
+from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
 from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")
@@ -159,14 +159,14 @@ def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
 
 def test_progress_reaches_the_callback_and_nobody_else() -> None:
     def works() -> Role[str]:
-        yield Progress("encrypt", 1, 2)
-        yield Progress("encrypt", 2, 2)
+        yield Progress(Phase.COINS, 1, 2)
+        yield Progress(Phase.COINS, 2, 2)
         return "done"
 
     seen: list[Progress] = []
     assert play(works(), memory_channels()[0], seen.append) == "done"
     assert play(works(), memory_channels()[0]) == "done"
-    assert seen == [Progress("encrypt", 1, 2), Progress("encrypt", 2, 2)]
+    assert seen == [Progress(Phase.COINS, 1, 2), Progress(Phase.COINS, 2, 2)]
 
 
 @pytest.mark.parametrize(
