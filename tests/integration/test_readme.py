@@ -13,13 +13,16 @@ from pathlib import Path
 import pytest
 
 from party.demo.processes import free_port
-from tests.support.processes import cotally, write_table
+from tests.support.processes import write_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
+SURVEYS = (ROOT / "party" / "survey" / "README.md").read_text()
+FORMATS = (ROOT / "party" / "FORMATS.md").read_text()
+PAGES = sorted(path for path in ROOT.rglob("*.md") if not {".venv", "demo-run"} & set(path.relative_to(ROOT).parts))
 BLOCKS = [
     re.sub(r"^    ", "", block, flags=re.MULTILINE).strip()
-    for block in re.findall(r"(?:^    .*\n(?:^\n(?=    ))?)+", README, re.MULTILINE)
+    for block in re.findall(r"(?:^    .*\n(?:^\n(?=    ))?)+", README + SURVEYS, re.MULTILINE)
 ]
 RECORDS = 240
 
@@ -120,7 +123,7 @@ def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]
     assert set(model) == {"format", "class", "attributes", "tree"}
     assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values"}
     for key in (*model, *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
-        assert f'"{key}"' in README
+        assert f'"{key}"' in FORMATS
 
 
 def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
@@ -132,8 +135,8 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
     bayes = json.loads((tmp_path / "bayes.json").read_text())
     assert bayes["format"] == "cotally-bayes/1"
     for key in (*bayes, *bayes["attributes"][0], bayes["format"]):
-        assert f'"{key}"' in README
-    (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+        assert f'"{key}"' in FORMATS or f"`{key}`" in FORMATS
+    (snippet,) = re.findall(r"```python\n(.*?)```", SURVEYS, re.DOTALL)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-c", snippet], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
@@ -154,16 +157,23 @@ def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: 
     assert content["format"] == "cotally-run/1"
     keys = (*content, *content["data"], *content["parameters"], *content["rows"][0], *content["rows"][0]["tree"])
     for key in keys:
-        assert f'"{key}"' in README
+        assert f'"{key}"' in FORMATS
     assert {"figure.png", "figure.svg"} <= {path.name for path in (tmp_path / "run").iterdir()}
 
 
-def test_every_command_and_every_file_that_the_readme_names_exists() -> None:
-    told = cotally("--help").out
-    for name in re.findall(r"`cotally (\w+)", README):
-        assert name in told
-    for path in re.findall(r"(?:scripts|party|protocols|tests|proto)/[\w./-]+\w", README):
-        assert (ROOT / path).exists(), path
+def test_the_readme_is_one_page() -> None:
+    assert len(README.splitlines()) <= 120
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_command_every_file_and_every_link_that_a_page_names_exists(page: Path) -> None:
+    text = page.read_text()
+    for name in re.findall(r"`cotally (\w+)", text):
+        assert (ROOT / "party" / "cli" / f"{name}.py").exists(), name
+    for path in re.findall(r"(?<![\w./-])(?:scripts|party|protocols|tests|proto)/[\w./-]+\w", text):
+        assert (ROOT / path).exists() or "NAME" in path, path
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert (page.parent / link).exists(), link
 
 
 def test_the_picture_of_the_readme_is_in_the_repository() -> None:
