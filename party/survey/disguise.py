@@ -19,8 +19,7 @@ from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_se
 from party.settings.survey import SurveyDesign
 from party.survey.table import Source, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.design import Draw
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.design import Draw, Kind
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.table import Codes
 
@@ -91,7 +90,7 @@ def disguise_table(
         write_coin_secret(path, CoinSecret(name, key, fields))
     else:
         check_same(path, known, fields)
-    responses = _responses(design, codes, answers, watch(keyed_draw(key, name, ids)))
+    responses = design.design.randomize(codes, watch(keyed_draw(key, name, ids)), answers)
     return _as_text(design, responses, ids, frame)
 
 
@@ -111,7 +110,7 @@ def _ids(frame: Frame, design: SurveyDesign) -> list[str]:
 
 def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
     """Return the personal answers in the order of the true records; plain columns are 0."""
-    if not isinstance(design.design, UnrelatedQuestionDesign):
+    if design.design.kind is not Kind.UNRELATED:
         raise ConfigError(f"{design.path}: kind: the related question has no personal answers")
     row_of = {record: row for row, record in enumerate(_ids(frame, design))}
     if row_of.keys() != set(ids):
@@ -134,23 +133,13 @@ def _release(
     """
     order = sorted(range(len(ids)), key=ids.__getitem__)
     records = [canonical(ids[row].encode(), codes[row].tobytes()) for row in order]
-    chances = design.design.personal if isinstance(design.design, UnrelatedQuestionDesign) else ()
     told = None if answers is None else keyed_digest(key, b"answers", *(answers[row].tobytes() for row in order)).hex()
     return {
         "columns": [[name, list(values)] for name, values in zip(design.names, design.values, strict=True)],
-        "kind": design.kind,
-        "theta": str(design.design.theta),
-        "groups": [list(group) for group in design.design.groups],
-        "personal": [list(map(str, column)) for column in chances],
+        **design.design.declaration(),
         "records": keyed_digest(key, b"contents", *records).hex(),
         "answers": told,
     }
-
-
-def _responses(design: SurveyDesign, codes: Codes, answers: Codes | None, draw: Draw) -> Codes:
-    if answers is None or not isinstance(design.design, UnrelatedQuestionDesign):
-        return design.design.randomize(codes, draw)
-    return design.design.answer(codes, answers, design.design.truths(draw))
 
 
 def _as_text(design: SurveyDesign, responses: Codes, ids: Sequence[str], frame: Frame) -> Disguised:

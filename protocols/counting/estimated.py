@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.expanded import Index, cell_count, expand
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows, guess_weights
 from protocols.counting.view import View
 from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.tables.expression import Expression
 
 _BLOCK = 1 << 20
@@ -45,7 +44,7 @@ class Estimator(GuessingEstimator):
         self._view, self._design = view, view.design
         groups = [[view.peer_columns[column] for column in group] for group in view.design.groups]
         super().__init__(view.schema, view.codes, groups)
-        self._weights = [_coin_weights(view.design, k) for k in range(len(groups))]
+        self._weights = [guess_weights(view.design, k) for k in range(len(groups))]
 
     def _values(self, rows: Rows, column: int) -> Index:
         """Return a column's true values under the guesses, or its values as sent where its group is not guessed."""
@@ -121,7 +120,7 @@ class Estimator(GuessingEstimator):
             )
         weights = np.ones(1)
         for k in range(len(touched)):
-            weights = np.outer(weights, _coin_weights(design, k)).ravel()
+            weights = np.outer(weights, guess_weights(design, k)).ravel()
         step = max(1, _BLOCK // len(weights))
         factors = [np.zeros(0)]
         for start in range(0, len(self._codes), step):
@@ -138,8 +137,3 @@ class Estimator(GuessingEstimator):
         """Return the standard error of `correct`: the root of `sum f_i^2 - sum f_i` (DESIGN 5.2)."""
         factors = self.correct_factors(model)
         return sqrt(max(0.0, float(self._repeats @ (factors**2 - factors))))
-
-
-def _coin_weights(design: MultiGroupDesign, group: int) -> Floats:
-    """Return `w(s)` of every coin of a group."""
-    return np.array([float(weight) for weight in design.coin_weights(group)])

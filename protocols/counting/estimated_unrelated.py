@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 
 from protocols.counting.expanded import Index
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows, guess_weights
 from protocols.counts import Classifier
 from protocols.errors import InputError
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
@@ -36,8 +36,7 @@ class UnrelatedEstimator(GuessingEstimator):
     def __init__(self, schema: Schema, codes: Codes, design: UnrelatedQuestionDesign) -> None:
         super().__init__(schema, codes, design.groups)
         self._chances = [np.array([float(chance) for chance in chances]) for chances in design.personal]
-        self._theta = float(design.theta)
-        self._weights = np.array([float(1 / design.theta), float((design.theta - 1) / design.theta)])
+        self._weights = guess_weights(design, 0)
 
     def _is_personal(self, rows: Rows, column: int) -> Index | None:
         """Return of each row whether it stands for a personal record; None where the column's group is not guessed."""

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from protocols.counting.expanded import Index, merge_equal
 from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Predictor, Query
 from protocols.errors import InputError
+from protocols.randomized_response.design import Design
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -265,6 +266,11 @@ class GuessingEstimator(ABC):
                     above[depth:] = [(node, term.column, branches)]
                 rows, node = branches.get(term.value, NOTHING), node & term
             yield rows
+
+
+def guess_weights(design: Design, group: int) -> Floats:
+    """Return the weights of the guesses of a group's coin as floats."""
+    return np.array([float(weight) for weight in design.guess_weights(group)])
 
 
 def _join(nodes: Sequence[Rows]) -> tuple[Rows, Index]:

@@ -11,7 +11,6 @@ from math import fsum, log2
 
 from protocols.privacy.entry import Entry, check_group
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
 
 
 def entropy(chances: Iterable[Fraction]) -> float:
@@ -23,26 +22,14 @@ def entropy(chances: Iterable[Fraction]) -> float:
     return fsum(float(p) * (log2(p.denominator) - log2(p.numerator)) for p in chances if p)
 
 
-def coin_chances(design: Design, group: int) -> tuple[Fraction, ...]:
-    """Return the chances of a group's coin: the truth first; each lie of the related question, else "not the truth".
-
-    Raises:
-        InputError: There is no such group.
-    """
-    check_group(design, group)
-    if isinstance(design, MultiGroupDesign):
-        order = design.orders[group]
-        return (design.truth(group), *[design.lie(group)] * (order - 1)) if order > 1 else (Fraction(1),)
-    return design.truth(group), 1 - design.truth(group)
-
-
 def group_coin_entropy(design: Design, group: int) -> float:
     """Return the bits of one group's coin.
 
     Raises:
         InputError: There is no such group.
     """
-    return entropy(coin_chances(design, group))
+    check_group(design, group)
+    return entropy(design.coin_chances(group))
 
 
 def record_coin_entropy(design: Design) -> float:

@@ -12,8 +12,7 @@ from fractions import Fraction
 from math import fsum, inf, log, log1p
 
 from protocols.privacy.entry import check_column, check_group
-from protocols.randomized_response.design import Design
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.design import Design, Kind
 
 
 def attribute_loss(design: Design, column: int) -> float:
@@ -49,7 +48,7 @@ def known_answers_loss(design: Design, group: int) -> float | None:
         InputError: There is no such group.
     """
     check_group(design, group)
-    if not isinstance(design, UnrelatedQuestionDesign):
+    if design.kind is not Kind.UNRELATED:
         return None
     return inf if any(design.sizes[column] > 1 for column in design.groups[group]) else 0.0
 

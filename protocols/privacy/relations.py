@@ -12,11 +12,9 @@ disclosed in full: `theta = 1`, and the related question with two offsets and `t
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import gcd
 
 from protocols.privacy.entry import column_transition
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
 
 
 @dataclass(frozen=True)
@@ -50,14 +48,12 @@ def _given_away(design: Design, column: int) -> bool:
 
 def relations(design: Design) -> tuple[Relation, ...]:
     """Return every pair of columns of one group whose relation is disclosed, but not the columns themselves."""
-    if not isinstance(design, MultiGroupDesign):
-        return ()
     disclosed = disclosed_columns(design)
     found = []
     for group in design.groups:
         for first, second in combinations(sorted(set(group) - set(disclosed)), 2):
-            one, other = design.sizes[first], design.sizes[second]
-            modulus = gcd(one, other)
+            modulus = design.disclosed_modulus(first, second)
             if modulus > 1:
+                one, other = design.sizes[first], design.sizes[second]
                 found.append(Relation(first, second, modulus, one // modulus, other // modulus))
     return tuple(found)

@@ -121,8 +121,18 @@ class Design(ABC):
             raise InputError("the table holds a code outside the design's domains")
 
     @abstractmethod
-    def randomize(self, codes: Codes, draw: Draw) -> Codes:
-        """Return the disguised records."""
+    def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
+        """Return the disguised records.
+
+        Args:
+            codes: True records.
+            draw: Chance.
+            personal: The respondents' personal answers, by the same columns, where the question asks for them; drawn
+                if not given. Plain columns are not read.
+
+        Raises:
+            InputError: Personal answers are given to a question that asks for none.
+        """
 
     @abstractmethod
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
@@ -131,6 +141,27 @@ class Design(ABC):
         Cells are counted in row-major order, the last of `columns` fastest. What the response says on these columns
         depends on the truth on these columns only.
         """
+
+    @abstractmethod
+    def coin_chances(self, group: int) -> tuple[Fraction, ...]:
+        """Return the chances of a group's coin, the truth first."""
+
+    @abstractmethod
+    def guess_weights(self, group: int) -> tuple[Fraction, ...]:
+        """Return the weight of each guess of a group's coin, the truth first; they add up to 1 (DESIGN 5.1)."""
+
+    @abstractmethod
+    def disclosed_modulus(self, first: int, second: int) -> int:
+        """Return the `m` for which every response tells how two columns of a group differ modulo `m`; 1 is nothing."""
+
+    def declaration(self) -> dict[str, object]:
+        """Return what decides how records are disguised, as JSON takes it."""
+        return {
+            "kind": self.kind.value,
+            "theta": str(self.theta),
+            "groups": [list(group) for group in self.groups],
+            "personal": [],
+        }
 
     @abstractmethod
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:

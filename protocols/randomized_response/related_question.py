@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import lcm, prod
+from math import gcd, lcm, prod
 from typing import ClassVar
 
 import numpy as np
@@ -118,23 +118,32 @@ class MultiGroupDesign(Design):
         """Range of the uniform integer that decides a coin (see `offsets_from_uniform`)."""
         return self.truth(group).denominator * max(self.orders[group] - 1, 1)
 
-    def randomize(self, codes: Codes, draw: Draw) -> Codes:
-        """Return the disguised records."""
+    def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
+        """Return the disguised records; nothing personal is asked for."""
+        if personal is not None:
+            raise InputError("the related question has no personal answers")
         return disguise(codes, self.coins(draw), self)
 
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
         """Return the chances of an offset, gathered over the offsets that turn the truth into the response."""
         every = cells([self.sizes[column] for column in columns])
-        chances = [self.truth(group), *[self.lie(group)] * (self.orders[group] - 1)]
-        if self.orders[group] == 1:
-            chances = [Fraction(1)]
         index = {cell: position for position, cell in enumerate(every)}
         rows = [[Fraction(0)] * len(every) for _ in every]
         for truth, cell in enumerate(every):
-            for offset, share in enumerate(chances):
+            for offset, share in enumerate(self.coin_chances(group)):
                 moved = ((v + offset) % self.sizes[column] for v, column in zip(cell, columns, strict=True))
                 rows[index[tuple(moved)]][truth] += share
         return tuple(map(tuple, rows))
+
+    def coin_chances(self, group: int) -> tuple[Fraction, ...]:
+        """Return the chance of each offset."""
+        if self.orders[group] == 1:
+            return (Fraction(1),)
+        return (self.truth(group), *[self.lie(group)] * (self.orders[group] - 1))
+
+    def disclosed_modulus(self, first: int, second: int) -> int:
+        """Return `gcd(d, d')` for two columns of one group, which one offset moves; two coins tell nothing."""
+        return gcd(self.sizes[first], self.sizes[second]) if self.group_of(first) == self.group_of(second) else 1
 
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
         """Return `[x* satisfies e]/(t - q) - h q/(t - q)`, `h` the offsets for which `x* - s` satisfies it.
@@ -195,7 +204,7 @@ class MultiGroupDesign(Design):
         indices: NDArray[np.intp] = np.ravel_multi_index(tuple(coins.T.astype(np.intp)), self.orders)
         return indices
 
-    def coin_weights(self, group: int) -> tuple[Fraction, ...]:
+    def guess_weights(self, group: int) -> tuple[Fraction, ...]:
         """Weight of each guess of one group's coin (DESIGN 5.1): `w(0) = (1-q)/(t-q)`, `w(s) = -q/(t-q)`.
 
         The weighted guesses of a record add up to its truth in expectation, whatever its coin was.
@@ -205,7 +214,7 @@ class MultiGroupDesign(Design):
 
     def pattern_weights(self) -> tuple[Fraction, ...]:
         """Weight of each guess of all coins of a record, in the order of the patterns: the product over the groups."""
-        every = product(*(self.coin_weights(k) for k in range(len(self.groups))))
+        every = product(*(self.guess_weights(k) for k in range(len(self.groups))))
         return tuple(prod(weights, start=Fraction(1)) for weights in every)
 
 

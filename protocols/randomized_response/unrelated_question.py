@@ -101,9 +101,10 @@ class UnrelatedQuestionDesign(Design):
                 result[:, column] = np.where(told, codes[:, column], personal[:, column])
         return result
 
-    def randomize(self, codes: Codes, draw: Draw) -> Codes:
-        """Return the responses, personal records drawn too."""
-        return self.answer(codes, self.draw_personal(draw), self.truths(draw))
+    def randomize(self, codes: Codes, draw: Draw, personal: Codes | None = None) -> Codes:
+        """Return the responses; personal records are drawn too where none are given."""
+        told = self.draw_personal(draw) if personal is None else personal
+        return self.answer(codes, told, self.truths(draw))
 
     def transition(self, group: int, columns: Sequence[int]) -> Matrix:
         """Return `theta [r = x] + (1 - theta) P(Y = r)`."""
@@ -115,6 +116,24 @@ class UnrelatedQuestionDesign(Design):
             tuple(self.theta * (row == truth) + lie * chance for truth in range(len(every)))
             for row, chance in enumerate(chances)
         )
+
+    def coin_chances(self, group: int) -> tuple[Fraction, ...]:
+        """Return `theta` and `1 - theta`: whether the group tells the truth."""
+        return self.truth(group), 1 - self.truth(group)
+
+    def guess_weights(self, group: int) -> tuple[Fraction, ...]:
+        """Return `1/theta` for a response taken at its word, `-(1 - theta)/theta` for one that is taken as personal."""
+        del group
+        return 1 / self.theta, (self.theta - 1) / self.theta
+
+    def disclosed_modulus(self, first: int, second: int) -> int:
+        """Return 1: with theta below 1 any two truths can give the response of one personal record."""
+        del first, second
+        return 1
+
+    def declaration(self) -> dict[str, object]:
+        """Return the chances of the personal record too."""
+        return {**super().declaration(), "personal": [list(map(str, chances)) for chances in self.personal]}
 
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
         """Return `([x* satisfies e] - (1 - theta) P(Y_e)) / theta`."""

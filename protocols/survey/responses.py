@@ -1,10 +1,10 @@
 """A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,12 +76,9 @@ class Survey:
         Raises:
             InputError: The design is of a kind that is not mined.
         """
-        if isinstance(self.design, MultiGroupDesign):
-            columns = tuple(range(len(self.design.sizes)))
-            return Estimator(View(self.schema, SOURCE, self.codes, self.design, columns))
-        if isinstance(self.design, UnrelatedQuestionDesign):
-            return UnrelatedEstimator(self.schema, self.codes, self.design)
-        raise InputError(f"a {type(self.design).__name__} cannot be mined")
+        if type(self.design) not in _ESTIMATORS:
+            raise InputError(f"a {type(self.design).__name__} cannot be mined")
+        return _ESTIMATORS[type(self.design)](self.schema, self.codes, self.design)
 
     def answered(self, columns: Iterable[int]) -> "Survey":
         """Return the records that have an answer in all of these columns.
@@ -119,17 +116,21 @@ class Survey:
         `N` floats are rounded by at most `N` times half of `epsilon` times the sum of their sizes.
         """
         touched = [k for k, group in enumerate(self.design.groups) if columns.intersection(group)]
-        summands = [_summands(self.design, group) for group in touched]
+        summands = [self.design.guess_weights(group) for group in touched]
         steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
         size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
         return float(np.finfo(np.float64).eps) * steps * size
 
 
-def _summands(design: Design, group: int) -> tuple[Fraction, ...]:
-    """Return what a group's factor is made of: a weight for each guess of its coin, or its response and the other."""
-    if isinstance(design, MultiGroupDesign):
-        return design.coin_weights(group)
-    return 1 / design.theta, (design.theta - 1) / design.theta
+def _related_estimator(schema: Schema, codes: Codes, design: MultiGroupDesign) -> Estimator:
+    return Estimator(View(schema, SOURCE, codes, design, tuple(range(len(design.sizes)))))
+
+
+_ESTIMATORS: dict[type[Design], Callable[[Schema, Codes, Any], SurveyEstimator]] = {
+    MultiGroupDesign: _related_estimator,
+    UnrelatedQuestionDesign: UnrelatedEstimator,
+}
+"""What estimates the counts of each design that is mined."""
 
 
 def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:

@@ -8,7 +8,6 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.entropy import (
-    coin_chances,
     entropy,
     entropy_before,
     entropy_left,
@@ -44,7 +43,7 @@ def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: MultiG
     """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
     for k, group in enumerate(design.groups):
         matrix = joint_transition(design, group)
-        assert sum(coin_chances(design, k)) == 1
+        assert sum(design.coin_chances(k)) == 1
         for truth in range(len(cells([design.sizes[column] for column in group]))):
             assert entropy(row[truth] for row in matrix) == pytest.approx(group_coin_entropy(design, k), abs=1e-12)
 
@@ -56,13 +55,13 @@ def test_a_record_holds_the_bits_of_its_groups_however_many_attributes() -> None
 
 
 def test_a_coin_of_several_lies_has_its_truth_and_each_of_them() -> None:
-    assert coin_chances(related([2, 4], [[0, 1]], "2/5"), 0) == shares("2/5 1/5 1/5 1/5")
-    assert coin_chances(DESIGNS["one value"], 0) == shares("9/20 11/20")
-    assert coin_chances(related([1, 2], [[0], [1]], "9/20"), 0) == shares("1")
+    assert related([2, 4], [[0, 1]], "2/5").coin_chances(0) == shares("2/5 1/5 1/5 1/5")
+    assert DESIGNS["one value"].coin_chances(0) == shares("9/20 11/20")
+    assert related([1, 2], [[0], [1]], "9/20").coin_chances(0) == shares("1")
 
 
 def test_the_coin_of_an_unrelated_question_is_truth_or_not() -> None:
-    assert coin_chances(DESIGNS["unrelated, mixed"], 1) == shares("9/10 1/10")
+    assert DESIGNS["unrelated, mixed"].coin_chances(1) == shares("9/10 1/10")
     assert group_coin_entropy(DESIGNS["Greenberg"], 0) == 1
 
 

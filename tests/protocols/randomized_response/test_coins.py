@@ -148,11 +148,12 @@ def test_neighbouring_records_have_unrelated_coins() -> None:
 def sampling_path() -> list[tuple[str, ast.AST]]:
     """Return the syntax of everything that a coin passes through."""
     root = Path(protocols.__file__).parent
+    names = ("coins", "design", "related_question", "unrelated_question")
     trees = {
         path: ast.parse((root / path).read_text("utf-8"))
         for path in (
             "randomness.py",
-            *(f"randomized_response/{name}.py" for name in ("coins", "design", "multi_group", "unrelated_question")),
+            *(f"randomized_response/{name}.py" for name in names),
         )
     }
     return list(trees.items())
@@ -176,12 +177,13 @@ def test_nothing_is_divided_but_fractions() -> None:
     ]
     divide = [(path, f.name) for path, f in functions if any(isinstance(node, ast.Div) for node in ast.walk(f))]
     assert divide == [
-        ("randomized_response/multi_group.py", "truth"),
-        ("randomized_response/multi_group.py", "lie"),
-        ("randomized_response/multi_group.py", "factors"),
-        ("randomized_response/multi_group.py", "moments"),
-        ("randomized_response/multi_group.py", "likelihood_ratio"),
-        ("randomized_response/multi_group.py", "coin_weights"),
+        ("randomized_response/related_question.py", "truth"),
+        ("randomized_response/related_question.py", "lie"),
+        ("randomized_response/related_question.py", "factors"),
+        ("randomized_response/related_question.py", "moments"),
+        ("randomized_response/related_question.py", "likelihood_ratio"),
+        ("randomized_response/related_question.py", "guess_weights"),
+        ("randomized_response/unrelated_question.py", "guess_weights"),
         ("randomized_response/unrelated_question.py", "factors"),
         ("randomized_response/unrelated_question.py", "moments"),
         ("randomized_response/unrelated_question.py", "likelihood_ratio"),
