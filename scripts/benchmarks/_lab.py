@@ -10,9 +10,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from party.demo.data import PARTIES, Halves
 from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
-from party.demo.run_file import read_train_report
+from party.demo.run_file import TrainReport, read_train_report
 
 OPTIONS = DemoOptions(
     data="tic-tac-toe",
@@ -44,6 +44,23 @@ class Line:
 
     delay: float = 0.0
     rate: float = 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of two processes: the trainer's report, and the most memory that either process has had."""
+
+    report: TrainReport
+    peak_memory_bytes: int
+
+    @property
+    def megabytes(self) -> float:
+        """What crossed the line, both ways."""
+        return (self.report.bytes_sent + self.report.bytes_received) / 1e6
+
+    @property
+    def memory_mib(self) -> float:
+        return self.peak_memory_bytes / 2**20
 
 
 def machine() -> dict[str, object]:
@@ -78,10 +95,9 @@ def measure_run(
     omega: int,
     line: Line | None = None,
     prepare: Callable[[Path], None] | None = None,
-    **changes: object,
-) -> dict[str, object]:
-    """Let two processes make one run, and return its report with the peak memory of the two."""
-    options = replace(OPTIONS, **changes)
+    options: DemoOptions = OPTIONS,
+) -> Run:
+    """Let two processes make one run."""
     with tempfile.TemporaryDirectory() as folder:
         root, port = Path(folder), free_port()
         write_parties(root, halves, options, port)
@@ -99,8 +115,7 @@ def measure_run(
                 peaks = _watch(alice, server)
                 if alice.code != 0:
                     raise SystemExit(f"the run failed: {alice.error} {server.error}")
-        report = asdict(read_train_report(root / "alice" / "report.json"))
-        return {**report, "peak_memory_bytes": max(peaks.values())}
+        return Run(read_train_report(root / "alice" / "report.json"), max(peaks.values()))
 
 
 def use_short_exponents(root: Path) -> None:
@@ -153,7 +168,7 @@ def _peak_memory(pid: int) -> int:
 
 
 @contextmanager
-def slow_line(port: int, line: Line | None):
+def slow_line(port: int, line: Line | None) -> Iterator[int]:
     """Give a port that leads to `port` through a line with this delay and rate."""
     if line is None:
         yield port
@@ -220,7 +235,7 @@ def make_parser(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def publish(rows: list[dict[str, object]], out: Path | None) -> None:
+def publish(rows: Sequence[Mapping[str, object]], out: Path | None) -> None:
     """Print a table, and write machine and rows as JSON."""
     heads = list(dict.fromkeys(key for row in rows for key in row if not isinstance(row[key], dict)))
     cells = [heads, *([_text(row.get(head)) for head in heads] for row in rows)]

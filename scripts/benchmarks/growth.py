@@ -5,21 +5,34 @@ Each block changes one thing about a base case (hybrid, omega = 3, two-valued co
 records has one group a side. With 10^6 records either process must stay below 2 GiB.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
-from _lab import Line, make_parser, measure_run, publish, say
+from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
 
 from party.data import ColumnTreatment
 from party.demo.data import Half, Halves
 
-BASE = {"records": 2_000, "attributes": 10, "groups": 2}
-BLOCKS: list[dict[str, object]] = [
-    *({"records": 10**power, "groups": 1} for power in (4, 5, 6)),
-    *({"attributes": attributes} for attributes in (8, 16, 32, 64)),
-    *({"groups": groups} for groups in (1, 2, 3)),
-    *({"delay": delay} for delay in (0.0, 0.01, 0.05)),
-    *({"rate": rate} for rate in (1e7, 1e8)),
+
+@dataclass(frozen=True)
+class Case:
+    """A table's size, groups per party, and a line's delay and rate."""
+
+    records: int = 2_000
+    attributes: int = 10
+    groups: int = 2
+    delay: float = 0.0
+    rate: float = 0.0
+
+
+CASES = [
+    *(Case(records=10**power, groups=1) for power in (4, 5, 6)),
+    *(Case(attributes=attributes) for attributes in (8, 16, 32, 64)),
+    *(Case(groups=groups) for groups in (1, 2, 3)),
+    *(Case(delay=delay) for delay in (0.0, 0.01, 0.05)),
+    *(Case(rate=rate) for rate in (1e7, 1e8)),
 ]
-QUICK: list[dict[str, object]] = [{"records": 200}, {"records": 200, "delay": 0.01, "rate": 1e8}]
+QUICK = [Case(records=200), Case(records=200, delay=0.01, rate=1e8)]
 
 
 def generate(records: int, attributes: int, seed: int = 7) -> Halves:
@@ -40,20 +53,19 @@ def generate(records: int, attributes: int, seed: int = 7) -> Halves:
     return Halves("generated", "class", "id", [str(i) for i in range(records)], halves)
 
 
-def measure(case: dict[str, object], key_bits: int) -> dict[str, object]:
-    full = {**BASE, "delay": 0.0, "rate": 0.0, **case}
+def measure(case: Case, key_bits: int) -> dict[str, object]:
     say(f"{case} ...")
-    line = Line(full["delay"], full["rate"]) if full["delay"] or full["rate"] else None
-    halves = generate(full["records"], full["attributes"])
-    report = measure_run(halves, "hybrid", 3, line, groups=full["groups"], key_bits=key_bits)
+    line = Line(case.delay, case.rate) if case.delay or case.rate else None
+    options = replace(OPTIONS, groups=case.groups, key_bits=key_bits)
+    run = measure_run(generate(case.records, case.attributes), "hybrid", 3, line, options=options)
     return {
-        **full,
-        "seconds": report["seconds"],
-        "milliseconds_a_record": 1e3 * report["seconds"] / full["records"],
-        "megabytes": (report["bytes_sent"] + report["bytes_received"]) / 1e6,
-        "round_trips": report["round_trips"],
-        "memory_mib": report["peak_memory_bytes"] / 2**20,
-        "counts": report["exact_counts_disclosed"],
+        **vars(case),
+        "seconds": run.report.seconds,
+        "milliseconds_a_record": 1e3 * run.report.seconds / case.records,
+        "megabytes": run.megabytes,
+        "round_trips": run.report.round_trips,
+        "memory_mib": run.memory_mib,
+        "counts": run.report.exact_counts_disclosed,
     }
 
 
@@ -61,13 +73,9 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--most-records", type=int, default=10**6, help="leave larger cases out")
     arguments = parser.parse_args()
-    cases = QUICK if arguments.quick else BLOCKS
-    rows = [
-        measure(case, 2048 if arguments.quick else 3072)
-        for case in cases
-        if case.get("records", 0) <= arguments.most_records
-    ]
-    publish(rows, arguments.out)
+    key_bits = 2048 if arguments.quick else 3072
+    cases = [case for case in (QUICK if arguments.quick else CASES) if case.records <= arguments.most_records]
+    publish([measure(case, key_bits) for case in cases], arguments.out)
 
 
 if __name__ == "__main__":

@@ -20,15 +20,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
 from itertools import permutations
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from _lab import FACTORS, make_parser, measure_run, publish, say
+from _lab import FACTORS, OPTIONS, make_parser, measure_run, publish, say
 from numpy.typing import NDArray
 from phe.paillier import generate_paillier_keypair
 
@@ -39,7 +40,7 @@ from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
 
-Row = dict[str, object]
+Row = dict[str, Any]
 
 ALL = 0
 WHOLE, EARLY = 0.0, 0.05  # share of the records below which MPyC's demo makes a leaf
@@ -110,13 +111,14 @@ def measure_ours(data: str, run: tuple[int, str], halves: Halves, key_bits: int)
     omega, factors = run
     what = f"{data}, hybrid omega {omega or 'all'}, factors {factors}"
     say(f"{what} ...")
-    report = measure_run(halves, "hybrid", omega, prepare=FACTORS[factors], key_bits=key_bits, test=Fraction(0))
-    sent = [int(report["bytes_sent"]), int(report["bytes_received"])]  # type: ignore[call-overload]
+    options = replace(OPTIONS, key_bits=key_bits, test=Fraction(0))
+    report = measure_run(halves, "hybrid", omega, prepare=FACTORS[factors], options=options).report
+    sent = [report.bytes_sent, report.bytes_received]
     return {
         "system": "cotally",
         "what": what,
         "records": len(halves.ids),
-        "seconds": report["seconds"],
+        "seconds": report.seconds,
         "megabytes": sum(sent) / 1e6,
         "busiest": max(sent) / 1e6,
     }
@@ -220,11 +222,12 @@ def bits_needed(columns: list[NDArray[np.uint8]], label: NDArray[np.uint8]) -> i
 def judge(target: Target, ours: Row, theirs: list[Row]) -> Row:
     """Set our figure against another's; bytes of all our parties against those of MPyC's busiest."""
     if target.stop is None:
-        other, what, figure = "semi-bin", "semi-bin, whole tree", SEMI_BIN[target.figure]
+        other, what = "semi-bin", "semi-bin, whole tree"
+        figure: float | None = SEMI_BIN[target.figure]
     else:
         other, what = "MPyC", _mpyc_run(target.data, target.stop)
         row = next(row for row in theirs if row["what"] == what)
-        figure = row.get("busiest" if target.figure == "megabytes" else target.figure)  # type: ignore[assignment]
+        figure = row.get("busiest" if target.figure == "megabytes" else target.figure)
     judged: Row = {
         "system": f"cotally / {other}",
         "what": f"{target.figure}: {ours['what']} / {what}",
@@ -232,7 +235,7 @@ def judge(target: Target, ours: Row, theirs: list[Row]) -> Row:
     }
     if figure is None:
         return {**judged, "note": "not measured"}
-    ratio = ours[target.figure] / figure  # type: ignore[operator]
+    ratio = ours[target.figure] / figure
     return {**judged, "ratio": ratio, "met": ratio <= target.at_most}
 
 

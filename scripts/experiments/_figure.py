@@ -17,6 +17,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, variance
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,14 @@ Labels = dict[str, str | int]
 Line = dict[str, str | int | float | None]
 Measured = list[tuple[Labels, float]]
 Measure = Callable[[Labels, np.random.Generator], Measured]
+
+
+def number(line: Line, name: str) -> float:
+    """Return what must be a number in a line, or the text of one."""
+    value = line[name]
+    if value is None:
+        raise ValueError(f"{name} is not there")
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,8 @@ class Raw:
     """The raw file of a sweep: a line a repetition, after one that says what they depend on."""
 
     def __init__(self, path: Path, sweep: Sweep) -> None:
-        self.path, self.values = path, {}
+        self.path = path
+        self.values: dict[tuple[int, int], Measured] = {}
         head = json.dumps({"sweep": sweep.name, "setting": sweep.setting, "version": version("cotally")})
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +138,7 @@ class Raw:
         for line in rest:
             self._keep(json.loads(line))
 
-    def _keep(self, run: dict) -> None:
+    def _keep(self, run: dict[str, Any]) -> None:
         self.values[run["cell"], run["repetition"]] = [(labels, value) for labels, value in run["values"]]
 
     def append(self, cell: int, repetition: int, values: Measured) -> None:

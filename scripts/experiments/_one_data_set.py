@@ -46,10 +46,8 @@ def measure_tree(cell: Labels, generator: np.random.Generator) -> Measured:
 def measure_naive_bayes(cell: Labels, generator: np.random.Generator) -> Measured:
     """Learn naive Bayes from records disguised in one group by either question, beside one on the original records."""
     data, theta = split_of(str(cell["data"]), int(cell["records"])), Fraction(cell["theta"])
-    if cell["question"] == "related":
-        design = related_question(data, theta, 1, generator)
-    else:
-        design = unrelated_question(data, theta)
+    is_related = cell["question"] == "related"
+    design = related_question(data, theta, 1, generator) if is_related else unrelated_question(data, theta)
     return [
         ({"method": "randomized"}, naive_bayes_accuracy(data, design, generator)),
         ({"method": "original"}, _original(naive_bayes_accuracy, data)),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib as mpl
-from _figure import Figure, Line, Panel
+from _figure import Figure, Line, Panel, number
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
@@ -31,12 +31,12 @@ def _draw_panel(axes: Axes, panel: Panel, lines: Sequence[Line]) -> None:
         if panel.where(line):
             curves.setdefault(_name(line, panel.curves), []).append(line)
     for mark, (name, points) in zip(_MARKS * 3, curves.items(), strict=False):
-        x = [float(point[panel.x]) for point in points]
-        y = [point[panel.statistic] for point in points]
-        bars = [point["deviation"] or 0.0 for point in points] if panel.bars else None
+        x = [number(point, panel.x) for point in points]
+        y = [number(point, panel.statistic) for point in points]
+        bars = [number(point, "deviation") if point["deviation"] else 0.0 for point in points] if panel.bars else None
         axes.errorbar(x, y, yerr=bars, marker=mark, markersize=3, linewidth=1, capsize=2, label=name)
-    for name, points in panel.printed.items():
-        axes.plot(*zip(*points, strict=True), "k+", markersize=8, label=name)
+    for name, printed in panel.printed.items():
+        axes.plot(*zip(*printed, strict=True), "k+", markersize=8, label=name)
     axes.set(title=panel.title, xlabel=_WORDS.get(panel.x, panel.x).replace(" = {}", "").replace("{} ", ""))
     axes.set_ylabel(panel.y if panel.statistic == "mean" else f"{panel.statistic} of {panel.y}")
     if panel.x in _WHOLE:

@@ -2,7 +2,7 @@
 """Multi-group figure 6: accuracy of trees from adult against the number of groups and theta; the runs of figure 3."""
 
 from _command import main
-from _figure import Figure, Line, Panel
+from _figure import Figure, Line, Panel, number
 from _multi_group import sweep_of
 
 
@@ -11,7 +11,7 @@ def is_randomized(line: Line) -> bool:
 
 
 def is_lower_half(line: Line) -> bool:
-    return float(line["theta"]) < 0.5
+    return number(line, "theta") < 0.5
 
 
 FIGURE = Figure(

@@ -48,9 +48,8 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
         labels: Labels = {"learner": "naive Bayes", "question": "related", "theta": theta}
         measured.append((labels, naive_bayes_accuracy(data, design, generator)))
     for theta, _ in UNRELATED:
-        design = unrelated_question(data, Fraction(theta))
         labels = {"learner": "naive Bayes", "question": "unrelated", "theta": theta}
-        measured.append((labels, naive_bayes_accuracy(data, design, generator)))
+        measured.append((labels, naive_bayes_accuracy(data, unrelated_question(data, Fraction(theta)), generator)))
     return measured
 
 

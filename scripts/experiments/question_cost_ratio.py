@@ -9,6 +9,7 @@ disguised.
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from _command import main
@@ -16,6 +17,7 @@ from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
+from protocols.learning.tree import Split as TreeSplit
 from protocols.randomized_response.related_question import MultiGroupDesign, default_groups
 from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
@@ -27,6 +29,7 @@ from protocols.simulation.two_party import (
     grow_plain,
     random_split,
 )
+from protocols.tables.expression import Expression
 from protocols.tables.table import Table
 
 THETA, GROUPS_A_PARTY = "0.45", 2
@@ -81,6 +84,10 @@ def asked(grown: Grown, records: int, is_split: Stop) -> Queries:
     return [query for query, size in pairs if is_split(size, len(query.expression.terms))]
 
 
+def splits_on(keeps: Stop, expression: Expression, node: TreeSplit) -> bool:
+    return keeps(sum(node.counts), len(expression.terms))
+
+
 def table_of(name: str, records: int, values: str) -> Table:
     kept = VALUES[values]
     return binary_table(name, records) if kept is None else several_valued_table(name, records, *kept)
@@ -108,7 +115,7 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
             queries = [asked(grown, len(split.train), is_split) for grown in (hybrid, plain)]
             for rule, ratio in tallies(omega, split, *queries).items():
                 measured.append(({**labels, "quantity": "cost ratio", "tally": rule}, ratio))
-            cut = end_early(hybrid.tree, lambda e, node, keep=is_split: keep(sum(node.counts), len(e.terms)))
+            cut = end_early(hybrid.tree, partial(splits_on, is_split))
             measured.append(({**labels, "quantity": "accuracy"}, accuracy(cut, split)))
     return measured
 
