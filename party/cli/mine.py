@@ -12,16 +12,14 @@ from party.cli.arguments import add_design, add_disguised, form, fraction
 from party.cli.notices import tell
 from party.data import read_frame
 from party.files import check_target
-from party.models.bayes_file import write_bayes
-from party.models.tree_file import write_model
-from party.show.bayes import bayes_lines
-from party.show.tree import MARK, tree_lines
+from party.models.any_file import write_model
+from party.show.model import shown
+from party.show.tree import MARK
 from party.survey import load_survey, read_design
 from party.survey.estimation import given_lines
 from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
 from party.survey.table import answers_given
 from protocols.errors import InputError
-from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import tells
 from protocols.survey.mining import Accuracy
 
@@ -60,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
-        _write(arguments.output, mined)
+        write_model(arguments.output, mined.model)
     _print(mined, arguments.levels)
     print(f"Learned from {len(parts.train)} disguised records.")
     for line in given_lines(answers_given(parts.train.codes, design), len(parts.train)):
@@ -89,19 +87,8 @@ def _check(arguments: argparse.Namespace) -> None:
         check_target(arguments.output, (arguments.disguised, arguments.design))
 
 
-def _write(path: Path, mined: Mined) -> None:
-    if isinstance(mined.model, Tree):
-        write_model(path, mined.model)
-    else:
-        write_bayes(path, mined.model)
-
-
 def _print(mined: Mined, levels: int | None) -> None:
-    if not isinstance(mined.model, Tree):
-        lines = bayes_lines(mined.model)
-    else:
-        lines = tree_lines(mined.model, levels, mined.doubtful)
-    for line in lines:
+    for line in shown(mined.model).lines(mined.model, levels, mined.doubtful):
         print(line)
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"

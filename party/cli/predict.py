@@ -17,7 +17,7 @@ from party.cli.notices import tell
 from party.data import csv_text, has_columns, name_flaw, read_frame
 from party.errors import DataError
 from party.files import check_target, write_atomically
-from party.models.any_file import read_any
+from party.models.any_file import read_model
 from party.models.prediction import predict_frame
 from party.show.prediction import prediction_notes
 from protocols.errors import InputError
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     flaw = name_flaw(arguments.column)
     if flaw is not None:
         raise InputError(f"--column: the name {flaw}")
-    model = read_any(arguments.model)
+    model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)
     if arguments.column in frame.columns:

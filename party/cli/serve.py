@@ -12,7 +12,7 @@ from party.cli.notices import tell
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
-from party.models.tree_file import read_model, to_json
+from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_local, with_workers
 from party.node.session import Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -82,7 +82,7 @@ def _beside_earlier(arguments: argparse.Namespace, report: Report) -> argparse.N
 
     def is_same(path: Path) -> bool:
         try:
-            return to_json(read_model(path)) == to_json(tree)
+            return tree_json(read_tree(path)) == tree_json(tree)
         except CotallyError:
             return False
 

@@ -8,11 +8,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from party.models.any_file import read_any, to_json
-from party.show.bayes import bayes_lines
-from party.show.tree import to_dot, tree_lines
+from party.models.any_file import model_json, read_model
+from party.show.model import shown
 from protocols.errors import InputError
-from protocols.learning.tree import Tree
 
 SUMMARY = "print a model"
 
@@ -30,19 +28,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Print it."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
-    model = read_any(arguments.model)
+    model = read_model(arguments.model)
     if arguments.json:
-        sys.stdout.write(to_json(model))
+        sys.stdout.write(model_json(model))
         return 0
-    if not isinstance(model, Tree):
-        if arguments.dot or arguments.levels is not None:
-            raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot and --levels do not apply")
-        lines = bayes_lines(model)
-    elif arguments.dot:
-        sys.stdout.write(to_dot(model))
+    how = shown(model)
+    if how.dot is None and (arguments.dot or arguments.levels is not None):
+        raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot and --levels do not apply")
+    if how.dot is not None and arguments.dot:
+        sys.stdout.write(how.dot(model))
         return 0
-    else:
-        lines = tree_lines(model, arguments.levels)
-    for line in lines:
+    for line in how.lines(model, arguments.levels, ()):
         print(line)
     return 0

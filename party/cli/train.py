@@ -15,7 +15,7 @@ from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
 from party.forecast.model import most_counts
 from party.keys.identity import Peer, load_identity, load_peers
-from party.models.tree_file import write_model
+from party.models.any_file import write_model
 from party.node.inputs import load_local, with_workers
 from party.node.policy import check_job
 from party.node.session import OnAgreed, Report, run_session

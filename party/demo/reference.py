@@ -8,7 +8,7 @@ import numpy as np
 from party.demo.data import PARTIES
 from party.demo.errors import DemoError
 from party.demo.options import DemoOptions
-from party.models.tree_file import to_json
+from party.models.tree_file import tree_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import ALL, HybridId3
@@ -48,7 +48,7 @@ class Reference:
 
     def is_plain(self, tree: Tree) -> bool:
         """Tell whether a tree equals plain ID3, node for node and count for count."""
-        return to_json(tree) == to_json(self.tree)
+        return tree_json(tree) == tree_json(self.tree)
 
 
 def make_reference(parties: Mapping[str, Local], options: DemoOptions) -> Reference:

@@ -36,7 +36,7 @@ from party.demo.run_file import (
     table,
     write_run,
 )
-from party.models.tree_file import read_model
+from party.models.tree_file import read_tree
 from party.node.inputs import load_local
 from party.node.policy import check_disguise
 from party.settings.party import ALL, read_job, read_party_config
@@ -228,7 +228,7 @@ class _Demo:
         (bob / MODEL).rename(bob / model)
         if (alice / model).read_bytes() != (bob / model).read_bytes():
             raise DemoError(f"{run.name}: the two parties ended with different models")
-        return self._row(run, read_model(alice / model), read_train_report(alice / report))
+        return self._row(run, read_tree(alice / model), read_train_report(alice / report))
 
     def _row(self, run: Run, tree: Tree, told: TrainReport) -> Row:
         correct = self.reference.correct(tree)

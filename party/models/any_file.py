@@ -1,27 +1,56 @@
-"""A model's file of either kind, told apart by its format."""
+"""A model's file of any kind, told apart by its format: all kinds of models that have a file."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from party.files import write_atomically
 from party.models import bayes_file, tree_file
 from party.models.strict_json import ModelError, model_bytes, parsed
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 
+Model = Tree | NaiveBayes
 
-def read_any(path: Path) -> Tree | NaiveBayes:
-    """Read a tree or a naive Bayes classifier.
+
+@dataclass(frozen=True)
+class Form:
+    """How a kind of model is read from its file, and written as text."""
+
+    read: Callable[[Path], Model]
+    text: Callable[[Any], str]
+
+
+_TREE = Form(tree_file.read_tree, tree_file.tree_json)
+_BAYES = Form(bayes_file.read_bayes, bayes_file.bayes_json)
+_FORMATS: Mapping[object, Form] = {tree_file.FORMAT: _TREE, bayes_file.FORMAT: _BAYES}
+_KINDS: Mapping[type[Model], Form] = {Tree: _TREE, NaiveBayes: _BAYES}
+
+
+def read_model(path: Path) -> Model:
+    """Read a model; what names no known format is refused as a tree.
 
     Raises:
-        ModelError: The file cannot be read, or is neither in every detail.
+        ModelError: The file cannot be read, or is no model in every detail.
     """
     try:
         content = parsed(model_bytes(path))
     except ModelError:
         content = None
-    is_bayes = isinstance(content, dict) and content.get("format") == bayes_file.FORMAT
-    return bayes_file.read_bayes(path) if is_bayes else tree_file.read_model(path)
+    name = content.get("format") if isinstance(content, dict) else None
+    return (_FORMATS.get(name, _TREE) if isinstance(name, str) else _TREE).read(path)
 
 
-def to_json(classifier: Tree | NaiveBayes) -> str:
-    """Write a model of either kind as text."""
-    return tree_file.to_json(classifier) if isinstance(classifier, Tree) else bayes_file.to_json(classifier)
+def model_json(model: Model) -> str:
+    """Write a model as text."""
+    return _KINDS[type(model)].text(model)
+
+
+def write_model(path: Path, model: Model) -> None:
+    """Write a model's file, whole or not at all.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    write_atomically(path, model_json(model))

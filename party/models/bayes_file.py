@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from party.files import write_atomically
 from party.models.strict_json import (
     attribute_of,
     attributes_of,
@@ -37,7 +36,7 @@ _SLACK = 1e-9
 Floats = NDArray[np.float64]
 
 
-def to_json(model: NaiveBayes) -> str:
+def bayes_json(model: NaiveBayes) -> str:
     """Write a model as text, one attribute a line."""
     attributes = ",\n  ".join(
         compact({"party": a.party, "name": a.name, "values": a.values, "chances": _chances(table)})
@@ -52,18 +51,9 @@ def _chances(logarithms: Floats) -> object:
     return np.array(rounded).reshape(logarithms.shape).tolist()
 
 
-def write_bayes(path: Path, model: NaiveBayes) -> None:
-    """Write a model's file, whole or not at all.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    write_atomically(path, to_json(model))
-
-
 def as_written(model: NaiveBayes) -> NaiveBayes:
     """Return the model as its file has it, to twelve digits: what is tested is then what is kept."""
-    return from_json(to_json(model))
+    return bayes_from_json(bayes_json(model))
 
 
 def read_bayes(path: Path) -> NaiveBayes:
@@ -72,10 +62,10 @@ def read_bayes(path: Path) -> NaiveBayes:
     Raises:
         ModelError: It cannot be read, or is not a `cotally-bayes/1` in every detail.
     """
-    return read_format(path, FORMAT, from_json)
+    return read_format(path, FORMAT, bayes_from_json)
 
 
-def from_json(data: bytes | str) -> NaiveBayes:
+def bayes_from_json(data: bytes | str) -> NaiveBayes:
     """Read a model from its JSON.
 
     Raises:

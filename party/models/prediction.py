@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from party.data import MISSING, OTHER, Column, Frame, label_of, taken_notices
 from party.data.bins import number
 from party.errors import DataError
-from protocols.learning.naive_bayes import NaiveBayes
-from protocols.learning.tree import Tree
+from party.models.any_file import Model
 from protocols.tables.schema import Attribute
 
 UNKNOWN = -1
@@ -55,7 +54,7 @@ class Predictions:
         return f"<Predictions of {len(self.labels)} rows>"
 
 
-def predict_frame(model: Tree | NaiveBayes, frame: Frame) -> Predictions:
+def predict_frame(model: Model, frame: Frame) -> Predictions:
     """Classify every row of a file.
 
     Args:

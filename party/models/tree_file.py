@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from party.files import write_atomically
 from party.models.strict_json import (
     attribute_of,
     attributes_of,
@@ -51,7 +50,7 @@ def number_of(count: float) -> int | float:
     return int(count) if float(count).is_integer() else float(count)
 
 
-def to_json(tree: Tree) -> str:
+def tree_json(tree: Tree) -> str:
     """Write a model as text, one node a line."""
     fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
     attributes = ",\n  ".join(map(compact, fields))
@@ -77,25 +76,16 @@ def _nodes_json(tree: Tree) -> str:
     return "\n".join(lines)
 
 
-def write_model(path: Path, tree: Tree) -> None:
-    """Write a model's file, whole or not at all.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    write_atomically(path, to_json(tree))
-
-
-def read_model(path: Path) -> Tree:
+def read_tree(path: Path) -> Tree:
     """Read a model's file.
 
     Raises:
         ModelError: It cannot be read, or is not a `cotally-model/1` in every detail.
     """
-    return read_format(path, FORMAT, from_json)
+    return read_format(path, FORMAT, tree_from_json)
 
 
-def from_json(data: bytes | str) -> Tree:
+def tree_from_json(data: bytes | str) -> Tree:
     """Read a model from its JSON.
 
     Raises:

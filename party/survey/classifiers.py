@@ -19,6 +19,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from party.models.any_file import Model
 from party.settings.survey import SurveyDesign
 from party.show.tree import tree_lines
 from party.survey.labels import Labels, declared_labels, free_labels
@@ -48,7 +49,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     design: SurveyDesign | Design | None
     classes: Sequence[Any] | None
-    model_: Tree | NaiveBayes
+    model_: Model
     labels_: Labels
 
     def __sklearn_tags__(self) -> Any:  # scikit-learn is untyped
@@ -100,7 +101,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return codes
 
     @abstractmethod
-    def _learn(self, survey: Survey) -> Tree | NaiveBayes:
+    def _learn(self, survey: Survey) -> Model:
         """Learn from disguised records."""
 
     def _survey(self, codes: Codes, target: NDArray[Any]) -> Survey:

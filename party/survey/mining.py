@@ -8,10 +8,10 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
+from party.models.any_file import Model
 from party.models.bayes_file import as_written
 from party.survey.signal import check_signal
 from protocols.errors import InputError
-from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
@@ -39,7 +39,7 @@ class Mined:
     `guess` is the accuracy of always guessing the class that is commonest among the records that were learned from.
     """
 
-    model: Tree | NaiveBayes
+    model: Model
     accuracy: Accuracy | None
     guess: Accuracy | None
     doubtful: frozenset[Expression]
@@ -107,7 +107,7 @@ def mine_bayes(parts: Parts, smoothing: float) -> Mined:
     return Mined(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)
 
 
-def _guess(weights: Sequence[float], model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:
+def _guess(weights: Sequence[float], model: Model, parts: Parts) -> Accuracy | None:
     """Test the guess on the records that the model is tested on."""
     if parts.test is None:
         return None
@@ -115,5 +115,5 @@ def _guess(weights: Sequence[float], model: Tree | NaiveBayes, parts: Parts) -> 
     return estimate_accuracy(leaf, parts.test.answered(model.columns))
 
 
-def _accuracy(model: Tree | NaiveBayes, parts: Parts) -> Accuracy | None:
+def _accuracy(model: Model, parts: Parts) -> Accuracy | None:
     return None if parts.test is None else estimate_accuracy(model, parts.test)

@@ -14,7 +14,7 @@ from party.cli import train
 from party.cli.main import main
 from party.forecast.calibration import Speed
 from party.forecast.model import Sizes, forecast, most_counts
-from party.models.tree_file import read_model
+from party.models.tree_file import read_tree
 from party.node.session import Report, run_session
 from party.records.releases import FILE
 from party.settings.party import read_job, read_party_config
@@ -124,7 +124,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
 
 def test_the_model_goes_beside_the_settings_by_default(pair: Pair, tmp_path: Path) -> None:
     run_train(pair, "--progress", "none", method="randomized")
-    read_model(pair.bob / "model.json")
+    read_tree(pair.bob / "model.json")
     assert not list(tmp_path.iterdir())
     assert not (pair.bob / "report.json").exists()
 
@@ -132,7 +132,7 @@ def test_the_model_goes_beside_the_settings_by_default(pair: Pair, tmp_path: Pat
 def test_model_and_report_go_where_they_are_wanted(pair: Pair, tmp_path: Path) -> None:
     outputs = ("--model", tmp_path / "tree.json", "--report", Path("costs.json"))
     ended = run_train(pair, "--progress", "none", *outputs, method="randomized")
-    read_model(tmp_path / "tree.json")
+    read_tree(tmp_path / "tree.json")
     assert json.loads((tmp_path / "costs.json").read_text())["records_test"] == 30
     assert f"Wrote {tmp_path / 'tree.json'}: " in ended.err
     assert not (pair.bob / "model.json").exists()

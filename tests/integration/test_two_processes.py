@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from party.datasets import load
-from party.models.tree_file import read_model, to_json
+from party.models.tree_file import read_tree, tree_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.tree import Tree
@@ -68,9 +68,9 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
         trained = pair.train(pair.write_job(engine=engine))
         assert trained.code == 0, trained.err
         assert finish(alice).code == 0
-    tree = read_model(pair.bob / "model.json")
+    tree = read_tree(pair.bob / "model.json")
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
-    assert to_json(tree) == to_json(plain_tree(tree.schema))
+    assert tree_json(tree) == tree_json(plain_tree(tree.schema))
     report = json.loads((pair.bob / "report.json").read_text())
     assert report["exact_counts_disclosed"] == report["smc_computations"] + 2 + 1
     assert report["round_trips"] <= 2 * tree.depth + 10

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from party.models.tree_file import write_model
+from party.models.any_file import write_model
 from tests.support.models import small_model
 
 

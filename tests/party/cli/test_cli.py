@@ -12,7 +12,7 @@ from party.cli import show
 from party.cli.incident import DEBUG
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_private_key, load_secret
-from party.models.tree_file import from_json, to_json
+from party.models.tree_file import tree_from_json, tree_json
 from party.settings.party import read_party_config
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
@@ -179,7 +179,7 @@ def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFix
     assert cli.main(["show", "--dot", str(model)]) == 0
     assert capsys.readouterr().out == to_dot(small_model())
     assert cli.main(["show", "--json", str(model)]) == 0
-    assert from_json(capsys.readouterr().out) == small_model()
+    assert tree_from_json(capsys.readouterr().out) == small_model()
     assert cli.main(["show", "--levels", "0", str(model)]) == 0
     assert capsys.readouterr().out.endswith("alice.age [7 9] …\n")
 
@@ -187,7 +187,7 @@ def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFix
 def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
     assert_one_line(cotally("show", model.with_name("absent.json")), 2, "absent.json does not exist")
     assert_one_line(cotally("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
-    model.write_text(to_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
+    model.write_text(tree_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
     assert_one_line(cotally("show", model), 2, "model.json is not a cotally-model/1")
 
 

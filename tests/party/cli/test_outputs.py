@@ -12,7 +12,7 @@ import pytest
 from party.cli import main as cli
 from party.cli import show
 from party.data import read_frame
-from party.models.tree_file import write_model
+from party.models.any_file import write_model
 from tests.support.models import chain, small_model
 from tests.support.processes import COTALLY
 

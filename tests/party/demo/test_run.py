@@ -22,7 +22,8 @@ from party.demo.processes import PartyProcess, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.demo.run import Run, planned, run_demo
 from party.demo.run_file import TrainReport
-from party.models.tree_file import read_model, to_json, write_model
+from party.models.any_file import write_model
+from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_local
 from party.settings.party import ALL, read_job, read_party_config
 from party.show.progress import Step
@@ -137,7 +138,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert content["rows"][2]["bytes_sent"] == {"alice": 10, "bob": 20}
     assert content["rows"][0]["cost_ratio"] is None
     for party in PARTIES:
-        assert to_json(read_model(out / party / "model.json")) == to_json(reference.tree)
+        assert tree_json(read_tree(out / party / "model.json")) == tree_json(reference.tree)
         assert (out / party / "model-smc.json").exists()
     assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figure.svg").exists()
@@ -162,7 +163,7 @@ def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.Monkey
 
 def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def untested(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
-        plain = read_model(tmp_path / "plain.json")
+        plain = read_tree(tmp_path / "plain.json")
         return plain, plain, replace(report, correct=None)
 
     out = tmp_path / "out"

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from party.data import read_frame
 from party.errors import DataError
 from party.models import strict_json as model_json
-from party.models.any_file import read_any
-from party.models.bayes_file import FORMAT, as_written, from_json, read_bayes, to_json, write_bayes
+from party.models.any_file import read_model, write_model
+from party.models.bayes_file import FORMAT, as_written, bayes_from_json, bayes_json, read_bayes
 from party.models.prediction import predict_frame
 from party.models.strict_json import ModelError
-from party.models.tree_file import write_model
 from party.show.bayes import bayes_lines
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
@@ -58,19 +57,19 @@ def bayes_models(draw: st.DrawFn) -> NaiveBayes:
 
 @given(bayes_models())
 def test_a_model_that_was_written_is_read_and_written_again_byte_for_byte(model: NaiveBayes) -> None:
-    text = to_json(model)
-    again = from_json(text)
-    assert to_json(again) == text
+    text = bayes_json(model)
+    again = bayes_from_json(text)
+    assert bayes_json(again) == text
     assert again.schema.attributes == model.schema.attributes
     assert again.schema.class_attribute == model.schema.class_attribute
     np.testing.assert_allclose(np.exp(again.prior), np.exp(model.prior), rtol=1e-11)
     for ours, theirs in zip(again.conditional, model.conditional, strict=True):
         np.testing.assert_allclose(np.exp(ours), np.exp(theirs), rtol=1e-11)
-    assert to_json(as_written(model)) == text
+    assert bayes_json(as_written(model)) == text
 
 
 def test_the_format_is_as_documented(tmp_path: Path) -> None:
-    write_bayes(tmp_path / "b.json", small_bayes())
+    write_model(tmp_path / "b.json", small_bayes())
     assert json.loads((tmp_path / "b.json").read_text()) == {
         "format": "cotally-bayes/1",
         "class": {"name": "smoker", "values": ["yes", "no"]},
@@ -85,7 +84,7 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
             {"party": "survey", "name": "sex", "values": ["f", "m"], "chances": [[0.9, 0.5], [0.1, 0.5]]},
         ],
     }
-    assert to_json(read_bayes(tmp_path / "b.json")) == to_json(small_bayes())
+    assert bayes_json(read_bayes(tmp_path / "b.json")) == bayes_json(small_bayes())
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def test_the_format_is_as_documented(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    text = to_json(small_bayes())
+    text = bayes_json(small_bayes())
     assert old in text
     path = tmp_path / "b.json"
     path.write_text(text.replace(old, new, 1))
@@ -121,26 +120,26 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(tmp_path: Path, old
 
 def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
-    assert to_json(from_json(to_json(small_bayes()))) == to_json(small_bayes())
+    assert bayes_json(bayes_from_json(bayes_json(small_bayes()))) == bayes_json(small_bayes())
     monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 1)
     with pytest.raises(ModelError, match="attributes are 2, more than 1"):
-        from_json(to_json(small_bayes()))
+        bayes_from_json(bayes_json(small_bayes()))
 
 
 def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
-    write_bayes(tmp_path / "b.json", small_bayes())
+    write_model(tmp_path / "b.json", small_bayes())
     write_model(tmp_path / "t.json", small_model())
-    assert isinstance(read_any(tmp_path / "b.json"), NaiveBayes)
-    assert isinstance(read_any(tmp_path / "t.json"), Tree)
+    assert isinstance(read_model(tmp_path / "b.json"), NaiveBayes)
+    assert isinstance(read_model(tmp_path / "t.json"), Tree)
     for content in ("", "[]", "{}", '{"format": []}', '{"format": "cotally-run/1"}'):
         (tmp_path / "x.json").write_text(content)
         with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/1"):
-            read_any(tmp_path / "x.json")
+            read_model(tmp_path / "x.json")
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
-        read_any(tmp_path / "absent.json")
-    (tmp_path / "x.json").write_text(to_json(small_bayes()).replace("0.75", "0.7", 1))
+        read_model(tmp_path / "absent.json")
+    (tmp_path / "x.json").write_text(bayes_json(small_bayes()).replace("0.75", "0.7", 1))
     with pytest.raises(ModelError, match=r"x\.json is not a cotally-bayes/1: prior must add up"):
-        read_any(tmp_path / "x.json")
+        read_model(tmp_path / "x.json")
 
 
 def test_the_text_has_a_table_for_each_attribute_and_nothing_unprintable() -> None:

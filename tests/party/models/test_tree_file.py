@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from party.models import strict_json as model_json
+from party.models.any_file import write_model
 from party.models.strict_json import ModelError
-from party.models.tree_file import from_json, read_model, references, to_json, write_model
+from party.models.tree_file import read_tree, references, tree_from_json, tree_json
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute
@@ -16,22 +17,22 @@ from tests.support.models import chain, models, small_model
 
 
 def as_dict(tree: Tree) -> Any:
-    return json.loads(to_json(tree))
+    return json.loads(tree_json(tree))
 
 
 def refusal(content: object) -> str:
     with pytest.raises(ModelError) as caught:
-        from_json(json.dumps(content))
+        tree_from_json(json.dumps(content))
     return str(caught.value)
 
 
 @given(models())
 def test_a_model_survives_its_file(tree: Tree) -> None:
-    assert from_json(to_json(tree)) == tree
+    assert tree_from_json(tree_json(tree)) == tree
 
 
 def test_the_text_of_the_json_does_not_matter() -> None:
-    assert from_json(json.dumps(as_dict(small_model()), indent=3)) == small_model()
+    assert tree_from_json(json.dumps(as_dict(small_model()), indent=3)) == small_model()
 
 
 def test_the_file_is_as_the_readme_says() -> None:
@@ -85,13 +86,13 @@ def test_a_name_that_reads_like_a_full_one_does_not_confuse() -> None:
 
 def test_a_chain_of_a_thousand_splits_is_written_and_read() -> None:
     tree = chain(1000)
-    assert to_json(from_json(to_json(tree))) == to_json(tree)
+    assert tree_json(tree_from_json(tree_json(tree))) == tree_json(tree)
 
 
 def test_estimated_counts_keep_their_last_bit() -> None:
     tree = small_model()
     rough = Tree(tree.schema, Leaf((0.1 + 0.2, -1e-3), 0))
-    assert from_json(to_json(rough)) == rough
+    assert tree_from_json(tree_json(rough)) == rough
 
 
 @pytest.mark.parametrize(
@@ -154,25 +155,25 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(
 )
 def test_a_file_that_is_no_model_at_all_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(ModelError, match=problem):
-        from_json(data)
+        tree_from_json(data)
 
 
 @given(st.binary(max_size=200))
 @settings(max_examples=50)
 def test_any_bytes_are_a_model_or_a_refusal(data: bytes) -> None:
     with pytest.raises(ModelError):
-        from_json(data)
+        tree_from_json(data)
 
 
 def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     write_model(path, small_model())
-    assert read_model(path) == small_model()
+    assert read_tree(path) == small_model()
     path.write_text("{}")
     with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/1: the file must have"):
-        read_model(path)
+        read_tree(path)
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
-        read_model(tmp_path / "absent.json")
+        read_tree(tmp_path / "absent.json")
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +196,7 @@ def test_a_rewritten_file_keeps_its_mode(tmp_path: Path) -> None:
 
 def test_more_attributes_than_can_be_are_refused_and_never_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 3)
-    assert from_json(to_json(small_model())) == small_model()
+    assert tree_from_json(tree_json(small_model())) == small_model()
     monkeypatch.setattr(model_json, "MOST_ATTRIBUTES", 2)
     assert refusal(as_dict(small_model())) == "attributes are 3, more than 2"
 
@@ -204,4 +205,4 @@ def test_a_tree_of_one_leaf_is_a_model() -> None:
     tree = small_model()
     assert isinstance(tree.root, Split)
     leaf = Tree(tree.schema, tree.root.children[2])
-    assert from_json(to_json(leaf)) == leaf
+    assert tree_from_json(tree_json(leaf)) == leaf

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from party.demo.survey_example import write_example
-from party.models.tree_file import from_json, to_json
+from party.models.tree_file import tree_from_json, tree_json
 from party.survey import disguise_table, load_survey, read_design
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
 from party.survey.output import write_disguised
@@ -96,7 +96,7 @@ def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Pa
     assert mined.splits == len(doubts) == sum(isinstance(node, Split) for _, node in tree.walk())
     assert mined.doubtful == {path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE)}
     assert isinstance(mined.model, Tree)
-    assert to_json(from_json(to_json(mined.model))) == to_json(mined.model)
+    assert tree_json(tree_from_json(tree_json(mined.model))) == tree_json(mined.model)
 
 
 def test_pruning_leaves_no_split_whose_leaves_all_say_one_class(tmp_path: Path) -> None:

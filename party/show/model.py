@@ -1,0 +1,36 @@
+"""A model of any kind for people to read."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from party.models.any_file import Model
+from party.show.bayes import bayes_lines
+from party.show.tree import to_dot, tree_lines
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Tree
+from protocols.tables.expression import Expression
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a kind of model is shown.
+
+    Args:
+        lines: From the model, how many levels of it, and the splits that get a mark.
+        dot: The model in Graphviz's language; None of a kind that has no levels to draw.
+    """
+
+    lines: Callable[[Any, int | None, Collection[Expression]], Iterator[str]]
+    dot: Callable[[Any], str] | None
+
+
+_SHOWN: Mapping[type[Model], Shown] = {
+    Tree: Shown(tree_lines, to_dot),
+    NaiveBayes: Shown(lambda model, *_: bayes_lines(model), None),
+}
+
+
+def shown(model: Model) -> Shown:
+    """Return how a model of this kind is shown."""
+    return _SHOWN[type(model)]
