@@ -5,12 +5,21 @@ CotallyError
 │   ├── DataError              a table's file
 │   ├── ConfigError            the settings
 │   ├── IdentityError          keys and certificates
-│   └── FactorsError           factors made ahead of time
-└── PeerError                  the peer's; exit code 3
-    ├── PeerLostError          it is absent or gone
-    ├── PeerStoppedError       it ended the run and said why
-    ├── DisagreementError      the parties differ on a field (`protocols.errors`)
-    └── DeviationError         a check failed (`protocols.errors`)
+│   ├── FactorsError           factors made ahead of time
+│   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
+│   ├── ModelError             a model's file (`party.models.strict_json`)
+│   └── ReportError            the report of a run (`party.demo.run_file`)
+├── PeerError                  the peer's; exit code 3
+│   ├── PeerLostError          it is absent or gone
+│   ├── PeerStoppedError       it ended the run and said why
+│   ├── NotNowError            no room for its call yet (`party.transport.grpc.status`)
+│   ├── UnknownSessionError    its call belongs to no session (`party.transport.grpc.status`)
+│   ├── OutOfOrderError        its page is not the next (`party.transport.grpc.status`)
+│   ├── DisagreementError      the parties differ on a field (`protocols.errors`)
+│   └── DeviationError         a check failed (`protocols.errors`)
+├── StoppedHereError           our own role ended the session (`party.transport.grpc.status`)
+└── DemoError                  a demo failed; with its own exit code (`party.demo.errors`)
+    └── PartyFailedError       one of its parties did (`party.demo.errors`)
 
 No message holds an id, the content of a cell or a key.
 """

@@ -1,10 +1,10 @@
 """Errors of the core, in one hierarchy that says whose fault it was.
 
-    CotallyError
-    ├── InputError            ours: an argument, a table or a design that cannot be used
-    └── PeerError             the peer's: a message of the wrong kind or shape
-        ├── DisagreementError the parties differ on a field that must be the same at both
-        └── DeviationError    a check failed: the session is over for good (FAULTS A7)
+CotallyError
+├── InputError            ours: an argument, a table or a design that cannot be used
+└── PeerError             the peer's: a message of the wrong kind or shape
+    ├── DisagreementError the parties differ on a field that must be the same at both
+    └── DeviationError    a check failed: the session is over for good (FAULTS A7)
 
 No message holds a value of a record, a key or a coin.
 """

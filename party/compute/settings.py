@@ -9,6 +9,9 @@ from protocols.errors import InputError
 
 ALL_CPUS = 0
 MOST_WORKERS = 1024
+FULL = "full"
+EXPONENTS = {FULL: None, "short-256": ShortExponents()}
+"""How long the exponents of random factors are, by the names that settings use."""
 
 _CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
 
-from party.compute.settings import ALL_CPUS, MOST_WORKERS, ComputeSettings
+from party.compute.settings import ALL_CPUS, EXPONENTS, FULL, MOST_WORKERS, ComputeSettings
 from party.data.bins import day, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
@@ -22,7 +22,6 @@ from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTrea
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
 from party.settings.toml import Section, read_toml
-from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.tables.schema import MAX_DOMAIN
@@ -34,8 +33,6 @@ METHODS = ("hybrid", "smc", "randomized")
 ENGINES = ("encrypted_coins", "dot_product")
 ALL = 0
 HERE = "local"
-SHORT_EXPONENTS = "short-256"
-EXPONENTS = ("full", SHORT_EXPONENTS)
 KEY_FLOOR = 2048
 KEY_CEILING = 16384
 USUAL_KEY_BITS = 3072
@@ -362,22 +359,21 @@ def _address(section: Section, key: str, lowest_port: int) -> Address | None:
 def _compute(top: Section) -> ComputeSettings:
     """Read `[compute]`, or `compute = "dask://host:8786"` in its place."""
     if isinstance(top.raw("compute", None), str):
-        return _cluster(top, "compute", top.text("compute"), None)
+        return _cluster(top, "compute", top.text("compute"), FULL)
     section = top.section("compute", ("workers", "on", "exponents"))
-    short = section.choice("exponents", EXPONENTS, EXPONENTS[0]) == SHORT_EXPONENTS
-    exponents = ShortExponents() if short else None
+    exponents = section.choice("exponents", tuple(EXPONENTS), FULL)
     on = section.text("on", HERE)
     workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
     if on == HERE:
-        return ComputeSettings(workers, None, exponents)
+        return ComputeSettings(workers, None, EXPONENTS[exponents])
     if workers != ALL_CPUS:
         raise section.error("workers", "counts processes of this machine: leave it out, or 0, with a cluster")
     return _cluster(section, "on", on, exponents)
 
 
-def _cluster(section: Section, key: str, address: str, exponents: ShortExponents | None) -> ComputeSettings:
+def _cluster(section: Section, key: str, address: str, exponents: str) -> ComputeSettings:
     try:
-        return ComputeSettings(cluster=address, short_exponents=exponents)
+        return ComputeSettings(cluster=address, short_exponents=EXPONENTS[exponents])
     except InputError:
         raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None
 

@@ -6,7 +6,6 @@ The learners are those of the two-party half; only where counts come from differ
 from dataclasses import dataclass
 from math import sqrt
 
-from protocols.counting.projected import ProjectedEstimates
 from protocols.counts import Classifier
 from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
@@ -26,8 +25,7 @@ def grow_tree(survey: Survey) -> Tree:
         InputError: The survey cannot be mined.
     """
     classes = survey.class_counts()
-    counts = ProjectedEstimates(survey.estimator())
-    learner = HybridId3(survey.schema, round(sum(classes)), ALL, counts, class_counts=classes)
+    learner = HybridId3(survey.schema, round(sum(classes)), ALL, survey.counts(), class_counts=classes)
     return run_alone(learner.build()).tree
 
 
@@ -51,8 +49,7 @@ def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
     Raises:
         InputError: The survey cannot be mined.
     """
-    counts = ProjectedEstimates(survey.estimator())
-    return run_alone(fit_naive_bayes(survey.schema, counts, smoothing, survey.class_counts()))
+    return run_alone(fit_naive_bayes(survey.schema, survey.counts(), smoothing, survey.class_counts()))
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.estimated_unrelated import UnrelatedEstimator
+from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.view import View
-from protocols.counts import CellWeights, Classifier, Contributions, Estimates
+from protocols.counts import CellWeights, Classifier, Contributions, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
@@ -79,6 +80,14 @@ class Survey:
         if type(self.design) not in _ESTIMATORS:
             raise InputError(f"a {type(self.design).__name__} cannot be mined")
         return _ESTIMATORS[type(self.design)](self.schema, self.codes, self.design)
+
+    def counts(self) -> Counts:
+        """Return the estimates as what learners count by: fitted to the counts of the node that they split.
+
+        Raises:
+            InputError: The design is of a kind that is not mined.
+        """
+        return ProjectedEstimates(self.estimator())
 
     def answered(self, columns: Iterable[int]) -> "Survey":
         """Return the records that have an answer in all of these columns.
