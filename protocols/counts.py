@@ -16,6 +16,8 @@ from protocols.role import Role
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
+_NOTHING = 1e-9
+
 CountTable = NDArray[np.int64] | NDArray[np.float64]
 
 
@@ -46,6 +48,18 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
         positions.setdefault(table.shape, []).append(position)
     for same in positions.values():
         yield same, np.array([tables[position] for position in same], dtype=np.float64)
+
+
+def positive_part(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Set to 0 what is negative, and what is positive by rounding alone: a class that nobody has would else be one.
+
+    Args:
+        estimates: `... x values x classes`; of each table what is at most `1e-9` of its largest cell, or of a record,
+            counts as nothing.
+    """
+    positive: NDArray[np.float64] = np.maximum(estimates, 0.0)
+    nothing = _NOTHING * np.maximum(positive.max(axis=(-2, -1), keepdims=True), 1.0)
+    return np.where(positive > nothing, positive, 0.0)
 
 
 CellWeights = Mapping[int, NDArray[np.float64]]

@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protocols.counting.estimated import Estimator
-from protocols.counts import Answer, CountTable, Estimates, Predictor, Query, stacks
+from protocols.counts import Answer, CountTable, Estimates, Predictor, Query, positive_part, stacks
 from protocols.errors import PeerError
 from protocols.messages import EstimatedCounts
 from protocols.role import Role, exchange
 
 Floats = NDArray[np.float64]
 LARGEST_FACTOR = 1e6  # what one record may add to an estimate where no design says less
-_NOTHING = 1e-9
 
 
 class MeanEstimates:
@@ -100,14 +99,16 @@ def _total(query: Query, table: CountTable, records: int | None) -> float:
 def project(estimates: Floats, total: ArrayLike) -> Floats:
     """Set negative estimates to 0 and rescale the rest to `total`; all zero when next to nothing is positive.
 
+    What is positive by rounding alone counts as 0: a node of one class would else look as if it had a second one.
+
     Args:
         estimates: `... x values x classes`.
         total: What the cells of each table shall add up to.
     """
-    positive = np.maximum(estimates, 0.0)
+    positive = positive_part(estimates)
     flat = positive.reshape(*positive.shape[:-2], -1)
     mass = np.zeros(flat.shape[:-1])
     for cell in range(flat.shape[-1]):  # in one order on every machine: both parties must get the same bits
         mass = mass + flat[..., cell]
-    scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > _NOTHING)
+    scale = np.divide(np.asarray(total, dtype=np.float64), mass, out=np.zeros_like(mass), where=mass > 0)
     return positive * scale[..., None, None]

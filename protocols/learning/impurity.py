@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protocols.counts import CountTable, stacks
+from protocols.counts import CountTable, positive_part, stacks
 
 TIE = 1e-9
 
@@ -58,7 +58,7 @@ def projected_gains(tables: Sequence[CountTable]) -> list[float]:
 
     Rescaling to the node's total, the other half of a projection, would not change a gain.
     """
-    return gains([np.maximum(table, 0.0) for table in tables])
+    return gains([positive_part(table.astype(np.float64)) for table in tables])
 
 
 def gain_gradient(table: ArrayLike) -> Floats:
@@ -67,7 +67,7 @@ def gain_gradient(table: ArrayLike) -> Floats:
     `N gain` is `sum N(v,c) log2(N(v,c) N / (N(v) N(c)))`, so a cell's derivative is that logarithm less the gain,
     over `N`: the delta method's weights.
     """
-    counts: Floats = np.maximum(np.asarray(table, dtype=np.float64), 0.0)
+    counts = positive_part(np.asarray(table, dtype=np.float64))
     total = counts.sum()
     if total <= 0:
         return np.zeros_like(counts)

@@ -121,8 +121,10 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
 def covariance(codes: Codes, first: Expression, second: Expression, design: Design) -> Fraction:
     """Estimate, without bias, the covariance of two estimated counts over the coins.
 
-    `sum f_i g_i - N(E and E')`: the expectation of `f_i g_i` less that of the product of the truths.
+    `sum f_i g_i - N(E and E')`: the expectation of `f_i g_i` less that of the product of the truths. Each count is of
+    the records with an answer in its own columns: one that lacks an answer to either has a part in one count at most.
     """
+    codes = codes[design.answered(codes, {term.column for term in (*first.terms, *second.terms)})]
     left, right = record_factors(codes, first, design), record_factors(codes, second, design)
     joint = _times(left, right)
     tally = np.bincount(joint.kinds, minlength=len(joint.values)).tolist()

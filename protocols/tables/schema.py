@@ -27,8 +27,8 @@ class Attribute:
     def __post_init__(self) -> None:
         if not 1 <= len(self.values) <= MAX_DOMAIN:
             raise InputError(
-                f"column {self.name!r} has {len(self.values)} values; 1 to {MAX_DOMAIN} are possible: "
-                "bin it or set max_values"
+                f"column {self.name!r}: bin it or set max_values: it has {len(self.values)} values, 1 to {MAX_DOMAIN} "
+                "are possible"
             )
         if len(set(self.values)) != len(self.values):
             raise InputError(f"column {self.name!r} lists a value twice")

@@ -180,6 +180,8 @@ def test_correct_predictions_have_no_error_with_theta_one() -> None:
         ([[5e-324, 0.0]], 5, [[0.0, 0.0]]),
         ([[1e-310, 1e-310], [-1.0, 0.0]], 5, [[0.0, 0.0], [0.0, 0.0]]),
         ([[2.0**-20, 0.0]], 5, [[5.0, 0.0]]),
+        ([[4.0, 2.0**-50], [2.0**-52, 4.0]], 8, [[4.0, 0.0], [0.0, 4.0]]),  # rounding is no record
+        ([[2.0**20, 2.0**-14]], 2**20, [[2.0**20, 0.0]]),
     ],
 )
 def test_projecting_drops_negative_cells_and_keeps_the_total(

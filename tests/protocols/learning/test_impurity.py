@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.impurity import TIE, entropy, gain, projected_gains
+from protocols.learning.impurity import TIE, entropy, gain, gain_gradient, projected_gains
 
 
 @pytest.mark.parametrize(
@@ -67,3 +67,10 @@ def test_rescaling_does_not_change_a_gain(table: list[list[int]]) -> None:
 def test_a_projected_gains_counts_negative_cells_as_none() -> None:
     assert projected_gains([np.array([[4.0, -3.0], [-0.5, 4.0]])]) == [1.0]
     assert projected_gains([np.array([[-1.0, -3.0], [-0.5, -4.0]])]) == [0.0]
+
+
+def test_a_cell_that_is_positive_by_rounding_alone_counts_as_nothing() -> None:
+    """The derivative by a cell of 1e-16 records would be that of a logarithm near 0."""
+    exact, rounded = [[4.0, 0.0], [2.0, 3.0]], [[4.0, 1e-16], [2.0, 3.0]]
+    assert gain_gradient(rounded).tolist() == gain_gradient(exact).tolist()
+    assert projected_gains([np.array(rounded)]) == projected_gains([np.array(exact)])

@@ -15,7 +15,7 @@ from protocols.randomized_response.estimate import Estimate, covariance, estimat
 from protocols.randomized_response.related_question import MultiGroupDesign
 from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
 from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.table import Codes
+from protocols.tables.table import NO_ANSWER, Codes
 from tests.support.binomial import ShareTest, log_mass
 from tests.support.enumeration import (
     every_design,
@@ -225,3 +225,13 @@ def test_of_no_record_there_is_no_share_and_of_one_no_variance() -> None:
 def test_a_confidence_next_to_1_has_a_quantile() -> None:
     """By the exact tail, P(|z| > 8.2) = 2.4e-16."""
     assert 8.1 < quantile(1 - 2**-52) < 8.3
+
+
+@pytest.mark.parametrize("design", every_design()[::3], ids=name)
+def test_records_without_an_answer_to_either_question_have_no_part_in_a_covariance(design: Design) -> None:
+    sent = every_record(design.sizes)[::2]
+    last = len(design.sizes) - 1
+    first, second = Expression((Term(0, 0),)), Expression((Term(last, 0),))
+    silent = sent.copy()
+    silent[:, last] = NO_ANSWER
+    assert covariance(np.concatenate([sent, silent]), first, second, design) == covariance(sent, first, second, design)
