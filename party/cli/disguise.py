@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     with shown_drawing(design) as watch:
         table = disguise_table(frame, design, arguments.secret, arguments.dataset, personal, watch)
     write_disguised(arguments.output, table)
-    print(f"Disguised {len(table)} records by {design.path}: {arguments.output}")
+    print(f"DisguisedTable {len(table)} records by {design.path}: {arguments.output}")
     for line in given_lines(table.answers, len(table)):
         print(line)
     if table.answers:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.show.progress import Clock, Work, make_progress, working
-from party.survey import SurveyDesign
+from party.survey import Questionnaire
 from protocols.randomized_response.design import Draw
 
 _SILENT = 1.0
 
 
 @contextmanager
-def shown_drawing(design: SurveyDesign, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
+def shown_drawing(design: Questionnaire, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
     """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
     began, done = clock(), 0
 

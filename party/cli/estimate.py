@@ -11,7 +11,7 @@ from party.cli.arguments import add_design, add_disguised, form
 from party.cli.notices import tell
 from party.data import read_frame
 from party.survey import read_design, read_disguised
-from party.survey.estimation import UNBIASED, Asked, find
+from party.survey.estimation import UNBIASED, EstimateOptions, find
 from party.survey.expressions import parse_expression
 
 SUMMARY = "estimate counts from disguised answers"
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Estimate and print."""
-    asked = Asked(arguments.confidence, arguments.likelihood)
+    asked = EstimateOptions(arguments.confidence, arguments.likelihood)
     design = read_design(arguments.design)
     expressions = [parse_expression(text, design) for text in arguments.expressions]
     frame = read_frame(arguments.disguised, form(arguments))

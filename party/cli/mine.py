@@ -17,7 +17,7 @@ from party.show.model import shown
 from party.show.tree import MARK
 from party.survey import load_survey, read_design
 from party.survey.estimation import given_lines
-from party.survey.mining import CONFIDENCE, PRUNING_SHARE, Mined, hold_out, mine_bayes, mine_tree
+from party.survey.mining import CONFIDENCE, PRUNING_SHARE, MinedModel, hold_out, mine_bayes, mine_tree
 from party.survey.table import answers_given
 from protocols.errors import InputError
 from protocols.randomized_response.precision import tells
@@ -87,7 +87,7 @@ def _check(arguments: argparse.Namespace) -> None:
         check_target(arguments.output, (arguments.disguised, arguments.design))
 
 
-def _print(mined: Mined, levels: int | None) -> None:
+def _print(mined: MinedModel, levels: int | None) -> None:
     for line in shown(mined.model).lines(mined.model, levels, mined.doubtful):
         print(line)
     if mined.splits:

@@ -17,7 +17,7 @@ from party.show.names import Names
 from party.show.privacy import privacy_lines
 from party.show.privacy_json import findings_json
 from party.show.screen import columns
-from party.survey import SurveyDesign, read_design, read_disguised
+from party.survey import Questionnaire, read_design, read_disguised
 from party.survey.estimation import estimated_priors
 from protocols.privacy.findings import find
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def shown_names(design: SurveyDesign) -> Names:
+def shown_names(design: Questionnaire) -> Names:
     """Return the names of a design as a terminal may show them; escapes are longer, so it is done before wrapping."""
     return Names(
         [printable(name) for name in design.names],

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from party.cli.arguments import add_design, fraction
 from party.names import printable
-from party.survey import SurveyDesign, read_design
+from party.survey import Questionnaire, read_design
 from party.survey.expressions import expression_text, parse_expression
 from party.survey.table import need_class
 from protocols.randomized_response.sample_size import (
@@ -63,7 +63,7 @@ def _enough(found: SampleSize, what: str) -> str:
     return f"{found.records} respondents are enough for {width} for {what}"
 
 
-def _models(design: SurveyDesign, width: Fraction, confidence: float, depth: int) -> Iterator[tuple[SampleSize, str]]:
+def _models(design: Questionnaire, width: Fraction, confidence: float, depth: int) -> Iterator[tuple[SampleSize, str]]:
     need_class(design)
     label = len(design.names) - 1
     yield naive_bayes_sample_size(design.design, label, width, confidence), "naive Bayes"

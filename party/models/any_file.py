@@ -15,17 +15,17 @@ Model = Tree | NaiveBayes
 
 
 @dataclass(frozen=True)
-class Form:
+class ModelFormat:
     """How a kind of model is read from its file, and written as text."""
 
     read: Callable[[Path], Model]
     text: Callable[[Any], str]
 
 
-_TREE = Form(tree_file.read_tree, tree_file.tree_json)
-_BAYES = Form(bayes_file.read_bayes, bayes_file.bayes_json)
-_FORMATS: Mapping[object, Form] = {tree_file.FORMAT: _TREE, bayes_file.FORMAT: _BAYES}
-_KINDS: Mapping[type[Model], Form] = {Tree: _TREE, NaiveBayes: _BAYES}
+_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_json)
+_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_json)
+_FORMATS: Mapping[object, ModelFormat] = {tree_file.FORMAT: _TREE, bayes_file.FORMAT: _BAYES}
+_KINDS: Mapping[type[Model], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES}
 
 
 def read_model(path: Path) -> Model:

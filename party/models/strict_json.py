@@ -19,7 +19,7 @@ MOST_ATTRIBUTES = 1 << 16
 
 _MOST_NESTING = 6000
 
-Model = TypeVar("Model")
+M = TypeVar("M")
 
 
 class ModelError(InputError):
@@ -38,7 +38,7 @@ def model_bytes(path: Path) -> bytes:
         raise ModelError(str(error)) from None
 
 
-def read_format(path: Path, name: str, parse: Callable[[bytes], Model]) -> Model:
+def read_format(path: Path, name: str, parse: Callable[[bytes], M]) -> M:
     """Read a model's file by the reader of its format.
 
     Raises:

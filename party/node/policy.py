@@ -11,7 +11,7 @@ from party.show.odds import odds_words
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.privacy.odds import disguised_odds
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import Local
 
@@ -67,7 +67,7 @@ def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> No
             )
 
 
-def _check_odds(local: Local, design: MultiGroupDesign, most: Fraction | None) -> None:
+def _check_odds(local: Local, design: RelatedDesign, most: Fraction | None) -> None:
     for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
         if most is not None and (odds.strength is None or odds.strength > most):
             low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
@@ -77,7 +77,7 @@ def _check_odds(local: Local, design: MultiGroupDesign, most: Fraction | None) -
             )
 
 
-def _standard_error(design: MultiGroupDesign, group: int, records: int) -> float:
+def _standard_error(design: RelatedDesign, group: int, records: int) -> float:
     lie = float(design.lie(group))
     return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 

@@ -18,8 +18,8 @@ from party.settings.domains_section import read_domains, unwritable
 from party.settings.toml import Section, read_toml
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR, Design
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 
 RELATED, UNRELATED = "related", "unrelated"
 
@@ -27,7 +27,7 @@ _KEYS = ("kind", "theta", "class", "id", "keep_id", "plain", "columns", "groups"
 
 
 @dataclass(frozen=True, repr=False)
-class SurveyDesign:
+class Questionnaire:
     """A survey's columns and their disguise; the class, if one is declared, is the last column.
 
     Args:
@@ -53,7 +53,7 @@ class SurveyDesign:
     group_names: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<SurveyDesign {self.path}: {len(self.names)} columns, {len(self.group_names)} groups>"
+        return f"<Questionnaire {self.path}: {len(self.names)} columns, {len(self.group_names)} groups>"
 
     @property
     def values(self) -> tuple[tuple[str, ...], ...]:
@@ -71,7 +71,7 @@ class SurveyDesign:
         return 1 + len(self.group_names) + (len(self.names) if self.kind == UNRELATED else 0)
 
 
-def read_design(path: Path | str) -> SurveyDesign:
+def read_design(path: Path | str) -> Questionnaire:
     """Read a `design.toml`.
 
     Raises:
@@ -94,7 +94,7 @@ def read_design(path: Path | str) -> SurveyDesign:
     flaw = None if id_column is None else unwritable(id_column)
     if flaw is not None:
         raise top.error("id", f"the name {flaw}")
-    return SurveyDesign(
+    return Questionnaire(
         path=top.path,
         kind=kind,
         names=names,
@@ -157,9 +157,9 @@ def _design(top: Section, kind: str, domains: dict[str, Domain], groups: Sequenc
     personal = _personal(top, domains, groups) if kind == UNRELATED else ()
     try:
         if kind == RELATED:
-            design: Design = MultiGroupDesign(sizes, indices, theta)
+            design: Design = RelatedDesign(sizes, indices, theta)
         else:
-            design = UnrelatedQuestionDesign(sizes, indices, theta, personal)
+            design = UnrelatedDesign(sizes, indices, theta, personal)
     except InputError as error:
         raise top.error("theta, groups", str(error)) from None
     if theta in (0, 1):

@@ -13,7 +13,7 @@ from protocols.tables.expression import Expression
 
 
 @dataclass(frozen=True)
-class Shown:
+class ModelDisplay:
     """How a kind of model is shown.
 
     Args:
@@ -25,12 +25,12 @@ class Shown:
     dot: Callable[[Any], str] | None
 
 
-_SHOWN: Mapping[type[Model], Shown] = {
-    Tree: Shown(tree_lines, to_dot),
-    NaiveBayes: Shown(lambda model, *_: bayes_lines(model), None),
+_SHOWN: Mapping[type[Model], ModelDisplay] = {
+    Tree: ModelDisplay(tree_lines, to_dot),
+    NaiveBayes: ModelDisplay(lambda model, *_: bayes_lines(model), None),
 }
 
 
-def shown(model: Model) -> Shown:
+def shown(model: Model) -> ModelDisplay:
     """Return how a model of this kind is shown."""
     return _SHOWN[type(model)]

@@ -28,8 +28,8 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     """Return named odds in words, names of equal odds together, and no names where all are equal.
 
     >>> from protocols.privacy.odds import disguised_odds
-    >>> from protocols.randomized_response.related_question import MultiGroupDesign
-    >>> design = MultiGroupDesign.of_contrast((2, 4, 2), ((0, 1), (2,)), Fraction(9, 20))
+    >>> from protocols.randomized_response.related_question import RelatedDesign
+    >>> design = RelatedDesign.of_contrast((2, 4, 2), ((0, 1), (2,)), Fraction(9, 20))
     >>> odds_text(disguised_odds(design, ["smoker", "age", "married"]))
     '9 to 11 (smoker and married), 7 to 11 (age)'
     """

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from party.models.any_file import Model
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
 from party.survey.labels import Labels, declared_labels, free_labels
 from party.survey.signal import SURE, check_origin, clearness
@@ -29,10 +29,10 @@ from protocols.errors import CotallyError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.responses import Survey, survey_schema
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import MAX_DOMAIN
 from protocols.tables.table import NO_ANSWER, Codes
 
@@ -47,7 +47,7 @@ except ImportError:
 class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Turns arrays into surveys and surveys' models into labels."""
 
-    design: SurveyDesign | Design | None
+    design: Questionnaire | Design | None
     classes: Sequence[Any] | None
     model_: Model
     labels_: Labels
@@ -74,14 +74,14 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = self.labels_.classes
         self.survey_ = self._survey(codes, target)
         with _as_value_error():
-            if isinstance(self.design, SurveyDesign):
+            if isinstance(self.design, Questionnaire):
                 check_origin(self.survey_.codes, self.design)
             self.model_ = self._learn(self.survey_)
         return self
 
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
         """Return the codes of the attributes, and the classes as given."""
-        if isinstance(self.design, SurveyDesign):
+        if isinstance(self.design, Questionnaire):
             codes = self._read_frame(X, self.design, reset)
             target = column_or_1d(y)
             target = np.array(target.tolist()) if target.dtype == object else target
@@ -90,7 +90,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         matrix, target = validate_data(self, X, y, reset=reset)
         return _codes(matrix), target
 
-    def _read_frame(self, X: Any, design: SurveyDesign, reset: bool) -> Codes:  # noqa: N803
+    def _read_frame(self, X: Any, design: Questionnaire, reset: bool) -> Codes:  # noqa: N803
         if not hasattr(X, "columns"):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with _as_value_error():
@@ -101,12 +101,12 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return codes
 
     @abstractmethod
-    def _learn(self, survey: Survey) -> Model:
+    def _learn(self, survey: Responses) -> Model:
         """Learn from disguised records."""
 
-    def _survey(self, codes: Codes, target: NDArray[Any]) -> Survey:
+    def _survey(self, codes: Codes, target: NDArray[Any]) -> Responses:
         self.design_ = self._known_design(codes)
-        if isinstance(self.design, SurveyDesign):
+        if isinstance(self.design, Questionnaire):
             names, values = list(self.design.names), list(self.design.values[:-1])
         else:
             names = [*map(str, getattr(self, "feature_names_in_", map("x{}".format, range(codes.shape[1])))), "class"]
@@ -116,24 +116,24 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"the design has {len(values) - 1} attributes and the class, X has {len(names) - 1}")
         with _as_value_error():
             joint = np.column_stack([codes, self.labels_.codes(target)])
-            return self._fitting(Survey(survey_schema(names, values), joint, self.design_))
+            return self._fitting(Responses(survey_schema(names, values), joint, self.design_))
 
-    def _fitting(self, survey: Survey) -> Survey:
+    def _fitting(self, survey: Responses) -> Responses:
         """Refuse codes outside the domains: only a survey's own design knows answers that are not given."""
-        if not isinstance(self.design, SurveyDesign):
+        if not isinstance(self.design, Questionnaire):
             survey.design.check_fits(survey.codes)
         return survey
 
     def _known_design(self, codes: Codes) -> Design:
         classes = len(self.labels_.names)
         if self.design is None:
-            return MultiGroupDesign((*(int(column.max()) + 1 for column in codes.T), classes), (), Fraction(1))
-        design = self.design.design if isinstance(self.design, SurveyDesign) else self.design
+            return RelatedDesign((*(int(column.max()) + 1 for column in codes.T), classes), (), Fraction(1))
+        design = self.design.design if isinstance(self.design, Questionnaire) else self.design
         return replace(design, sizes=(*design.sizes[:-1], classes))
 
     def _labels(self, target: NDArray[Any], column: bool) -> Labels:
         """Return the classes that the target names."""
-        if isinstance(self.design, SurveyDesign):
+        if isinstance(self.design, Questionnaire):
             if self.classes is not None:
                 raise ValueError("classes: a survey's design has them already")
             design, known = self.design.design, self.design.values[-1]
@@ -151,7 +151,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _rows(self, X: ArrayLike) -> Codes:  # noqa: N803
         check_is_fitted(self)
-        if isinstance(self.design, SurveyDesign):
+        if isinstance(self.design, Questionnaire):
             codes = self._read_frame(X, self.design, reset=False)
         else:
             codes = _codes(validate_data(self, X, reset=False))
@@ -207,13 +207,13 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Test on disguised records: the share of right predictions on the hidden true ones, with standard error."""
         return estimate_accuracy(self.model_, self._more(X, y))
 
-    def _more(self, X: ArrayLike, y: ArrayLike) -> Survey:  # noqa: N803
+    def _more(self, X: ArrayLike, y: ArrayLike) -> Responses:  # noqa: N803
         """Return a second survey of the same design."""
         check_is_fitted(self)
         codes, target = self._read(X, y, reset=False)
         joint = np.column_stack([codes, self.labels_.codes(target)])
         with _as_value_error():
-            return self._fitting(Survey(self.survey_.schema, joint, self.design_))
+            return self._fitting(Responses(self.survey_.schema, joint, self.design_))
 
 
 class RandomizedID3Classifier(_SurveyClassifier):
@@ -229,7 +229,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
 
     def __init__(
         self,
-        design: SurveyDesign | Design | None = None,
+        design: Questionnaire | Design | None = None,
         classes: Sequence[Any] | None = None,
         confidence: float = 0.95,
     ) -> None:
@@ -237,7 +237,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
         self.classes = classes
         self.confidence = confidence
 
-    def _learn(self, survey: Survey) -> Tree:
+    def _learn(self, survey: Responses) -> Tree:
         return grow_tree(survey)
 
     def prune(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
@@ -267,7 +267,7 @@ class RandomizedNaiveBayes(_SurveyClassifier):
 
     def __init__(
         self,
-        design: SurveyDesign | Design | None = None,
+        design: Questionnaire | Design | None = None,
         classes: Sequence[Any] | None = None,
         smoothing: float = 1.0,
     ) -> None:
@@ -275,7 +275,7 @@ class RandomizedNaiveBayes(_SurveyClassifier):
         self.classes = classes
         self.smoothing = smoothing
 
-    def _learn(self, survey: Survey) -> NaiveBayes:
+    def _learn(self, survey: Responses) -> NaiveBayes:
         return learn_naive_bayes(survey, self.smoothing)
 
 

@@ -16,7 +16,7 @@ from party.data import Frame, distinct_ids, name_flaw
 from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from party.survey.table import Source, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw, Kind
@@ -25,7 +25,7 @@ from protocols.tables.table import Codes
 
 
 @dataclass(frozen=True, repr=False)
-class Disguised:
+class DisguisedTable:
     """A disguised table as text: column names, and the cells of each, None where no answer was given.
 
     Args:
@@ -44,7 +44,7 @@ class Disguised:
         return len(self.cells[0])
 
     def __repr__(self) -> str:
-        return f"<Disguised {len(self)} x {len(self.columns)}>"
+        return f"<DisguisedTable {len(self)} x {len(self.columns)}>"
 
     def to_dict(self) -> dict[str, Sequence[str | None]]:
         """Return the columns by name: what `pandas.DataFrame` takes."""
@@ -53,12 +53,12 @@ class Disguised:
 
 def disguise_table(
     source: Source,
-    design: SurveyDesign,
+    design: Questionnaire,
     secret: Path | str,
     dataset: str | None = None,
     personal: Source | None = None,
     watch: Callable[[Draw], Draw] = lambda draw: draw,
-) -> Disguised:
+) -> DisguisedTable:
     """Return the disguised copy of a table; the same whenever asked.
 
     Args:
@@ -102,13 +102,13 @@ def _new_name(dataset: str) -> str:
     return dataset
 
 
-def _ids(frame: Frame, design: SurveyDesign) -> list[str]:
+def _ids(frame: Frame, design: Questionnaire) -> list[str]:
     if design.id_column is None:
         raise ConfigError(f"{design.path}: id: is missing: name the column that says which record is whose")
     return distinct_ids(frame.ids(design.id_column))
 
 
-def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
+def _answers(frame: Frame, design: Questionnaire, ids: Sequence[str]) -> Codes:
     """Return the personal answers in the order of the true records; plain columns are 0."""
     if design.design.kind is not Kind.UNRELATED:
         raise ConfigError(f"{design.path}: kind: the related question has no personal answers")
@@ -125,7 +125,7 @@ def _answers(frame: Frame, design: SurveyDesign, ids: Sequence[str]) -> Codes:
 
 
 def _release(
-    key: bytes, design: SurveyDesign, ids: Sequence[str], codes: Codes, answers: Codes | None
+    key: bytes, design: Questionnaire, ids: Sequence[str], codes: Codes, answers: Codes | None
 ) -> Mapping[str, object]:
     """Return what leaves, field by field; contents as digests that nobody without the key can check a guess against.
 
@@ -142,11 +142,11 @@ def _release(
     }
 
 
-def _as_text(design: SurveyDesign, responses: Codes, ids: Sequence[str], frame: Frame) -> Disguised:
+def _as_text(design: Questionnaire, responses: Codes, ids: Sequence[str], frame: Frame) -> DisguisedTable:
     cells: tuple[Sequence[str | None], ...] = tuple(
         [values[code] if code < len(values) else None for code in column.tolist()]
         for values, column in zip(design.values, responses.T, strict=True)
     )
     left_out = tuple(name for name in frame.columns if name not in (*design.names, design.id_column))
     sent = (ids, *cells) if len(design.sent) > len(cells) else cells
-    return Disguised(design.sent, sent, left_out, answers_given(responses, design))
+    return DisguisedTable(design.sent, sent, left_out, answers_given(responses, design))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from party.names import printable
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from party.survey.expressions import expression_text
 from protocols.errors import InputError
 from protocols.randomized_response.design import cells
@@ -23,7 +23,7 @@ UNBIASED = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class EstimateOptions:
     """Which answers are wanted beside the estimate.
 
     Args:
@@ -57,7 +57,7 @@ class Finding:
     labels: tuple[tuple[str, ...], ...]
     likely: MostLikely | None
 
-    def lines(self, asked: Asked) -> Iterator[str]:
+    def lines(self, asked: EstimateOptions) -> Iterator[str]:
         """Yield the finding in words."""
         low, high = self.interval
         percent = f"{100 * asked.confidence:g} %"
@@ -107,7 +107,7 @@ class Finding:
         return content
 
 
-def find(codes: Codes, expression: Expression, design: SurveyDesign, asked: Asked) -> Finding:
+def find(codes: Codes, expression: Expression, design: Questionnaire, asked: EstimateOptions) -> Finding:
     """Return what the disguised answers say of one expression.
 
     Raises:
@@ -137,7 +137,7 @@ def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
     return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
 
 
-def estimated_priors(codes: Codes, design: SurveyDesign) -> list[tuple[Fraction, ...] | None]:
+def estimated_priors(codes: Codes, design: Questionnaire) -> list[tuple[Fraction, ...] | None]:
     """Return the distribution of every column, estimated and projected: negative shares to 0, the rest rescaled.
 
     The estimates of a column add up to all records with an answer, so some are positive; None if there are none.
@@ -145,7 +145,7 @@ def estimated_priors(codes: Codes, design: SurveyDesign) -> list[tuple[Fraction,
     return [_projected(codes, column, design) for column in range(len(design.names))]
 
 
-def _projected(codes: Codes, column: int, design: SurveyDesign) -> tuple[Fraction, ...] | None:
+def _projected(codes: Codes, column: int, design: Questionnaire) -> tuple[Fraction, ...] | None:
     codes = codes[design.design.answered(codes, [column])]
     if not len(codes):
         return None

@@ -7,7 +7,7 @@ its own kind is doubled, as CSV has it.
 import re
 
 from party.names import suggestion
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from protocols.errors import InputError
 from protocols.tables.expression import Expression, Term
 
@@ -17,7 +17,7 @@ _FORM = 'write it as in: smoker = yes and age = "> 40"'
 _PLAIN = re.compile(r"""[^\s"'=]+""")
 
 
-def parse_expression(text: str, design: SurveyDesign) -> Expression:
+def parse_expression(text: str, design: Questionnaire) -> Expression:
     """Return the expression that a text stands for, over the columns of the design.
 
     Raises:
@@ -37,7 +37,7 @@ def parse_expression(text: str, design: SurveyDesign) -> Expression:
     return Expression(tuple(terms))
 
 
-def _term(name: str, value: str, design: SurveyDesign) -> Term:
+def _term(name: str, value: str, design: Questionnaire) -> Term:
     if name not in design.names:
         raise InputError(f"the design has no column {name!r}" + suggestion(name, design.names))
     column = design.names.index(name)
@@ -47,7 +47,7 @@ def _term(name: str, value: str, design: SurveyDesign) -> Term:
     return Term(column, values.index(value))
 
 
-def expression_text(expression: Expression, design: SurveyDesign) -> str:
+def expression_text(expression: Expression, design: Questionnaire) -> str:
     """Return an expression as people write it."""
     terms = ((design.names[term.column], design.values[term.column][term.value]) for term in expression.terms)
     return " and ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in terms)

@@ -16,7 +16,7 @@ from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.responses import Survey
+from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 
 CONFIDENCE = 0.95
@@ -27,13 +27,13 @@ PRUNING_SHARE = Fraction(1, 5)
 class Parts:
     """The records to learn from, and those held out for testing and for pruning."""
 
-    train: Survey
-    test: Survey | None
-    pruning: Survey | None
+    train: Responses
+    test: Responses | None
+    pruning: Responses | None
 
 
 @dataclass(frozen=True, repr=False)
-class Mined:
+class MinedModel:
     """A model, its accuracy on held-out records, and the splits whose lead over the runner-up may be chance.
 
     `guess` is the accuracy of always guessing the class that is commonest among the records that were learned from.
@@ -46,7 +46,7 @@ class Mined:
     splits: int
 
 
-def hold_out(survey: Survey, test: Fraction, seed: int, prune: bool) -> Parts:
+def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts:
     """Split the records by a public order: anyone who knows the seed finds the same parts.
 
     Args:
@@ -76,11 +76,11 @@ def hold_out(survey: Survey, test: Fraction, seed: int, prune: bool) -> Parts:
     )
 
 
-def _part(survey: Survey, rows: NDArray[np.intp]) -> Survey:
-    return Survey(survey.schema, survey.codes[np.sort(rows)], survey.design)
+def _part(survey: Responses, rows: NDArray[np.intp]) -> Responses:
+    return Responses(survey.schema, survey.codes[np.sort(rows)], survey.design)
 
 
-def mine_tree(parts: Parts) -> Mined:
+def mine_tree(parts: Parts) -> MinedModel:
     """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
 
     Raises:
@@ -93,10 +93,10 @@ def mine_tree(parts: Parts) -> Mined:
     doubts = split_doubts(tree, parts.train)
     doubtful = frozenset(path for path, doubt in doubts.items() if not doubt.is_clear(CONFIDENCE))
     splits = sum(isinstance(node, Split) for _, node in tree.walk())
-    return Mined(tree, _accuracy(tree, parts), _guess(tree.root.counts, tree, parts), doubtful, splits)
+    return MinedModel(tree, _accuracy(tree, parts), _guess(tree.root.counts, tree, parts), doubtful, splits)
 
 
-def mine_bayes(parts: Parts, smoothing: float) -> Mined:
+def mine_bayes(parts: Parts, smoothing: float) -> MinedModel:
     """Learn naive Bayes and test it as its file will have it.
 
     Raises:
@@ -104,7 +104,7 @@ def mine_bayes(parts: Parts, smoothing: float) -> Mined:
     """
     check_signal(parts.train)
     model = as_written(learn_naive_bayes(parts.train, smoothing))
-    return Mined(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)
+    return MinedModel(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)
 
 
 def _guess(weights: Sequence[float], model: Model, parts: Parts) -> Accuracy | None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from party.data import csv_text, has_columns
 from party.errors import DataError
 from party.files import check_target, write_atomically
-from party.settings.survey import SurveyDesign
-from party.survey.disguise import Disguised
+from party.settings.survey import Questionnaire
+from party.survey.disguise import DisguisedTable
 
 SUFFIXES = (".csv", ".parquet")
 
 
-def check_output(path: Path, design: SurveyDesign, reads: Iterable[Path]) -> None:
+def check_output(path: Path, design: Questionnaire, reads: Iterable[Path]) -> None:
     """Make sure, before anything is disguised, that the table can be written, and destroys nothing but its like.
 
     Raises:
@@ -27,7 +27,7 @@ def check_output(path: Path, design: SurveyDesign, reads: Iterable[Path]) -> Non
         _pyarrow(path)
 
 
-def write_disguised(path: Path, table: Disguised) -> None:
+def write_disguised(path: Path, table: DisguisedTable) -> None:
     """Write it, whole or not at all.
 
     Raises:
@@ -37,12 +37,12 @@ def write_disguised(path: Path, table: Disguised) -> None:
     write_atomically(path, _parquet(path, table) if path.suffix.lower() == ".parquet" else to_csv(table))
 
 
-def to_csv(table: Disguised) -> str:
+def to_csv(table: DisguisedTable) -> str:
     """Return the table as CSV."""
     return csv_text(table.columns, zip(*table.cells, strict=True))
 
 
-def _parquet(path: Path, table: Disguised) -> bytes:
+def _parquet(path: Path, table: DisguisedTable) -> bytes:
     pa, pq = _pyarrow(path)
     output = io.BytesIO()
     pq.write_table(pa.table({name: list(cells) for name, cells in table.to_dict().items()}), output)

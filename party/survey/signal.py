@@ -13,14 +13,14 @@ import numpy as np
 
 from party.errors import DataError
 from party.names import printable
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.mining import learn_naive_bayes
-from protocols.survey.responses import Survey
+from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -29,7 +29,7 @@ SURE = 2.0  # standard errors by which rows must look clear or disguised to be t
 IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values
 
 
-def check_signal(survey: Survey) -> None:
+def check_signal(survey: Responses) -> None:
     """Refuse records whose counts the coins hide altogether (FAULTS B6): too few for a theta so near to a mere guess.
 
     Raises:
@@ -43,7 +43,7 @@ def check_signal(survey: Survey) -> None:
             )
 
 
-def check_origin(codes: Codes, design: SurveyDesign) -> None:
+def check_origin(codes: Codes, design: Questionnaire) -> None:
     """Refuse answers that this design cannot well have disguised: a value's estimated count is no count.
 
     Raises:
@@ -62,7 +62,7 @@ def check_origin(codes: Codes, design: SurveyDesign) -> None:
             )
 
 
-def clearness(learned: Survey, rows: Survey) -> float:
+def clearness(learned: Responses, rows: Responses) -> float:
     """Tell whether rows are likelier to be clear than disguised, in standard errors: clear above 0, disguised below.
 
     Each row's likelihood under naive Bayes of the estimated true records is held against that of the answers as sent.
@@ -71,7 +71,7 @@ def clearness(learned: Survey, rows: Survey) -> float:
     """
     rows = rows.answered([rows.schema.class_index])
     size = learned.design.sizes
-    sent = Survey(learned.schema, learned.codes, MultiGroupDesign(size, (), Fraction(1)))
+    sent = Responses(learned.schema, learned.codes, RelatedDesign(size, (), Fraction(1)))
     label = rows.codes[:, -1]
     every = np.arange(len(label), dtype=np.intp)
     clear, disguised = (

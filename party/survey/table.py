@@ -8,9 +8,9 @@ import numpy as np
 
 from party.data import Frame, frame_of, read_frame
 from party.errors import ConfigError, DataError
-from party.settings.survey import SurveyDesign
+from party.settings.survey import Questionnaire
 from party.survey.signal import check_origin
-from protocols.survey.responses import Survey, survey_schema
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.table import Codes
 
 
@@ -69,7 +69,7 @@ def _single(value: float) -> str:
     return str(np.float32(value))
 
 
-def read_codes(source: Source, design: SurveyDesign) -> Codes:
+def read_codes(source: Source, design: Questionnaire) -> Codes:
     """Return the codes of a table, true or disguised, by the columns of the design.
 
     Raises:
@@ -78,7 +78,7 @@ def read_codes(source: Source, design: SurveyDesign) -> Codes:
     return _coded(source, design, design.names)
 
 
-def read_disguised(source: Source, design: SurveyDesign) -> Codes:
+def read_disguised(source: Source, design: Questionnaire) -> Codes:
     """Return the codes of a disguised table; refuse what looks like the true one, or another design's.
 
     Raises:
@@ -94,13 +94,13 @@ def read_disguised(source: Source, design: SurveyDesign) -> Codes:
     return codes
 
 
-def answers_given(codes: Codes, design: SurveyDesign) -> tuple[tuple[str, int], ...]:
+def answers_given(codes: Codes, design: Questionnaire) -> tuple[tuple[str, int], ...]:
     """Return the columns in which some records have no answer, and how many have one."""
     given = [int(design.design.answered(codes, [column]).sum()) for column in range(len(design.names))]
     return tuple((name, count) for name, count in zip(design.names, given, strict=True) if count < len(codes))
 
 
-def read_attributes(source: Source, design: SurveyDesign) -> Codes:
+def read_attributes(source: Source, design: Questionnaire) -> Codes:
     """Return the codes of a table by the attributes alone: it may lack the class.
 
     Raises:
@@ -111,14 +111,14 @@ def read_attributes(source: Source, design: SurveyDesign) -> Codes:
     return _coded(source, design, design.names[:-1])
 
 
-def _coded(source: Source, design: SurveyDesign, names: Sequence[str]) -> Codes:
+def _coded(source: Source, design: Questionnaire, names: Sequence[str]) -> Codes:
     frame = as_frame(source)
     domains = design.domains[: len(names)]
     columns = [frame.column(name, domain.values) for name, domain in zip(names, domains, strict=True)]
     return np.column_stack([domain.codes(column) for column, domain in zip(columns, domains, strict=True)])
 
 
-def load_survey(source: Source, design: SurveyDesign) -> Survey:
+def load_survey(source: Source, design: Questionnaire) -> Responses:
     """Return disguised records with their design, to be mined.
 
     Raises:
@@ -128,10 +128,10 @@ def load_survey(source: Source, design: SurveyDesign) -> Survey:
     need_class(design)
     if len(design.names) == 1:
         raise ConfigError(f"{design.path}: columns: there is none beside the class to learn it from")
-    return Survey(survey_schema(design.names, design.values), read_disguised(source, design), design.design)
+    return Responses(survey_schema(design.names, design.values), read_disguised(source, design), design.design)
 
 
-def need_class(design: SurveyDesign) -> str:
+def need_class(design: Questionnaire) -> str:
     """Return the class that models predict.
 
     Raises:

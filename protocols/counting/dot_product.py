@@ -21,7 +21,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Index, Reply, Shape, Sums, Values
 from protocols.counting.expanded import cell_count
-from protocols.counting.replies import Replying, Telling, page_length
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
@@ -141,7 +141,7 @@ class DotProductKeyHolder(Generic[Values]):
     """
 
     def __init__(
-        self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: Telling[Values]
+        self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: KeyHolderReplies[Values]
     ) -> None:
         self._encryption, self._layout, self._telling = encryption, layout, telling
         self._train, self._test = train, test
@@ -198,7 +198,7 @@ class DotProductEvaluator(Generic[Values]):
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: Replying[Values]) -> None:
+    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: EvaluatorReplies[Values]) -> None:
         self._layout, self._cipher, self._replying = layout, replying.cipher, replying
         self._train, self._test = train, test
         self._known: dict[Plane, Values] = {}

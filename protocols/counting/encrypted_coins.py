@@ -21,19 +21,19 @@ from numpy.typing import NDArray
 from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.expanded import RowSets, expand, merge_equal
-from protocols.counting.replies import Replying, Telling, page_length
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
 from protocols.counting.view import View
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.work import PageEncryptor, Workers
 
 MAX_CIPHERTEXTS_A_RECORD = 255
 
 
-def ciphertexts_a_record(design: MultiGroupDesign) -> int:
+def ciphertexts_a_record(design: RelatedDesign) -> int:
     """Return how many ciphertexts the owner of this disguise has to send for each record.
 
     Raises:
@@ -60,7 +60,11 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
     """
 
     def __init__(
-        self, encryption: PageEncryptor, design: MultiGroupDesign, patterns: NDArray[np.intp], telling: Telling[Values]
+        self,
+        encryption: PageEncryptor,
+        design: RelatedDesign,
+        patterns: NDArray[np.intp],
+        telling: KeyHolderReplies[Values],
     ) -> None:
         self._encryption, self._design, self._patterns, self._telling = encryption, design, patterns, telling
 
@@ -104,7 +108,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, train: View, test: View, replying: Replying[Values], workers: Workers) -> None:
+    def __init__(self, train: View, test: View, replying: EvaluatorReplies[Values], workers: Workers) -> None:
         self._schema, self._replying, self._workers = train.schema, replying, workers
         self._cipher = replying.cipher
         self._train = _WeightedRows(train, self._cipher)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.expanded import Index, cell_count, expand
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows, guess_weights
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counting.view import View
 from protocols.counts import Classifier
 from protocols.errors import InputError
@@ -46,18 +46,18 @@ class Estimator(GuessingEstimator):
         super().__init__(view.schema, view.codes, groups)
         self._weights = [guess_weights(view.design, k) for k in range(len(groups))]
 
-    def _values(self, rows: Rows, column: int) -> Index:
+    def _values(self, rows: GuessedRows, column: int) -> Index:
         """Return a column's true values under the guesses, or its values as sent where its group is not guessed."""
         sent, offset = self._sent(rows, column), rows.guess.get(self._group.get(column, -1))
         return sent if offset is None else (sent - offset) % self._sizes[column]
 
-    def _guess(self, rows: Rows, columns: Iterable[int]) -> Rows:
+    def _guess(self, rows: GuessedRows, columns: Iterable[int]) -> GuessedRows:
         for column in columns:
             if column in self._group:
                 rows = self._guessed(rows, column, self._weights[self._group[column]])
         return rows
 
-    def _children(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+    def _children(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
         rows = self._guess(rows, [column])
         values = self._values(rows, column)
         if column in self._group and self._is_over(node, column):
@@ -67,7 +67,7 @@ class Estimator(GuessingEstimator):
         parts = zip(present.tolist(), np.split(order, starts[1:]), strict=False)
         return {value: rows.where(part) for value, part in parts}
 
-    def _count(self, candidate: int, rows: Rows, node: Index, nodes: int) -> Floats:
+    def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
         """Tally, and undo what was sent of groups that are not guessed."""
         label = self._schema.class_index
         shape = (nodes, self._sizes[candidate], self._sizes[label])
@@ -84,7 +84,7 @@ class Estimator(GuessingEstimator):
             counts = sum(weight * np.roll(counts, (-offset,) * len(axes), axes) for offset, weight in guesses)
         return counts.astype(np.float64)
 
-    def _cells(self, rows: Rows, candidate: int) -> tuple[Rows, Index]:
+    def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         label = self._schema.class_index
         rows = self._guess(rows, [candidate, label])
         return rows, self._values(rows, candidate) * self._schema.classes + self._values(rows, label)

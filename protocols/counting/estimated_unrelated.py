@@ -11,10 +11,10 @@ from math import prod
 import numpy as np
 
 from protocols.counting.expanded import Index
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessingEstimator, Rows, guess_weights
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counts import Classifier
 from protocols.errors import InputError
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -33,16 +33,16 @@ class UnrelatedEstimator(GuessingEstimator):
     Discloses: nothing; nothing is sent.
     """
 
-    def __init__(self, schema: Schema, codes: Codes, design: UnrelatedQuestionDesign) -> None:
+    def __init__(self, schema: Schema, codes: Codes, design: UnrelatedDesign) -> None:
         super().__init__(schema, codes, design.groups)
         self._chances = [np.array([float(chance) for chance in chances]) for chances in design.personal]
         self._weights = guess_weights(design, 0)
 
-    def _is_personal(self, rows: Rows, column: int) -> Index | None:
+    def _is_personal(self, rows: GuessedRows, column: int) -> Index | None:
         """Return of each row whether it stands for a personal record; None where the column's group is not guessed."""
         return rows.guess.get(self._group.get(column, -1))
 
-    def _children(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+    def _children(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
         if column not in self._group:
             sent = self._sent(rows, column)
             return {value: rows.where(sent == value) for value in range(self._sizes[column])}
@@ -54,7 +54,7 @@ class UnrelatedEstimator(GuessingEstimator):
             return {value: _merged(child, self._group[column]) for value, child in children.items()}
         return children
 
-    def _weighed_children(self, rows: Rows, column: int) -> dict[int, Rows]:
+    def _weighed_children(self, rows: GuessedRows, column: int) -> dict[int, GuessedRows]:
         """Return the branches of a column that has a coin of its own: all rows, by the factor of each value."""
         sent = self._sent(rows, column)
         told, personal = self._weights
@@ -63,7 +63,7 @@ class UnrelatedEstimator(GuessingEstimator):
             for value in range(self._sizes[column])
         }
 
-    def _guessed_children(self, rows: Rows, column: int) -> dict[int, Rows]:
+    def _guessed_children(self, rows: GuessedRows, column: int) -> dict[int, GuessedRows]:
         sent, personal = self._sent(rows, column), rows.guess[self._group[column]] == 1
         children = {}
         for value, chance in enumerate(self._chances[column].tolist()):
@@ -71,7 +71,7 @@ class UnrelatedEstimator(GuessingEstimator):
             children[value] = rows.where(own).weighed(np.where(personal[own], chance, 1.0))
         return children
 
-    def _count(self, candidate: int, rows: Rows, node: Index, nodes: int) -> Floats:
+    def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
         """Tally rows apart by what they guess of candidate and class, and undo what was sent of other groups."""
         label = self._schema.class_index
         flags = [self._is_personal(rows, column) for column in (candidate, label)]
@@ -108,7 +108,7 @@ class UnrelatedEstimator(GuessingEstimator):
             tables = tables.sum(axis=axis, keepdims=True) * (chances[:, None] if axis == 1 else chances)
         return tables
 
-    def _cells(self, rows: Rows, candidate: int) -> tuple[Rows, Index]:
+    def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         label = self._schema.class_index
         for column in (candidate, label):
             if column in self._group:
@@ -117,7 +117,7 @@ class UnrelatedEstimator(GuessingEstimator):
         rows, classes, index = self._settled(rows, label)
         return rows, values[index] * self._schema.classes + classes
 
-    def _settled(self, rows: Rows, column: int) -> tuple[Rows, Index, Index]:
+    def _settled(self, rows: GuessedRows, column: int) -> tuple[GuessedRows, Index, Index]:
         """Give every row one value of a column, a personal row each of its values; return what each came from too."""
         every, sent = np.arange(len(rows), dtype=np.intp), self._sent(rows, column)
         flag = self._is_personal(rows, column)
@@ -168,7 +168,7 @@ class UnrelatedEstimator(GuessingEstimator):
         return weights
 
 
-def _merged(rows: Rows, group: int) -> Rows:
+def _merged(rows: GuessedRows, group: int) -> GuessedRows:
     """Forget a group's guess, and add up the rows that differed in it alone."""
     rest = rows.without(group)
     keys = rest.record
@@ -177,4 +177,4 @@ def _merged(rows: Rows, group: int) -> Rows:
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.bincount(inverse, weights=rest.weight, minlength=len(first)).astype(np.float64)
     merged = rest.where(first)
-    return Rows(merged.record, weight, merged.guess)
+    return GuessedRows(merged.record, weight, merged.guess)

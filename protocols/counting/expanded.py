@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counts import Answer, CountTable, Query
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -34,7 +34,7 @@ class ExpandedTable:
         return len(self.codes)
 
 
-def expand(codes: Codes, design: MultiGroupDesign, columns: Sequence[int]) -> ExpandedTable:
+def expand(codes: Codes, design: RelatedDesign, columns: Sequence[int]) -> ExpandedTable:
     """Expand joint records: rows in the order of records, then patterns.
 
     Args:

@@ -37,7 +37,7 @@ KEPT_ROWS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rows:
+class GuessedRows:
     """Guesses at a node: the distinct record, the weight, and the guess of each group that still matters."""
 
     record: Index
@@ -47,20 +47,20 @@ class Rows:
     def __len__(self) -> int:
         return len(self.record)
 
-    def where(self, index: Index | NDArray[np.bool_]) -> "Rows":
+    def where(self, index: Index | NDArray[np.bool_]) -> "GuessedRows":
         """Return these rows alone."""
-        return Rows(self.record[index], self.weight[index], {k: guess[index] for k, guess in self.guess.items()})
+        return GuessedRows(self.record[index], self.weight[index], {k: guess[index] for k, guess in self.guess.items()})
 
-    def weighed(self, factors: Floats) -> "Rows":
+    def weighed(self, factors: Floats) -> "GuessedRows":
         """Return the rows with these factors to their weights."""
-        return Rows(self.record, self.weight * factors, self.guess)
+        return GuessedRows(self.record, self.weight * factors, self.guess)
 
-    def without(self, group: int) -> "Rows":
+    def without(self, group: int) -> "GuessedRows":
         """Return the rows with a group's guess forgotten; rows that are alike otherwise stay apart."""
-        return Rows(self.record, self.weight, {k: guess for k, guess in self.guess.items() if k != group})
+        return GuessedRows(self.record, self.weight, {k: guess for k, guess in self.guess.items() if k != group})
 
 
-NOTHING = Rows(np.zeros(0, dtype=np.intp), np.zeros(0), {})
+NOTHING = GuessedRows(np.zeros(0, dtype=np.intp), np.zeros(0), {})
 
 
 class GuessingEstimator(ABC):
@@ -81,8 +81,8 @@ class GuessingEstimator(ABC):
         self._sizes = [column.size for column in schema.columns]
         self._columns = [frozenset(group) for group in groups]
         self._group = {column: k for k, group in enumerate(self._columns) for column in group}
-        self._nodes: dict[Expression, Rows] = {}
-        self._split: tuple[Expression, int, dict[int, Rows]] = (ROOT, -1, {})
+        self._nodes: dict[Expression, GuessedRows] = {}
+        self._split: tuple[Expression, int, dict[int, GuessedRows]] = (ROOT, -1, {})
 
     @property
     def repeats(self) -> NDArray[np.int64]:
@@ -91,7 +91,7 @@ class GuessingEstimator(ABC):
 
     def advance(self, expressions: Iterable[Expression]) -> None:
         """Move on to these nodes and forget all others."""
-        kept: dict[Expression, Rows] = {}
+        kept: dict[Expression, GuessedRows] = {}
         room = KEPT_ROWS
         for expression in expressions:
             rows = self._rows(expression)
@@ -101,7 +101,7 @@ class GuessingEstimator(ABC):
         self._nodes = kept
         self._split = (ROOT, -1, {})
 
-    def _rows(self, expression: Expression) -> Rows:
+    def _rows(self, expression: Expression) -> GuessedRows:
         """Return the rows of a node, from the nearest node above that is known."""
         below: list[Expression] = []
         while expression != ROOT and expression not in self._nodes:
@@ -112,28 +112,28 @@ class GuessingEstimator(ABC):
             rows = self._branches(rows, child.parent, child.terms[-1].column).get(child.terms[-1].value, NOTHING)
         return rows
 
-    def _root(self) -> Rows:
+    def _root(self) -> GuessedRows:
         every = np.arange(len(self._codes), dtype=np.intp)
-        return Rows(every, np.ones(len(every)), {})
+        return GuessedRows(every, np.ones(len(every)), {})
 
-    def _branches(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+    def _branches(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
         """Return the rows of each branch; those of the last node are kept, as its branches are asked for in a row."""
         if self._split[:2] != (node, column):
             self._split = node, column, self._children(self._answered(rows, column), node, column)
         return self._split[2]
 
-    def _answered(self, rows: Rows, *columns: int) -> Rows:
+    def _answered(self, rows: GuessedRows, *columns: int) -> GuessedRows:
         """Leave out the records that have no answer in one of these columns."""
         given = np.ones(len(rows), dtype=np.bool_)
         for column in columns:
             given &= self._codes[rows.record, column] < self._sizes[column]
         return rows if given.all() else rows.where(given)
 
-    def _sent(self, rows: Rows, column: int) -> Index:
+    def _sent(self, rows: GuessedRows, column: int) -> Index:
         sent: Index = self._codes[rows.record, column].astype(np.intp)
         return sent
 
-    def _guessed(self, rows: Rows, column: int, weights: Floats) -> Rows:
+    def _guessed(self, rows: GuessedRows, column: int, weights: Floats) -> GuessedRows:
         """Expand the rows by the guesses of a column's group, `weights` each, if they are not guessed yet.
 
         Raises:
@@ -149,18 +149,18 @@ class GuessingEstimator(ABC):
             )
         repeated = rows.where(np.repeat(np.arange(len(rows), dtype=np.intp), len(weights)))
         guess = np.tile(np.arange(len(weights), dtype=np.intp), len(rows))
-        return Rows(repeated.record, repeated.weight * weights[guess], {**repeated.guess, group: guess})
+        return GuessedRows(repeated.record, repeated.weight * weights[guess], {**repeated.guess, group: guess})
 
     def _is_over(self, node: Expression, column: int) -> bool:
         """Tell whether a column is the last of its group that a path names: nothing below depends on the guess."""
         return self._columns[self._group[column]] <= node.columns | {column}
 
     @abstractmethod
-    def _children(self, rows: Rows, node: Expression, column: int) -> dict[int, Rows]:
+    def _children(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
         """Return the rows of every branch of a node; every row has an answer in the column."""
 
     @abstractmethod
-    def _count(self, candidate: int, rows: Rows, node: Index, nodes: int) -> Floats:
+    def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
         """Tally a candidate by class at several nodes (`nodes x values x classes`).
 
         Args:
@@ -171,7 +171,7 @@ class GuessingEstimator(ABC):
         """
 
     @abstractmethod
-    def _cells(self, rows: Rows, candidate: int) -> tuple[Rows, Index]:
+    def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
         """Return the rows with all guesses that a candidate's cells need, and the cell of each."""
 
     @abstractmethod
@@ -182,10 +182,10 @@ class GuessingEstimator(ABC):
         """Estimate every candidate of every query; cells may be negative."""
         return [answer for block, nodes in self._blocks(queries) for answer in self._answers(block, nodes)]
 
-    def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[list[Query], list[Rows]]]:
+    def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[list[Query], list[GuessedRows]]]:
         """Part queries into blocks of not too many rows."""
         block: list[Query] = []
-        nodes: list[Rows] = []
+        nodes: list[GuessedRows] = []
         for query in queries:
             rows = self._rows(query.expression)
             if block and sum(map(len, nodes)) + len(rows) > KEPT_ROWS:
@@ -196,7 +196,7 @@ class GuessingEstimator(ABC):
         if block:
             yield block, nodes
 
-    def _answers(self, queries: Sequence[Query], nodes: Sequence[Rows]) -> list[Answer]:
+    def _answers(self, queries: Sequence[Query], nodes: Sequence[GuessedRows]) -> list[Answer]:
         """Estimate queries, one pass a candidate over all nodes alike in what they guess."""
         asked: dict[tuple[int, frozenset[int]], list[int]] = {}
         for position, query in enumerate(queries):
@@ -204,7 +204,7 @@ class GuessingEstimator(ABC):
             for candidate in query.candidates:
                 asked.setdefault((candidate, guessed), []).append(position)
         tables: dict[tuple[int, int], CountTable] = {}
-        joined: tuple[list[int], tuple[Rows, Index]] = ([], (NOTHING, NOTHING.record))
+        joined: tuple[list[int], tuple[GuessedRows, Index]] = ([], (NOTHING, NOTHING.record))
         for (candidate, _), positions in sorted(asked.items(), key=lambda item: item[1]):
             if joined[0] != positions:
                 joined = positions, _join([nodes[p] for p in positions])
@@ -215,14 +215,14 @@ class GuessingEstimator(ABC):
             for position, query in enumerate(queries)
         ]
 
-    def _given(self, rows: Rows, node: Index, candidate: int) -> tuple[Rows, Index]:
+    def _given(self, rows: GuessedRows, node: Index, candidate: int) -> tuple[GuessedRows, Index]:
         """Leave out the rows without an answer in a candidate or the class."""
         given = np.ones(len(rows), dtype=np.bool_)
         for column in (candidate, self._schema.class_index):
             given &= self._codes[rows.record, column] < self._sizes[column]
         return (rows, node) if given.all() else (rows.where(given), node[given])
 
-    def cells(self, expression: Expression, candidate: int) -> tuple[Rows, Index]:
+    def cells(self, expression: Expression, candidate: int) -> tuple[GuessedRows, Index]:
         """Return the rows of a node with all guesses that a candidate's cells need, and the cell of each."""
         return self._cells(self._answered(self._rows(expression), candidate, self._schema.class_index), candidate)
 
@@ -253,9 +253,9 @@ class GuessingEstimator(ABC):
             factors += np.bincount(rows.record, weights=rows.weight, minlength=len(factors))
         return factors
 
-    def _right(self, model: Predictor) -> Iterator[Rows]:
+    def _right(self, model: Predictor) -> Iterator[GuessedRows]:
         """Yield the rows of each leaf that are of its class, going down every branch once."""
-        above: list[tuple[Expression, int, dict[int, Rows]]] = []
+        above: list[tuple[Expression, int, dict[int, GuessedRows]]] = []
         for leaf, label in model.leaves():
             rows, node = self._root(), ROOT
             for depth, term in enumerate(leaf.child(self._schema.class_index, label).terms):
@@ -273,8 +273,8 @@ def guess_weights(design: Design, group: int) -> Floats:
     return np.array([float(weight) for weight in design.guess_weights(group)])
 
 
-def _join(nodes: Sequence[Rows]) -> tuple[Rows, Index]:
+def _join(nodes: Sequence[GuessedRows]) -> tuple[GuessedRows, Index]:
     """Return the rows of nodes that guess the same groups one after another, and the position of each one's node."""
     guess = {group: np.concatenate([node.guess[group] for node in nodes]) for group in nodes[0].guess}
-    rows = Rows(np.concatenate([n.record for n in nodes]), np.concatenate([n.weight for n in nodes]), guess)
+    rows = GuessedRows(np.concatenate([n.record for n in nodes]), np.concatenate([n.weight for n in nodes]), guess)
     return rows, np.repeat(np.arange(len(nodes), dtype=np.intp), [len(node) for node in nodes])

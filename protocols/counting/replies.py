@@ -19,7 +19,7 @@ def page_length(cipher: AnyCiphertexts) -> int:
     return max(1, PAGE_BYTES // cipher.ciphertext_bytes)
 
 
-class Telling(Generic[Values]):
+class KeyHolderReplies(Generic[Values]):
     """The key holder's half: decrypt, check, tell. A raw decryption never leaves (FAULTS A12).
 
     Discloses: to the peer, the exact counts that it asked for, once they have passed the checks.
@@ -56,7 +56,7 @@ class Telling(Generic[Values]):
         return float(count)
 
 
-class Replying(Generic[Values]):
+class EvaluatorReplies(Generic[Values]):
     """The evaluator's half: seal, send, and check what the key holder tells.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts that both ask for.

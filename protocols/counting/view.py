@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -20,7 +20,7 @@ class View:
     schema: Schema
     party: str
     codes: Codes
-    design: MultiGroupDesign
+    design: RelatedDesign
     peer_columns: tuple[int, ...]
 
     def __len__(self) -> int:
@@ -42,7 +42,7 @@ def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
     return tuple(column for column in range(len(schema.columns)) if column not in own)
 
 
-def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: MultiGroupDesign) -> View:
+def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: RelatedDesign) -> View:
     """Put a party's own codes and the peer's disguised ones side by side.
 
     Args:

@@ -2,8 +2,8 @@
 
 A design says which columns share a coin and, for every group, the chance of each response to each truth: its
 *transition matrix*. Estimates, intervals, sample sizes and privacy measures need that declaration and nothing more.
-Two designs exist: the related question (`MultiGroupDesign`: Warner, one group and several are cases of it) and the
-unrelated question (`UnrelatedQuestionDesign`). Columns in no group are sent as they are (partial disguise); the class
+Two designs exist: the related question (`RelatedDesign`: Warner, one group and several are cases of it) and the
+unrelated question (`UnrelatedDesign`). Columns in no group are sent as they are (partial disguise); the class
 is a column like any other, disguised or plain.
 """
 

@@ -16,11 +16,11 @@ from collections.abc import Iterable
 from functools import cache
 from math import log, prod, sqrt
 
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 
 
 @cache
-def second_moments(design: MultiGroupDesign, group: int) -> tuple[float, float]:
+def second_moments(design: RelatedDesign, group: int) -> tuple[float, float]:
     """Return the largest `s1` and `s0` over the `h` that occur."""
     lie, contrast, order = design.lie(group), design.contrast(group), design.orders[group]
     shares = [h * lie for h in range(1, order + 1) if order % h == 0]
@@ -30,7 +30,7 @@ def second_moments(design: MultiGroupDesign, group: int) -> tuple[float, float]:
 
 
 @cache
-def variance_bound(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
+def variance_bound(design: RelatedDesign, groups: tuple[int, ...]) -> float:
     """Return the largest variance that one live record can add, if the expression touches these groups."""
     moments = [second_moments(design, k) for k in groups]
     if not moments:
@@ -42,7 +42,7 @@ def variance_bound(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
     return max(all_true, one_false, 0.0)
 
 
-def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alarm: float) -> float:
+def error_bound(design: RelatedDesign, groups: Iterable[int], live: int, alarm: float) -> float:
     """Return `t` such that `|estimate - truth| > t` has a chance of at most `exp(-alarm)` over the coins.
 
     Args:
@@ -62,6 +62,6 @@ def error_bound(design: MultiGroupDesign, groups: Iterable[int], live: int, alar
 
 
 @cache
-def largest_factor(design: MultiGroupDesign, groups: tuple[int, ...]) -> float:
+def largest_factor(design: RelatedDesign, groups: tuple[int, ...]) -> float:
     """Return the most that one record can add to an estimate of an expression that touches these groups."""
     return prod(1 / abs(float(design.contrast(k))) for k in groups)

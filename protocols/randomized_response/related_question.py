@@ -36,7 +36,7 @@ Coins = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class MultiGroupDesign(Design):
+class RelatedDesign(Design):
     """The related question: each group tells the truth or one of its `L - 1` lies.
 
     Args:
@@ -55,7 +55,7 @@ class MultiGroupDesign(Design):
     @classmethod
     def of_contrast(
         cls, sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction
-    ) -> "MultiGroupDesign":
+    ) -> "RelatedDesign":
         """Return the design whose groups all have the contrast of two offsets at theta.
 
         Raises:
@@ -230,17 +230,17 @@ def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int
     return np.where(uniform < true, 0, 1 + (uniform - true) // lies)
 
 
-def disguise(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+def disguise(codes: Codes, coins: Coins, design: RelatedDesign) -> Codes:
     """Return the disguised copy: every column of group `k` shifted by the record's coin `k`; no answer stays none."""
     return _shifted(codes, coins.astype(np.int64), design)
 
 
-def undo(codes: Codes, coins: Coins, design: MultiGroupDesign) -> Codes:
+def undo(codes: Codes, coins: Coins, design: RelatedDesign) -> Codes:
     """Return the records that these coins would have disguised as `codes`."""
     return _shifted(codes, -coins.astype(np.int64), design)
 
 
-def _shifted(codes: Codes, offsets: NDArray[np.int64], design: MultiGroupDesign) -> Codes:
+def _shifted(codes: Codes, offsets: NDArray[np.int64], design: RelatedDesign) -> Codes:
     result = codes.copy()
     for k, group in enumerate(design.groups):
         for column in group:

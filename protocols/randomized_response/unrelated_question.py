@@ -26,7 +26,7 @@ from protocols.tables.table import Codes
 
 
 @dataclass(frozen=True)
-class UnrelatedQuestionDesign(Design):
+class UnrelatedDesign(Design):
     """Which columns share a coin, its chance, and the distribution of the personal record.
 
     Args:

@@ -13,16 +13,16 @@ import numpy as np
 from protocols.counts import Classifier
 from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.survey.mining import grow_tree, learn_naive_bayes
-from protocols.survey.responses import Survey, survey_schema
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes, Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeldOut:
+class HoldOut:
     """Training and test records by the columns of a schema, the class last."""
 
     schema: Schema
@@ -35,51 +35,51 @@ class HeldOut:
         return tuple(column.size for column in self.schema.columns)
 
     def __repr__(self) -> str:
-        return f"<HeldOut {len(self.train)} + {len(self.test)} x {len(self.sizes)}>"
+        return f"<HoldOut {len(self.train)} + {len(self.test)} x {len(self.sizes)}>"
 
 
-def hold_out(table: Table, test: Fraction, generator: np.random.Generator) -> HeldOut:
+def hold_out(table: Table, test: Fraction, generator: np.random.Generator) -> HoldOut:
     """Put a random share of a table's records aside for the test; the table's last column is the class."""
     schema = survey_schema([a.name for a in table.attributes], [a.values for a in table.attributes])
     codes = table.codes[generator.permutation(len(table))]
     held_out = int(len(table) * test)
-    return HeldOut(schema, codes[held_out:], codes[:held_out])
+    return HoldOut(schema, codes[held_out:], codes[:held_out])
 
 
-def no_disguise(data: HeldOut) -> MultiGroupDesign:
+def no_disguise(data: HoldOut) -> RelatedDesign:
     """Return the design that sends everything as it is."""
-    return MultiGroupDesign(data.sizes, (), Fraction(1))
+    return RelatedDesign(data.sizes, (), Fraction(1))
 
 
-def related_question(data: HeldOut, theta: Fraction, groups: int, generator: np.random.Generator) -> MultiGroupDesign:
+def related_question(data: HoldOut, theta: Fraction, groups: int, generator: np.random.Generator) -> RelatedDesign:
     """Return a related-question design with groups drawn at random, the class in one of them."""
-    return MultiGroupDesign(data.sizes, random_groups(range(len(data.sizes)), groups, generator), theta)
+    return RelatedDesign(data.sizes, random_groups(range(len(data.sizes)), groups, generator), theta)
 
 
-def unrelated_question(data: HeldOut, theta: Fraction) -> UnrelatedQuestionDesign:
+def unrelated_question(data: HoldOut, theta: Fraction) -> UnrelatedDesign:
     """Return an unrelated-question design of one group, the class in it, with uniform personal values.
 
     On two values that is Surveys' `W_y = 0.5`.
     """
     uniform = tuple((Fraction(1, size),) * size for size in data.sizes)
-    return UnrelatedQuestionDesign(data.sizes, (tuple(range(len(data.sizes))),), theta, uniform)
+    return UnrelatedDesign(data.sizes, (tuple(range(len(data.sizes))),), theta, uniform)
 
 
-def disguised(data: HeldOut, design: Design, generator: np.random.Generator) -> Survey:
+def disguised(data: HoldOut, design: Design, generator: np.random.Generator) -> Responses:
     """Disguise the training records."""
-    return Survey(data.schema, design.randomize(data.train, bulk_draw(generator, len(data.train))), design)
+    return Responses(data.schema, design.randomize(data.train, bulk_draw(generator, len(data.train))), design)
 
 
-def tree_accuracy(data: HeldOut, design: Design, generator: np.random.Generator) -> float:
+def tree_accuracy(data: HoldOut, design: Design, generator: np.random.Generator) -> float:
     """Disguise the training records, grow a tree on them, and return its accuracy on the test records."""
     return accuracy(grow_tree(disguised(data, design, generator)), data)
 
 
-def naive_bayes_accuracy(data: HeldOut, design: Design, generator: np.random.Generator) -> float:
+def naive_bayes_accuracy(data: HoldOut, design: Design, generator: np.random.Generator) -> float:
     """Disguise the training records, learn naive Bayes from them, and return its accuracy on the test records."""
     return accuracy(learn_naive_bayes(disguised(data, design, generator)), data)
 
 
-def accuracy(model: Classifier, data: HeldOut) -> float:
+def accuracy(model: Classifier, data: HoldOut) -> float:
     """Return the share of the test records that a model classifies rightly."""
     return float((model.predict(data.test) == data.test[:, data.schema.class_index]).mean())

@@ -18,7 +18,7 @@ from protocols.counts import Answer, Counts, Query
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.randomized_response.bulk import bulk_draw, random_groups
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone, run_pair
 from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, Schema, joint_schema
@@ -26,7 +26,7 @@ from protocols.tables.table import Codes, Table
 
 PARTIES = ("alice", "bob")
 
-Disguise = Callable[[tuple[int, ...]], MultiGroupDesign]
+Disguise = Callable[[tuple[int, ...]], RelatedDesign]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Grown:
+class GrownTree:
     """A tree, and all queries that exact counts answered while it grew."""
 
     result: Result
@@ -111,9 +111,9 @@ def compare_methods(
 def at_random(theta: Fraction, groups: int, generator: np.random.Generator) -> Disguise:
     """Return how columns of given domain sizes are disguised: in groups at random, as two parties would."""
 
-    def disguise(sizes: tuple[int, ...]) -> MultiGroupDesign:
+    def disguise(sizes: tuple[int, ...]) -> RelatedDesign:
         drawn = random_groups(range(len(sizes)), min(groups, len(sizes)), generator)
-        return MultiGroupDesign.of_contrast(sizes, drawn, theta)
+        return RelatedDesign.of_contrast(sizes, drawn, theta)
 
     return disguise
 
@@ -133,12 +133,12 @@ def disguised_views(split: Split, disguise: Disguise, generator: np.random.Gener
     return alice, bob
 
 
-def grow_plain(split: Split) -> Grown:
+def grow_plain(split: Split) -> GrownTree:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
     exact = _exact(split)
     engine = _Recorded(exact)
     learner = HybridId3(split.schema, len(split.train), ALL, engine, class_counts=exact.class_counts)
-    return Grown(run_alone(learner.build()), engine.queries)
+    return GrownTree(run_alone(learner.build()), engine.queries)
 
 
 def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
@@ -152,7 +152,7 @@ def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
     return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
 
-def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> Grown:
+def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> GrownTree:
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
@@ -161,7 +161,7 @@ def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> Grown:
         return HybridId3(split.schema, len(split.train), omega, counts, Estimator(view), exact.class_counts)
 
     alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
-    return Grown(run_pair(alice.build(), bob.build())[0], engine.queries)
+    return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)
 
 
 def label_exactly(tree: Tree, split: Split) -> Tree:

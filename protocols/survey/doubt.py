@@ -15,7 +15,7 @@ from protocols.counts import Answer, Contributions, Query
 from protocols.learning.impurity import gain_gradient, projected_gains
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
-from protocols.survey.responses import Survey, SurveyEstimator
+from protocols.survey.responses import Responses, SurveyEstimator
 from protocols.tables.expression import Expression
 
 
@@ -38,7 +38,7 @@ class Doubt:
         return self.runner_up is None or self.lead > quantile(confidence) * self.lead_error
 
 
-def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
+def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
     """Return for every split of a tree how sure it is, by the records that it was grown from.
 
     Raises:
@@ -54,7 +54,7 @@ def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
     return doubts
 
 
-def _candidates(expression: Expression, node: Split, survey: Survey) -> tuple[int, ...]:
+def _candidates(expression: Expression, node: Split, survey: Responses) -> tuple[int, ...]:
     """Return the attribute that was chosen, then those that were not."""
     taken = expression.columns | {node.attribute}
     return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)

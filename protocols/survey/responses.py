@@ -17,8 +17,8 @@ from protocols.counts import CellWeights, Classifier, Contributions, Counts, Est
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import NO_ANSWER, Codes
@@ -44,7 +44,7 @@ class SurveyEstimator(Estimates, Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Survey:
+class Responses:
     """Disguised records by the columns of a schema, the class last, and their design.
 
     An answer not given has the code `NO_ANSWER` and is left out of every count that needs it.
@@ -69,7 +69,7 @@ class Survey:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        return f"<Survey {len(self)} x {len(self.design.sizes)}>"
+        return f"<Responses {len(self)} x {len(self.design.sizes)}>"
 
     def estimator(self) -> SurveyEstimator:
         """Return estimates from these records.
@@ -89,7 +89,7 @@ class Survey:
         """
         return ProjectedEstimates(self.estimator())
 
-    def answered(self, columns: Iterable[int]) -> "Survey":
+    def answered(self, columns: Iterable[int]) -> "Responses":
         """Return the records that have an answer in all of these columns.
 
         Raises:
@@ -100,7 +100,7 @@ class Survey:
             return self
         if not given.any():
             raise InputError("no record has an answer in all columns that are needed together")
-        return Survey(self.schema, self.codes[given], self.design)
+        return Responses(self.schema, self.codes[given], self.design)
 
     def class_counts(self) -> tuple[float, ...]:
         """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
@@ -131,13 +131,13 @@ class Survey:
         return float(np.finfo(np.float64).eps) * steps * size
 
 
-def _related_estimator(schema: Schema, codes: Codes, design: MultiGroupDesign) -> Estimator:
+def _related_estimator(schema: Schema, codes: Codes, design: RelatedDesign) -> Estimator:
     return Estimator(View(schema, SOURCE, codes, design, tuple(range(len(design.sizes)))))
 
 
 _ESTIMATORS: dict[type[Design], Callable[[Schema, Codes, Any], SurveyEstimator]] = {
-    MultiGroupDesign: _related_estimator,
-    UnrelatedQuestionDesign: UnrelatedEstimator,
+    RelatedDesign: _related_estimator,
+    UnrelatedDesign: UnrelatedEstimator,
 }
 """What estimates the counts of each design that is mined."""
 

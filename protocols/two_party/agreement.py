@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
@@ -68,8 +68,8 @@ class Agreed:
     terms: Terms
     schema: Schema
     peer: str
-    own_design: MultiGroupDesign
-    peer_design: MultiGroupDesign
+    own_design: RelatedDesign
+    peer_design: RelatedDesign
     commitment: bytes = b""
 
 
@@ -246,7 +246,7 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
 
 def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreed:
     if terms.method == "smc":  # nothing is disguised
-        nothing = MultiGroupDesign((), (), terms.theta)
+        nothing = RelatedDesign((), (), terms.theta)
         return Agreed(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
     lists_patterns = terms.method == "hybrid" and terms.engine == "encrypted_coins"

@@ -10,7 +10,7 @@ from protocols.counting.expanded import Index
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, MultiGroupDesign
+from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
@@ -84,7 +84,7 @@ class Local:
         """Columns of `table` of which the peer gets a disguised copy: all but a class that both hold."""
         return tuple(range(len(self.attributes) + (self.holds_class and not class_is_shared)))
 
-    def design(self, theta: Fraction, class_is_shared: bool) -> MultiGroupDesign:
+    def design(self, theta: Fraction, class_is_shared: bool) -> RelatedDesign:
         """Return the disguise of the columns that are sent.
 
         Raises:
@@ -93,7 +93,7 @@ class Local:
         sent = self.sent_columns(class_is_shared)
         return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
 
-    def coins(self, design: MultiGroupDesign) -> Coins:
+    def coins(self, design: RelatedDesign) -> Coins:
         """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).
 
         A group's coin comes from the names of its columns and its full number of offsets, the class with them though it
@@ -140,7 +140,7 @@ class Local:
         return keyed_digest(nonces, b"class", self.table.codes[:, -1].tobytes())
 
 
-def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
+def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> RelatedDesign:
     """Return the disguise of the first columns of a share, leaving out of the groups what is not sent.
 
     Theta is the chance of the truth for two values; columns of any group have that contrast (DESIGN 14).
@@ -149,7 +149,7 @@ def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], th
         InputError: Theta and the groups do not go together.
     """
     kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
-    return MultiGroupDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)
+    return RelatedDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)
 
 
 def check_terms(terms: Terms) -> None:

@@ -27,14 +27,14 @@ from protocols.counting.encrypted_coins import (
 )
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates
-from protocols.counting.replies import Replying, Telling
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.moments import largest_factor
-from protocols.randomized_response.related_question import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
@@ -177,8 +177,8 @@ class _Run:
         holds_key = holder == self._local.party
         self._key = yield from self._share_key(holds_key)
         secrets, sizes = self._local.secrets, (len(train), len(test))
-        telling = Telling(secrets.key, checks, *sizes)
-        replying = Replying(self._key, checks, *sizes, secrets.randomness)
+        telling = KeyHolderReplies(secrets.key, checks, *sizes)
+        replying = EvaluatorReplies(self._key, checks, *sizes, secrets.randomness)
         compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
         if not self._counts_by_coins():
             layout = make_layout(train.schema, holder, *sizes, self._key)
@@ -231,7 +231,7 @@ def key_holder(party: str, agreed: Agreed) -> str:
     return min(cost, key=lambda name: (cost[name], name))
 
 
-def _read_page(data: bytes, records: int, design: MultiGroupDesign) -> Codes:
+def _read_page(data: bytes, records: int, design: RelatedDesign) -> Codes:
     width = len(design.sizes)
     if len(data) != records * width:
         raise PeerError("a page of the peer's disguised copy has the wrong length")

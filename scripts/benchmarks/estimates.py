@@ -18,9 +18,9 @@ from protocols.counting.expanded import tally
 from protocols.counts import Query
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
-from protocols.survey.responses import Survey, survey_schema
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.expression import ROOT
 
 ATTRIBUTES = 16
@@ -33,9 +33,9 @@ def make_design(kind: str, values: int, groups: int) -> Design:
     sizes = (values,) * ATTRIBUTES + (2,)
     parts = tuple(tuple(map(int, part)) for part in np.array_split(np.arange(ATTRIBUTES), groups))
     if kind == "related":
-        return MultiGroupDesign(sizes, parts, THETA)
+        return RelatedDesign(sizes, parts, THETA)
     personal = (*((Fraction(1, values),) * values for _ in range(ATTRIBUTES)), ())
-    return UnrelatedQuestionDesign(sizes, parts, THETA, personal)
+    return UnrelatedDesign(sizes, parts, THETA, personal)
 
 
 def best(action: Callable[[], object], rounds: int) -> float:
@@ -54,7 +54,7 @@ def measure(kind: str, values: int, groups: int, records: int, rounds: int) -> d
     codes = generator.integers(0, design.sizes, size=(records, len(design.sizes)), dtype=np.uint8)
     labels = tuple(str(v) for v in range(values))
     schema = survey_schema([*(f"x{i}" for i in range(ATTRIBUTES)), "class"], [labels] * ATTRIBUTES + [("0", "1")])
-    survey = Survey(schema, design.randomize(codes, bulk_draw(generator, records)), design)
+    survey = Responses(schema, design.randomize(codes, bulk_draw(generator, records)), design)
     query = Query(ROOT, tuple(range(ATTRIBUTES)), None)
     every = np.arange(records)
     plain = best(lambda: tally(codes, [every], [query], schema), rounds)

@@ -20,7 +20,7 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.messages import Terms
-from protocols.randomized_response.related_question import MultiGroupDesign, default_groups
+from protocols.randomized_response.related_question import RelatedDesign, default_groups
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]
@@ -61,7 +61,7 @@ def expected_sizes(halves: Halves, key_bits: int) -> Sizes:
     for party in ("alice", "bob"):
         columns = domains(halves, party, with_class=True)
         groups = default_groups(columns, OPTIONS.groups)
-        patterns.append(MultiGroupDesign(tuple(columns), groups, OPTIONS.theta).patterns)
+        patterns.append(RelatedDesign(tuple(columns), groups, OPTIONS.theta).patterns)
     attributes = [size for party in ("alice", "bob") for size in domains(halves, party, with_class=False)]
     return Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key_bits)
 

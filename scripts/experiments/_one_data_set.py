@@ -13,7 +13,7 @@ from _data import BY_CODES, TEST, binary_table, table_by_codes
 from _figure import Labels, Measured, generator_of
 
 from protocols.simulation.survey import (
-    HeldOut,
+    HoldOut,
     hold_out,
     naive_bayes_accuracy,
     no_disguise,
@@ -26,7 +26,7 @@ SPLIT_SEED = 2003
 
 
 @cache
-def split_of(name: str, records: int) -> HeldOut:
+def split_of(name: str, records: int) -> HoldOut:
     chance = generator_of(SPLIT_SEED, {"data": "adult" if name == BY_CODES else name, "records": records}, 0)
     table = table_by_codes(records) if name == BY_CODES else binary_table(name, records)
     return hold_out(table, Fraction(TEST), chance)
@@ -56,12 +56,12 @@ def measure_naive_bayes(cell: Labels, generator: np.random.Generator) -> Measure
 
 
 @cache
-def _original(learn: Callable[..., float], data: HeldOut) -> float:
+def _original(learn: Callable[..., float], data: HoldOut) -> float:
     return learn(data, no_disguise(data), np.random.default_rng(0))  # nothing is drawn from it
 
 
 @cache
-def _commonest(data: HeldOut) -> float:
+def _commonest(data: HoldOut) -> float:
     """The accuracy of always guessing the class that most training records have."""
     commonest = np.bincount(data.train[:, -1]).argmax()
     return float((data.test[:, -1] == commonest).mean())

@@ -18,10 +18,10 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
 from protocols.learning.tree import Split as TreeSplit
-from protocols.randomized_response.related_question import MultiGroupDesign, default_groups
+from protocols.randomized_response.related_question import RelatedDesign, default_groups
 from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
-    Grown,
+    GrownTree,
     Split,
     accuracy,
     disguised_views,
@@ -77,7 +77,7 @@ def tallies(omega: int, split: Split, hybrid: Queries, plain: Queries) -> dict[s
     }
 
 
-def asked(grown: Grown, records: int, is_split: Stop) -> Queries:
+def asked(grown: GrownTree, records: int, is_split: Stop) -> Queries:
     """Return the queries that an early stop leaves."""
     sizes = [records if query.class_counts is None else sum(query.class_counts) for query in grown.queries]
     pairs = zip(grown.queries, sizes, strict=True)
@@ -93,13 +93,13 @@ def table_of(name: str, records: int, values: str) -> Table:
     return binary_table(name, records) if kept is None else several_valued_table(name, records, *kept)
 
 
-def disguised(sizes: tuple[int, ...]) -> MultiGroupDesign:
+def disguised(sizes: tuple[int, ...]) -> RelatedDesign:
     """Each group tells the truth by theta itself, however many offsets it has."""
-    return MultiGroupDesign(sizes, default_groups(sizes, GROUPS_A_PARTY), Fraction(THETA))
+    return RelatedDesign(sizes, default_groups(sizes, GROUPS_A_PARTY), Fraction(THETA))
 
 
-def undisguised(sizes: tuple[int, ...]) -> MultiGroupDesign:
-    return MultiGroupDesign(sizes, (), Fraction(THETA))
+def undisguised(sizes: tuple[int, ...]) -> RelatedDesign:
+    return RelatedDesign(sizes, (), Fraction(THETA))
 
 
 def measure(cell: Labels, generator: np.random.Generator) -> Measured:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign, disguise
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 
@@ -35,15 +35,13 @@ BY_CONTRAST = tuple(map(Fraction, ("9/20", "4/5")))
 """Chances of the truth for two offsets, whose contrast every group of a design above can have."""
 
 
-def designs() -> list[MultiGroupDesign]:
+def designs() -> list[RelatedDesign]:
     """Return every design with every theta, each group's own and by contrast."""
-    each = [MultiGroupDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
-    return each + [
-        MultiGroupDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)
-    ]
+    each = [RelatedDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
+    return each + [RelatedDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)]
 
 
-def own_truth(design: MultiGroupDesign, order: int) -> Fraction:
+def own_truth(design: RelatedDesign, order: int) -> Fraction:
     """Return a group's chance of the truth, by the definition: theta, or what has two offsets' lead over a lie.
 
     From `t - (1 - t)/(L - 1) = theta - (1 - theta)`.
@@ -55,15 +53,15 @@ def own_truth(design: MultiGroupDesign, order: int) -> Fraction:
 
 def name(design: Design) -> str:
     """Return a test's identifier."""
-    if isinstance(design, UnrelatedQuestionDesign):
+    if isinstance(design, UnrelatedDesign):
         unrelated = {value: key for key, value in UNRELATED.items()}
         return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
     known = {value: key for key, value in DESIGNS.items()}
-    contrast = ", by contrast" if isinstance(design, MultiGroupDesign) and design.by_contrast else ""
+    contrast = ", by contrast" if isinstance(design, RelatedDesign) and design.by_contrast else ""
     return f"{known[design.sizes, design.groups]}, theta {design.theta}{contrast}"
 
 
-def chance(coins: Sequence[int], design: MultiGroupDesign) -> Fraction:
+def chance(coins: Sequence[int], design: RelatedDesign) -> Fraction:
     """Return the chance of one record's coins, by the definition: the truth's for 0, an equal share for each lie."""
     shares = (
         own_truth(design, order) if coin == 0 else (1 - own_truth(design, order)) / (order - 1)
@@ -73,13 +71,13 @@ def chance(coins: Sequence[int], design: MultiGroupDesign) -> Fraction:
     return prod(shares, start=Fraction(1))
 
 
-def coin_outcomes(design: MultiGroupDesign) -> list[tuple[tuple[int, ...], Fraction]]:
+def coin_outcomes(design: RelatedDesign) -> list[tuple[tuple[int, ...], Fraction]]:
     """Return all possible coins of one record with their chances, impossible ones left out."""
     every = product(*(range(order) for order in design.orders))
     return [(coins, chance(coins, design)) for coins in every if chance(coins, design)]
 
 
-def disguised_copies(codes: Codes, design: MultiGroupDesign) -> Iterator[tuple[Codes, Fraction]]:
+def disguised_copies(codes: Codes, design: RelatedDesign) -> Iterator[tuple[Codes, Fraction]]:
     """Yield every disguised copy that the records can have, once per outcome of all coins, with its chance."""
     for outcome in product(coin_outcomes(design), repeat=len(codes)):
         coins: NDArray[np.uint8] = np.array([c for c, _ in outcome], dtype=np.uint8).reshape(len(codes), -1)
@@ -107,10 +105,10 @@ UNRELATED: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...], tuple[t
 UNRELATED_THETAS = tuple(map(Fraction, ("1/7", "1/2", "9/10", "1")))
 
 
-def unrelated_designs() -> list[UnrelatedQuestionDesign]:
+def unrelated_designs() -> list[UnrelatedDesign]:
     """Return every design of unrelated questions with every theta."""
     return [
-        UnrelatedQuestionDesign(sizes, groups, theta, personal)
+        UnrelatedDesign(sizes, groups, theta, personal)
         for (sizes, groups, personal), theta in product(UNRELATED.values(), UNRELATED_THETAS)
     ]
 
@@ -125,10 +123,10 @@ Response = tuple[int, ...]
 
 def responses(truth: Sequence[int], design: Design) -> dict[Response, Fraction]:
     """Return every response to one true record with its chance, by the definition of the design."""
-    if isinstance(design, MultiGroupDesign):
+    if isinstance(design, RelatedDesign):
         moved = [(_shifted(truth, coins, design), share) for coins, share in coin_outcomes(design)]
         return _gathered(moved)
-    assert isinstance(design, UnrelatedQuestionDesign)
+    assert isinstance(design, UnrelatedDesign)
     answers = [(tuple(truth), Fraction(1))]
     for group in design.groups:
         answers = [
@@ -139,13 +137,13 @@ def responses(truth: Sequence[int], design: Design) -> dict[Response, Fraction]:
     return _gathered(answers)
 
 
-def _shifted(truth: Sequence[int], coins: Sequence[int], design: MultiGroupDesign) -> Response:
+def _shifted(truth: Sequence[int], coins: Sequence[int], design: RelatedDesign) -> Response:
     shift = {column: coin for coin, group in zip(coins, design.groups, strict=True) for column in group}
     return tuple((v + shift.get(c, 0)) % design.sizes[c] for c, v in enumerate(truth))
 
 
 def _group_answers(
-    truth: Sequence[int], group: Sequence[int], design: UnrelatedQuestionDesign
+    truth: Sequence[int], group: Sequence[int], design: UnrelatedDesign
 ) -> list[tuple[Response, Fraction]]:
     told = [(tuple(truth[column] for column in group), design.theta)]
     for values in product(*(range(design.sizes[column]) for column in group)):

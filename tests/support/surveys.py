@@ -9,9 +9,9 @@ import numpy as np
 
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
-from protocols.survey.responses import Survey, survey_schema
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -30,10 +30,8 @@ def uniform(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...]) -> tupl
     return tuple((Fraction(1, size),) * size if c in hidden else () for c, size in enumerate(sizes))
 
 
-def unrelated(
-    sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction = HALF
-) -> UnrelatedQuestionDesign:
-    return UnrelatedQuestionDesign(sizes, groups, theta, uniform(sizes, groups))
+def unrelated(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction = HALF) -> UnrelatedDesign:
+    return UnrelatedDesign(sizes, groups, theta, uniform(sizes, groups))
 
 
 SIZES = (2, 4, 2, 2)
@@ -54,17 +52,17 @@ def designs() -> dict[str, Design]:
     found: dict[str, Design] = {}
     for name, groups in GROUPS.items():
         found[f"unrelated, {name}"] = unrelated(SIZES, groups)
-        found[f"related, {name}"] = MultiGroupDesign(SIZES, groups, RELATED_THETA)
+        found[f"related, {name}"] = RelatedDesign(SIZES, groups, RELATED_THETA)
     return found
 
 
-def sampled(design: Design, codes: Codes, seed: int = 0) -> Survey:
+def sampled(design: Design, codes: Codes, seed: int = 0) -> Responses:
     """Disguise records with coins in bulk."""
     sent = design.randomize(codes, bulk_draw(np.random.default_rng(seed), len(codes)))
-    return Survey(schema_for(design.sizes), sent, design)
+    return Responses(schema_for(design.sizes), sent, design)
 
 
-def every_survey(design: Design, codes: Codes) -> Iterator[tuple[Survey, Fraction]]:
+def every_survey(design: Design, codes: Codes) -> Iterator[tuple[Responses, Fraction]]:
     """Yield every survey that these records can give, with its chance, from the declared transition matrix."""
     every = cells(design.sizes)
     matrix = joint_transition(design, range(len(design.sizes)))
@@ -74,4 +72,4 @@ def every_survey(design: Design, codes: Codes) -> Iterator[tuple[Survey, Fractio
         outcomes.append([(cell, matrix[r][truth]) for r, cell in enumerate(every) if matrix[r][truth]])
     for combination in product(*outcomes):
         sent = np.array([cell for cell, _ in combination], dtype=np.uint8)
-        yield Survey(schema_for(design.sizes), sent, design), prod((p for _, p in combination), start=Fraction(1))
+        yield Responses(schema_for(design.sizes), sent, design), prod((p for _, p in combination), start=Fraction(1))

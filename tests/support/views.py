@@ -6,19 +6,19 @@ import numpy as np
 
 from protocols.counting.view import View, make_view, peer_columns
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, MultiGroupDesign, disguise
+from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
 
-def peer_design(schema: Schema, party: str, groups: tuple[tuple[int, ...], ...], theta: Fraction) -> MultiGroupDesign:
+def peer_design(schema: Schema, party: str, groups: tuple[tuple[int, ...], ...], theta: Fraction) -> RelatedDesign:
     """Return the disguise of what the peer of `party` holds; `groups` are joint columns."""
     columns = peer_columns(schema, party)
     local = tuple(tuple(columns.index(column) for column in group) for group in groups)
-    return MultiGroupDesign(tuple(schema.columns[c].size for c in columns), local, theta)
+    return RelatedDesign(tuple(schema.columns[c].size for c in columns), local, theta)
 
 
-def view_of(schema: Schema, party: str, codes: Codes, design: MultiGroupDesign, coins: Coins | int = 0) -> View:
+def view_of(schema: Schema, party: str, codes: Codes, design: RelatedDesign, coins: Coins | int = 0) -> View:
     """Return the party's view of joint codes; `coins` are given or drawn with this number as secret."""
     if isinstance(coins, int):
         records = [str(i) for i in range(len(codes))]
@@ -28,8 +28,8 @@ def view_of(schema: Schema, party: str, codes: Codes, design: MultiGroupDesign, 
     return make_view(schema, party, np.ascontiguousarray(own), sent, design)
 
 
-def joint_design(view: View) -> MultiGroupDesign:
+def joint_design(view: View) -> RelatedDesign:
     """Return the same disguise over all joint columns, the party's own as plain ones."""
     sizes = tuple(column.size for column in view.schema.columns)
     groups = tuple(tuple(view.peer_columns[c] for c in group) for group in view.design.groups)
-    return MultiGroupDesign(sizes, groups, view.design.theta)
+    return RelatedDesign(sizes, groups, view.design.theta)

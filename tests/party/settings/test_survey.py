@@ -7,13 +7,13 @@ import pytest
 from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.settings.domains import Domain
-from party.survey import SurveyDesign, read_design
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from party.survey import Questionnaire, read_design
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import RELATED, UNRELATED, swap, write_design
 
 
-def design(folder: Path, text: str) -> SurveyDesign:
+def design(folder: Path, text: str) -> Questionnaire:
     return read_design(write_design(folder, text))
 
 
@@ -23,7 +23,7 @@ def test_every_setting_is_read_and_the_class_goes_last(tmp_path: Path) -> None:
     assert found.values[1] == ("<= 40", "(40, 60]", "> 60")
     assert found.domains[1].edges == (Decimal(40), Decimal(60))
     assert (found.class_name, found.id_column, found.keep_id) == ("smoker", "id", False)
-    assert found.design == MultiGroupDesign((2, 3, 3, 2), ((3,), (1, 2)), Fraction(4, 5))
+    assert found.design == RelatedDesign((2, 3, 3, 2), ((3,), (1, 2)), Fraction(4, 5))
     assert found.group_names == ("habits", "life")
     assert found.kind == "related"
 
@@ -32,13 +32,13 @@ def test_the_unrelated_question_has_the_personal_chances_of_disguised_columns(tm
     found = design(tmp_path, UNRELATED).design
     half, quarter, third = Fraction(1, 2), Fraction(1, 4), Fraction(1, 3)
     chances = ((), (half, quarter, quarter), (third,) * 3, (quarter, 3 * quarter))
-    assert found == UnrelatedQuestionDesign((2, 3, 3, 2), ((3,), (1, 2)), half, chances)
+    assert found == UnrelatedDesign((2, 3, 3, 2), ((3,), (1, 2)), half, chances)
 
 
 def test_personal_answers_can_be_uniform(tmp_path: Path) -> None:
     text = swap(UNRELATED[: UNRELATED.index("[personal")], "plain =", 'personal = "uniform"\nplain =')
     found = design(tmp_path, text).design
-    assert isinstance(found, UnrelatedQuestionDesign)
+    assert isinstance(found, UnrelatedDesign)
     assert found.personal == ((), (Fraction(1, 3),) * 3, (Fraction(1, 3),) * 3, (Fraction(1, 2),) * 2)
 
 

@@ -18,11 +18,11 @@ from party.show.tree import MARK
 from party.survey import read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from protocols.randomized_response.bulk import bulk_draw
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.support.surveys import unrelated
 
 SIZES = (2, 3, 2, 2)
-DESIGN = MultiGroupDesign(SIZES, ((0, 3), (1,)), Fraction(4, 5))
+DESIGN = RelatedDesign(SIZES, ((0, 3), (1,)), Fraction(4, 5))
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 
 
@@ -83,11 +83,11 @@ def test_labels_pass_through_pipelines_clones_and_searches(kind: Any) -> None:
     frame = pd.DataFrame({f"c{i}": np.array(["low", "mid", "top"])[column] for i, column in enumerate(cells.T)})
     answers = np.array(["no", "yes"])[label]
     categories = [["low", "mid", "top"][:size] for size in SIZES[:-1]]
-    learner = kind(design=MultiGroupDesign(SIZES, (), Fraction(1)), classes=["no", "yes"])
+    learner = kind(design=RelatedDesign(SIZES, (), Fraction(1)), classes=["no", "yes"])
     pipeline = make_pipeline(OrdinalEncoder(categories=categories), learner)
     assert set(clone(pipeline).fit(frame, answers).predict(frame)) == {"no", "yes"}
     assert cross_val_score(pipeline, frame, answers, cv=3).mean() > 0.8
-    search = GridSearchCV(kind(), {"design": [None, MultiGroupDesign(SIZES, (), Fraction(1))]}, cv=2)
+    search = GridSearchCV(kind(), {"design": [None, RelatedDesign(SIZES, (), Fraction(1))]}, cv=2)
     assert search.fit(cells, label).best_score_ > 0.8
 
 

@@ -15,10 +15,10 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from party.survey import SurveyDesign, read_design
+from party.survey import Questionnaire, read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from protocols.randomized_response.bulk import bulk_draw
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 DESIGN = """
@@ -36,7 +36,7 @@ a = ["q"]
 """
 
 
-def design_of(folder: Path, *values: str, plain: bool = False) -> SurveyDesign:
+def design_of(folder: Path, *values: str, plain: bool = False) -> Questionnaire:
     """Return a design whose class has these values, in a group or plain."""
     text = DESIGN.replace("VALUES", ", ".join(map('"{}"'.format, values)))
     text = text.replace("PLAIN", '"sex", "ill"' if plain else '"sex"') + ("" if plain else 'b = ["ill"]\n')
@@ -45,7 +45,7 @@ def design_of(folder: Path, *values: str, plain: bool = False) -> SurveyDesign:
     return read_design(path)
 
 
-def answers(design: SurveyDesign, records: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
+def answers(design: Questionnaire, records: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
     """Return disguised attributes, the disguised class, and the true table: the class follows q in nine of ten."""
     generator = np.random.default_rng(seed)
     classes = design.design.sizes[-1]
@@ -186,9 +186,9 @@ def test_a_code_of_the_test_fold_alone_gets_the_majority(kind: Any) -> None:
 class _WithDesign:
     """Gives a learner a design for the very table that a check brings: three columns in groups, always true."""
 
-    def _known_design(self, codes: Any) -> MultiGroupDesign:
+    def _known_design(self, codes: Any) -> RelatedDesign:
         sizes = super()._known_design(codes).sizes  # type: ignore[misc]
-        return MultiGroupDesign(sizes, tuple((column,) for column in range(min(3, len(sizes)))), Fraction(1))
+        return RelatedDesign(sizes, tuple((column,) for column in range(min(3, len(sizes)))), Fraction(1))
 
 
 class TreeWithDesign(_WithDesign, RandomizedID3Classifier):

@@ -9,7 +9,7 @@ import pytest
 from party.cli import main as cli
 from party.data import read_frame
 from protocols.randomized_response.design import Draw
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.table import Codes
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, rows, swap, write_design, write_rows
@@ -188,10 +188,10 @@ def test_audit_passes_the_shipped_sampler_and_fails_another(
     assert "a correct sampler fails such a check in at most 0.0001 %" in " ".join(out.split())
     assert "theta is off by 1/10 in at least 99 %.\n" in out
 
-    def honest(_design: MultiGroupDesign, codes: Codes, _draw: Draw) -> Codes:
+    def honest(_design: RelatedDesign, codes: Codes, _draw: Draw) -> Codes:
         return np.array(codes)
 
-    monkeypatch.setattr(MultiGroupDesign, "randomize", honest)
+    monkeypatch.setattr(RelatedDesign, "randomize", honest)
     assert cli.main(["audit", "design.toml", *QUICK]) == 1
     out, err = capsys.readouterr()
     assert not err

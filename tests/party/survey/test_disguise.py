@@ -16,12 +16,12 @@ import pytest
 from party.data import read_frame
 from party.errors import ConfigError, DataError, IdentityError
 from party.keys.coin_secret import new_key, read_coin_secret
-from party.survey import Disguised, disguise_table, read_codes, read_design
+from party.survey import DisguisedTable, disguise_table, read_codes, read_design
 from party.survey import disguise as disguise_module
 from party.survey.output import check_output, to_csv, write_disguised
 from protocols.errors import InputError
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows
 from tests.support.binomial import lower_tail, upper_tail
 
@@ -34,7 +34,7 @@ def disguise(
     lines: list[str] | None = None,
     dataset: str | None = None,
     personal: Path | None = None,
-) -> Disguised:
+) -> DisguisedTable:
     data = write_rows(folder, rows(RECORDS) if lines is None else lines)
     design = read_design(write_design(folder, text))
     return disguise_table(data, design, folder / "coins", dataset, personal)
@@ -134,7 +134,7 @@ def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp
     personal = write_rows(tmp_path, answers, "personal.csv")
     table = disguise(tmp_path, UNRELATED, personal=personal)
     design = read_design(tmp_path / "design.toml")
-    assert isinstance(design.design, UnrelatedQuestionDesign)
+    assert isinstance(design.design, UnrelatedDesign)
     key = read_coin_secret(tmp_path / "coins").key
     truths = design.design.truths(keyed_draw(key, "data", [f"p{i}" for i in range(RECORDS)]))
     told = [row.split(",")[4] for row in rows(RECORDS)]
@@ -191,7 +191,7 @@ def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: P
     assert table.left_out == ("name",)
     assert "secret" not in to_csv(table)
     assert "p1" not in to_csv(table)
-    assert repr(table) == "<Disguised 3 x 4>"
+    assert repr(table) == "<DisguisedTable 3 x 4>"
 
 
 def test_ids_are_kept_where_the_design_says_so(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.survey import SurveyDesign, disguise_table, read_codes, read_design
-from party.survey.estimation import Asked, estimated_priors, find
+from party.survey import Questionnaire, disguise_table, read_codes, read_design
+from party.survey.estimation import EstimateOptions, estimated_priors, find
 from party.survey.expressions import parse_expression
 from party.survey.output import write_disguised
 from protocols.errors import InputError
@@ -18,7 +18,7 @@ from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, wri
 RECORDS = 400
 
 
-def disguised(folder: Path, text: str) -> tuple[SurveyDesign, Codes]:
+def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
     design = read_design(write_design(folder, text))
     write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
     return design, read_codes(folder / "d.csv", design)
@@ -28,7 +28,7 @@ def disguised(folder: Path, text: str) -> tuple[SurveyDesign, Codes]:
 def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)
     expression = parse_expression("smoker = yes and drinks = often", design)
-    found = find(codes, expression, design, Asked(0.9, likelihood=True))
+    found = find(codes, expression, design, EstimateOptions(0.9, likelihood=True))
     estimate = estimate_count(codes, expression, design.design)
     assert found.estimate == estimate
     assert found.interval == estimate.interval(0.9)
@@ -42,9 +42,9 @@ def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None
 
 def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
-    found = find(codes, parse_expression("smoker = yes", design), design, Asked())
+    found = find(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
     assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
-    text = "\n".join(found.lines(Asked()))
+    text = "\n".join(found.lines(EstimateOptions()))
     assert "95 % interval" in text
     assert "likely" not in text
 
@@ -52,22 +52,22 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
 def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
     design = read_design(write_design(tmp_path))
     codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
-    found = find(codes, parse_expression("smoker = yes", design), design, Asked())
+    found = find(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
     assert found.estimate.count < 0
     low, high = found.interval
     assert low < 0
     assert found.to_json()["count"] == float(found.estimate.count)
-    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(found.lines(Asked()))
+    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(found.lines(EstimateOptions()))
 
 
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        (Asked(0.0), "a confidence must lie between 0 and 1"),
-        (Asked(float("nan")), "a confidence must lie between 0 and 1"),
+        (EstimateOptions(0.0), "a confidence must lie between 0 and 1"),
+        (EstimateOptions(float("nan")), "a confidence must lie between 0 and 1"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: Asked, problem: str) -> None:
+def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: EstimateOptions, problem: str) -> None:
     design, codes = disguised(tmp_path, RELATED)
     with pytest.raises(InputError, match=problem):
         find(codes, parse_expression("smoker = yes", design), design, asked)
@@ -76,7 +76,7 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: Asked, problem: 
 def test_one_record_has_no_interval(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
     with pytest.raises(InputError, match="fewer than 2 records"):
-        find(codes[:1], parse_expression("smoker = yes", design), design, Asked())
+        find(codes[:1], parse_expression("smoker = yes", design), design, EstimateOptions())
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])

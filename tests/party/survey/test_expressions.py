@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.survey import SurveyDesign, read_design
+from party.survey import Questionnaire, read_design
 from party.survey.expressions import expression_text, parse_expression
 from protocols.errors import InputError
 from protocols.tables.expression import Expression, Term
@@ -12,7 +12,7 @@ from tests.party.survey.files import RELATED, swap, write_design
 
 
 @pytest.fixture(scope="module")
-def design(tmp_path_factory: pytest.TempPathFactory) -> SurveyDesign:
+def design(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
     text = swap(RELATED, '["f", "m"]', r"""["f", "m", "and", "it's", 'a "b"', "it's \"b\"", "\"", "''"]""")
     return read_design(write_design(tmp_path_factory.mktemp("design"), text))
 
@@ -39,7 +39,7 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> SurveyDesign:
         ("sex = ''''''", [(0, 7)]),
     ],
 )
-def test_a_text_stands_for_its_terms(design: SurveyDesign, text: str, terms: list[tuple[int, int]]) -> None:
+def test_a_text_stands_for_its_terms(design: Questionnaire, text: str, terms: list[tuple[int, int]]) -> None:
     found = parse_expression(text, design)
     assert found == Expression(tuple(Term(column, value) for column, value in terms))
     assert parse_expression(expression_text(found, design), design) == found
@@ -69,12 +69,12 @@ def test_a_text_stands_for_its_terms(design: SurveyDesign, text: str, terms: lis
         ("smoker = yes and smoker = no", "names a column twice"),
     ],
 )
-def test_what_is_no_expression_is_told_with_a_way_out(design: SurveyDesign, text: str, problem: str) -> None:
+def test_what_is_no_expression_is_told_with_a_way_out(design: Questionnaire, text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         parse_expression(text, design)
 
 
 @given(st.text(alphabet="ab= '\"dnsmoker", max_size=30))
-def test_any_text_is_an_expression_or_a_clear_error(design: SurveyDesign, text: str) -> None:
+def test_any_text_is_an_expression_or_a_clear_error(design: Questionnaire, text: str) -> None:
     with suppress(InputError):
         assert parse_expression(text, design).terms

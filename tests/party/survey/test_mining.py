@@ -12,11 +12,11 @@ from party.survey.output import write_disguised
 from party.survey.signal import check_signal
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.responses import Survey, survey_schema
+from protocols.survey.responses import Responses, survey_schema
 from tests.party.survey.files import RELATED, UNRELATED, rows, write_design, write_rows
 
 RECORDS = 400
@@ -24,7 +24,7 @@ FIFTH = Fraction(1, 5)
 NONE = Fraction(0)
 
 
-def survey(folder: Path, text: str = RELATED) -> Survey:
+def survey(folder: Path, text: str = RELATED) -> Responses:
     design = read_design(write_design(folder, text))
     write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
     return load_survey(folder / "d.csv", design)
@@ -64,7 +64,7 @@ def test_a_part_without_records_is_refused(
     tmp_path: Path, records: int, test: Fraction, prune: bool, problem: str
 ) -> None:
     every = survey(tmp_path)
-    few = Survey(every.schema, every.codes[:records], every.design)
+    few = Responses(every.schema, every.codes[:records], every.design)
     with pytest.raises(InputError, match=problem):
         hold_out(few, test, 0, prune)
 
@@ -75,7 +75,7 @@ def test_a_part_without_records_is_refused(
 def test_counts_that_are_noise_are_refused(theta: Fraction, *, refused: bool) -> None:
     """By hand: `sqrt(300 theta (1 - theta))/|2 theta - 1|` is 150 at theta = 0.5288 and 0.4712."""
     schema = survey_schema(["a", "c"], [("x", "y"), ("x", "y")])
-    made = Survey(schema, np.zeros((300, 2), dtype=np.uint8), MultiGroupDesign((2, 2), ((1,),), theta))
+    made = Responses(schema, np.zeros((300, 2), dtype=np.uint8), RelatedDesign((2, 2), ((1,),), theta))
     if refused:
         with pytest.raises(InputError, match=r"hides column 'c' from so few answers: with 300 .* may be 154\.4"):
             check_signal(made)

@@ -30,13 +30,13 @@ from protocols.counting.encrypted_coins import (
     ciphertexts_a_record,
 )
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.replies import Replying, Telling, page_length
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
 from protocols.counts import Answer, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, MultiGroupDesign
+from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
@@ -57,9 +57,11 @@ TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1
 Engine = Any
 
 
-def halves(train: int = 30, test: int = 10, checks: Checks | None = None) -> tuple[Telling[Any], Replying[Any]]:
+def halves(
+    train: int = 30, test: int = 10, checks: Checks | None = None
+) -> tuple[KeyHolderReplies[Any], EvaluatorReplies[Any]]:
     checks = checks or Checks(SCHEMA, train, None)
-    return Telling(HOLDER, checks, train, test), Replying(HOLDER.public, checks, train, test, secrets)
+    return KeyHolderReplies(HOLDER, checks, train, test), EvaluatorReplies(HOLDER.public, checks, train, test, secrets)
 
 
 def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
@@ -247,12 +249,12 @@ def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
 
 @pytest.mark.parametrize("sizes", [(), (64, 4), (2,) * 8])
 def test_up_to_256_coin_patterns_can_be_encrypted(sizes: tuple[int, ...]) -> None:
-    design = MultiGroupDesign(sizes, tuple((c,) for c in range(len(sizes))), Fraction(9, 20))
+    design = RelatedDesign(sizes, tuple((c,) for c in range(len(sizes))), Fraction(9, 20))
     assert ciphertexts_a_record(design) == design.patterns - 1 <= 255
 
 
 def test_more_coin_patterns_are_refused_with_the_cure() -> None:
-    design = MultiGroupDesign((43, 6), ((0,), (1,)), Fraction(9, 20))
+    design = RelatedDesign((43, 6), ((0,), (1,)), Fraction(9, 20))
     with pytest.raises(InputError, match=r"258 coin patterns: too many .* use fewer groups, merge values"):
         ciphertexts_a_record(design)
 

@@ -15,10 +15,10 @@ from protocols.learning.id3 import ALL, HybridId3
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import run_alone
 from protocols.survey.mining import prune_tree
-from protocols.survey.responses import Survey
+from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 from tests.support.cases import correlated
@@ -92,7 +92,7 @@ def test_what_was_rounded_away_keeps_no_branch() -> None:
     """In thirds: the branch of value 1 is right for as many as the leaf is, and its float is 2.2e-16 above."""
     root = Split((2.0, 1.0), 0, (Leaf((2.0, 1.0), 0), Leaf((0.0, 0.0), 1)))
     codes = np.array([[1, 0, 0, 1]] + [[0, 0, 0, 0]] * 3 + [[0, 0, 0, 1]] * 7, dtype=np.uint8)
-    survey = Survey(SCHEMA, codes, MultiGroupDesign(SIZES, ((0,), (3,)), Fraction(4, 5)))
+    survey = Responses(SCHEMA, codes, RelatedDesign(SIZES, ((0,), (3,)), Fraction(4, 5)))
     branch = Expression().child(0, 1)
     right, wrong = (estimate_count(codes, branch.child(3, label), survey.design).count for label in (1, 0))
     assert right == wrong
@@ -126,7 +126,7 @@ def test_disguised_records_prune_by_their_estimates(name: str) -> None:
     def score(root: Node) -> float:
         return float(estimator.repeats @ estimator.correct_factors(Tree(SCHEMA, root)))
 
-    pruned = prune_tree(tree, Survey(SCHEMA, survey.codes, survey.design))
+    pruned = prune_tree(tree, Responses(SCHEMA, survey.codes, survey.design))
     assert pruned.size < tree.size
     best = score(pruned.root)
     generator = np.random.default_rng(4)

@@ -5,23 +5,23 @@ from fractions import Fraction
 
 from protocols.privacy.entry import Row
 from protocols.randomized_response.design import Design, Matrix
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 
 
 def shares(text: str) -> Row:
     return tuple(map(Fraction, text.split()))
 
 
-def related(sizes: Sequence[int], groups: Sequence[Sequence[int]], theta: str) -> MultiGroupDesign:
-    return MultiGroupDesign(tuple(sizes), tuple(map(tuple, groups)), Fraction(theta))
+def related(sizes: Sequence[int], groups: Sequence[Sequence[int]], theta: str) -> RelatedDesign:
+    return RelatedDesign(tuple(sizes), tuple(map(tuple, groups)), Fraction(theta))
 
 
 def unrelated(groups: Sequence[Sequence[int]], theta: str, personal: Sequence[str], *sizes: int) -> Design:
     """Return a design whose domain sizes are those of the personal chances, or as given where these are empty."""
     known = [shares(text) for text in personal]
     wide = sizes or tuple(len(chances) for chances in known)
-    return UnrelatedQuestionDesign(wide, tuple(map(tuple, groups)), Fraction(theta), tuple(known))
+    return UnrelatedDesign(wide, tuple(map(tuple, groups)), Fraction(theta), tuple(known))
 
 
 DESIGNS: dict[str, Design] = {

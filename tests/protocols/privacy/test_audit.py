@@ -20,8 +20,8 @@ from protocols.privacy.chernoff import sample_size
 from protocols.privacy.events import told_chance
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw
-from protocols.randomized_response.related_question import MultiGroupDesign, disguise
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign, disguise
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, UNRELATED, missed, run
 from tests.protocols.privacy.designs import DESIGNS, related, shares, unrelated
@@ -57,7 +57,7 @@ def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: Design, shift: Fra
     assert not run(design, wrong.randomize).passed
 
 
-BY_CONTRAST = MultiGroupDesign.of_contrast((2, 4, 5), ((0, 1), (2,)), Fraction(9, 20))
+BY_CONTRAST = RelatedDesign.of_contrast((2, 4, 5), ((0, 1), (2,)), Fraction(9, 20))
 
 
 def test_a_design_by_contrast_is_held_against_the_chance_of_each_group() -> None:
@@ -110,7 +110,7 @@ def test_the_power_is_as_stated_by_exact_tails(design: Design) -> None:
 
 def moved(design: Design, theta: Fraction) -> Callable[[int, int], Fraction]:
     """Return the chances of a true response at another theta; the design itself may refuse it."""
-    if isinstance(design, UnrelatedQuestionDesign):
+    if isinstance(design, UnrelatedDesign):
         personal = design.personal
         return lambda column, code: theta + (1 - theta) * personal[column][code]
     return lambda column, code: told_chance(replace(design, theta=theta), column, code)
@@ -155,7 +155,7 @@ def test_records_that_share_a_coin_are_caught() -> None:
 
 
 def test_a_personal_distribution_that_is_off_is_caught() -> None:
-    assert isinstance(UNRELATED, UnrelatedQuestionDesign)
+    assert isinstance(UNRELATED, UnrelatedDesign)
     wrong = replace(UNRELATED, personal=(*UNRELATED.personal[:2], shares("1/4 3/10 9/20")))
     result = run(UNRELATED, wrong.randomize)
     assert (
@@ -168,7 +168,7 @@ def test_a_personal_distribution_that_is_off_is_caught() -> None:
 
 
 def test_personal_answers_that_depend_on_each_other_are_caught() -> None:
-    assert isinstance(UNRELATED, UnrelatedQuestionDesign)
+    assert isinstance(UNRELATED, UnrelatedDesign)
     design = UNRELATED
 
     def sampler(codes: Codes, draw: Draw) -> Codes:
@@ -217,7 +217,7 @@ def test_a_plain_column_that_is_touched_once_is_caught() -> None:
 def test_three_columns_of_a_group_that_only_fail_together_are_caught() -> None:
     """Pairs of personal answers are as declared, but the third is the XOR of the first two."""
     design = unrelated([[0, 1, 2]], "1/2", ["1/2 1/2"] * 3)
-    assert isinstance(design, UnrelatedQuestionDesign)
+    assert isinstance(design, UnrelatedDesign)
 
     def sampler(codes: Codes, draw: Draw) -> Codes:
         personal = design.draw_personal(draw)

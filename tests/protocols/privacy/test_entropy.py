@@ -16,7 +16,7 @@ from protocols.privacy.entropy import (
 )
 from protocols.privacy.entry import entry_of
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
 
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
@@ -38,8 +38,8 @@ def test_a_chance_too_small_for_a_float_has_no_weight() -> None:
     assert entropy([tiny, 1 - tiny]) == 0
 
 
-@pytest.mark.parametrize("design", [d for d in DESIGNS.values() if isinstance(d, MultiGroupDesign)], ids=repr)
-def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: MultiGroupDesign) -> None:
+@pytest.mark.parametrize("design", [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)], ids=repr)
+def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: RelatedDesign) -> None:
     """Given the truth, the response has exactly the coin's entropy: response and coin determine each other."""
     for k, group in enumerate(design.groups):
         matrix = joint_transition(design, group)

@@ -7,7 +7,7 @@ import pytest
 
 from protocols.privacy.events import MAX_CELLS, MAX_PAIRS, Margin, joint_columns, margins, told_chance, untested_pairs
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related
 
 
@@ -100,7 +100,7 @@ def test_the_chance_of_a_true_response_is_on_the_diagonal() -> None:
 def test_of_a_wide_group_each_column_is_counted_with_the_first() -> None:
     for columns in (20, 40, 2 * MAX_PAIRS):
         group = tuple(range(columns))
-        design = MultiGroupDesign((2,) * columns, (group,), Fraction(7, 10))
+        design = RelatedDesign((2,) * columns, (group,), Fraction(7, 10))
         pairs = [each for each in joint_columns(design, group) if len(each) == 2]
         assert {(0, column) for column in group[1:]} <= set(pairs)
         assert len(pairs) == min(columns * (columns - 1) // 2, max(MAX_PAIRS, columns - 1))

@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, ratio_loss, record_loss
 from protocols.randomized_response.design import Design, cells, joint_transition
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
 
 
@@ -71,7 +71,7 @@ def test_an_unknown_column_or_group_is_refused() -> None:
         group_loss(DESIGNS["Warner"], 1)
 
 
-def known_ratio(design: UnrelatedQuestionDesign, group: int) -> float:
+def known_ratio(design: UnrelatedDesign, group: int) -> float:
     """Return the worst ratio over every personal record that can occur, by the definition."""
     every = cells([design.sizes[column] for column in design.groups[group]])
     worst = 0.0
@@ -87,7 +87,7 @@ def known_ratio(design: UnrelatedQuestionDesign, group: int) -> float:
 def test_who_knows_a_personal_answer_knows_the_truth_wherever_the_response_differs(name: str) -> None:
     """DESIGN 10: finite only while no personal answer is known."""
     design = DESIGNS[name]
-    assert isinstance(design, UnrelatedQuestionDesign)
+    assert isinstance(design, UnrelatedDesign)
     for group in range(len(design.groups)):
         assert known_answers_loss(design, group) == known_ratio(design, group) == inf
 

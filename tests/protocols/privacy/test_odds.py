@@ -10,7 +10,7 @@ from protocols.privacy.findings import find
 from protocols.privacy.loss import attribute_loss, ratio_loss
 from protocols.privacy.odds import Odds, column_odds, disguised_odds
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import related, unrelated
 from tests.support.enumeration import every_design, name, responses
 
@@ -37,7 +37,7 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
 
 
 def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
-    design = MultiGroupDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
+    design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
     assert odds_words(column_odds(design, 2)) == "1 to 0"
     assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
@@ -46,7 +46,7 @@ def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
 @pytest.mark.parametrize(("theta", "words"), [("9/20", ("9 to 11", "7 to 11")), ("11/20", ("11 to 9", "13 to 9"))])
 def test_by_contrast_a_column_has_the_same_odds_in_any_group(theta: str, words: tuple[str, str]) -> None:
     apart, together = (
-        MultiGroupDesign.of_contrast((2, 4), groups, Fraction(theta)) for groups in (((0,), (1,)), ((0, 1),))
+        RelatedDesign.of_contrast((2, 4), groups, Fraction(theta)) for groups in (((0,), (1,)), ((0, 1),))
     )
     assert [odds_words(column_odds(apart, column)) for column in (0, 1)] == list(words)
     assert [odds_words(column_odds(together, column)) for column in (0, 1)] == list(words)

@@ -10,8 +10,8 @@ import pytest
 
 import protocols
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import MultiGroupDesign, offsets_from_uniform
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign, offsets_from_uniform
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.randomness import canonical, keyed_digest, keyed_uniform
 from protocols.tables.expression import Expression, Term
 from tests.support.binomial import ShareTest
@@ -24,7 +24,7 @@ ALARM = 1e-8
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 6, 7, 64])
 @pytest.mark.parametrize("theta", ["0", "1/100", "9/20", "2/3", "0.7", "9/10", "99/100", "1"])
 def test_over_all_uniform_integers_every_offset_has_exactly_its_share(order: int, theta: str) -> None:
-    design = MultiGroupDesign((order,), ((0,),), Fraction(theta))
+    design = RelatedDesign((order,), ((0,),), Fraction(theta))
     bound = design.coin_bound(0)
     with np.errstate(all="raise"):
         offsets = Counter(offsets_from_uniform(np.arange(bound), design.theta, order).tolist())
@@ -39,7 +39,7 @@ def test_over_all_uniform_integers_every_offset_has_exactly_its_share(order: int
 def test_by_contrast_every_lie_has_exactly_its_share_and_the_truth_twice_theta_less_one_more(
     order: int, theta: str
 ) -> None:
-    design = MultiGroupDesign.of_contrast((order,), ((0,),), Fraction(theta))
+    design = RelatedDesign.of_contrast((order,), ((0,),), Fraction(theta))
     bound = design.coin_bound(0)
 
     def draw(purpose: bytes, below: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -52,14 +52,14 @@ def test_by_contrast_every_lie_has_exactly_its_share_and_the_truth_twice_theta_l
 
 
 def test_a_group_of_one_offset_always_tells_the_truth() -> None:
-    design = MultiGroupDesign((1,), ((0,),), Fraction(9, 20))
+    design = RelatedDesign((1,), ((0,),), Fraction(9, 20))
     assert design.coin_bound(0) == 20
     assert not offsets_from_uniform(np.arange(20), design.theta, 1).any()
 
 
 def coins(theta: str = "9/20", secret: bytes = SECRET, dataset: str = "d", records: int = 4000) -> list[list[int]]:
     """Return the coins of two binary groups and one of five values, by group."""
-    design = MultiGroupDesign((2, 2, 5), ((0,), (1,), (2,)), Fraction(theta))
+    design = RelatedDesign((2, 2, 5), ((0,), (1,), (2,)), Fraction(theta))
     drawn = design.coins(keyed_draw(secret, dataset, [f"r{i}" for i in range(records)]))
     assert drawn.shape == (records, 3)
     return [list(map(int, column)) for column in drawn.T]
@@ -70,7 +70,7 @@ def test_the_same_data_set_has_the_same_coins() -> None:
 
 
 def test_a_coin_depends_on_its_own_record_alone() -> None:
-    design = MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
+    design = RelatedDesign((2, 3), ((0,), (1,)), Fraction(9, 20))
     ids = ["", "x", "xx", "\u00e9", "r 7"]
     together = design.coins(keyed_draw(SECRET, "d", ids))
     for row, record in zip(together, ids, strict=True):
@@ -78,7 +78,7 @@ def test_a_coin_depends_on_its_own_record_alone() -> None:
 
 
 def test_a_coin_is_the_published_function_of_secret_data_set_group_and_record() -> None:
-    design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
+    design = RelatedDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
     drawn = design.coins(keyed_draw(SECRET, "d\u00e4ta", ["r1"]))
     for group, order in enumerate((2, 5)):
         key = keyed_digest(SECRET, b"cotally coin", "d\u00e4ta".encode(), bytes([0, 0, 0, group]))
@@ -117,7 +117,7 @@ def theta_test() -> ShareTest:
 
 
 def truths(theta: Fraction) -> int:
-    design = MultiGroupDesign((2,), ((0,),), theta)
+    design = RelatedDesign((2,), ((0,),), theta)
     return TRIALS - int(design.coins(keyed_draw(SECRET, "theta", [str(i) for i in range(TRIALS)])).sum())
 
 
@@ -188,10 +188,10 @@ def test_nothing_is_divided_but_fractions() -> None:
         ("randomized_response/unrelated_question.py", "moments"),
         ("randomized_response/unrelated_question.py", "likelihood_ratio"),
     ]
-    design = MultiGroupDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
+    design = RelatedDesign((2, 5), ((0,), (1,)), Fraction(9, 20))
     part = Expression((Term(1, 3),))
     sent = np.zeros((1, 2), dtype=np.uint8)
-    unrelated = UnrelatedQuestionDesign((2, 5), ((1,),), Fraction(9, 20), ((), (Fraction(1, 5),) * 5))
+    unrelated = UnrelatedDesign((2, 5), ((1,),), Fraction(9, 20), ((), (Fraction(1, 5),) * 5))
     numbers: list[object] = [design.lie(0), design.lie(1), *design.pattern_weights()]
     for each, group in ((design, 1), (unrelated, 0)):
         numbers += [*each.factors(sent, part, group).values, *each.moments(group, part)]

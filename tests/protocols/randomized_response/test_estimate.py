@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import Estimate, estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign, disguise, undo
+from protocols.randomized_response.related_question import RelatedDesign, disguise, undo
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
 from tests.support.enumeration import (
@@ -23,14 +23,14 @@ from tests.support.enumeration import (
 )
 
 
-def few_records(design: MultiGroupDesign) -> Codes:
+def few_records(design: RelatedDesign) -> Codes:
     """Return two different records; one where the outcomes of all coins would be too many."""
     records = every_record(design.sizes)
     return records[[len(records) * 2 // 3, 0]] if design.patterns <= 8 else records[[0]]
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
-def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: MultiGroupDesign) -> None:
+def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: RelatedDesign) -> None:
     codes = few_records(design)
     copies = list(disguised_copies(codes, design))
     assert sum(chance for _, chance in copies) == 1
@@ -43,7 +43,7 @@ def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
-def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: MultiGroupDesign) -> None:
+def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: RelatedDesign) -> None:
     weights = design.pattern_weights()
     assert sum(weights) == 1
     guesses = design.pattern_coins()
@@ -57,7 +57,7 @@ def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: MultiGrou
 
 
 @pytest.mark.parametrize("design", [d for d in designs() if d.theta == 1], ids=name)
-def test_with_theta_one_the_estimates_are_the_counts_without_error(design: MultiGroupDesign) -> None:
+def test_with_theta_one_the_estimates_are_the_counts_without_error(design: RelatedDesign) -> None:
     codes = np.concatenate([every_record(design.sizes)] * 2)
     sent = disguise(codes, np.zeros((len(codes), len(design.groups)), dtype=np.uint8), design)
     for expression in expressions(design.sizes):
@@ -71,7 +71,7 @@ def test_with_theta_one_the_estimates_are_the_counts_without_error(design: Multi
 @pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(7, 10), Fraction(1)])
 def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...], theta: Fraction) -> None:
     """Multi-group 4.2 to 4.4: P*(E_j) = sum_i P(E_i) theta^u (1-theta)^(m-u), u the groups in which i and j agree."""
-    design = MultiGroupDesign((2,) * 5, groups, theta)
+    design = RelatedDesign((2,) * 5, groups, theta)
     sent = np.random.default_rng(len(groups)).integers(0, 2, size=(30, 5)).astype(np.uint8)
     parts = [[(column, column % 2) for column in group] for group in groups]
     variations = list(product([False, True], repeat=len(groups)))
@@ -91,7 +91,7 @@ def test_it_solves_the_papers_linear_system(groups: tuple[tuple[int, ...], ...],
 
 
 def test_many_groups_stay_exact() -> None:
-    design = MultiGroupDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(9, 20))
+    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(9, 20))
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
     factor = (Fraction(9, 20) / Fraction(-1, 10)) ** 12
@@ -100,7 +100,7 @@ def test_many_groups_stay_exact() -> None:
 
 def test_a_theta_of_many_digits_stays_exact() -> None:
     theta = Fraction(987654321, 10**9)
-    design = MultiGroupDesign((2, 3), ((0,), (1,)), theta)
+    design = RelatedDesign((2, 3), ((0,), (1,)), theta)
     expression = Expression((Term(0, 0), Term(1, 0)))
     sent = np.zeros((1, 2), dtype=np.uint8)
     binary = theta / (2 * theta - 1)
@@ -109,7 +109,7 @@ def test_a_theta_of_many_digits_stays_exact() -> None:
 
 
 def test_the_empty_expression_counts_every_record() -> None:
-    design = MultiGroupDesign((2,), ((0,),), Fraction(9, 20))
+    design = RelatedDesign((2,), ((0,),), Fraction(9, 20))
     assert estimate_count(np.zeros((7, 1), dtype=np.uint8), ROOT, design) == Estimate(7, Fraction(7), Fraction(7))
 
 
@@ -119,7 +119,7 @@ def test_the_standard_error_is_the_root_of_the_variance_or_zero(variance: Fracti
 
 
 def test_what_theta_hides_altogether_is_refused() -> None:
-    design = MultiGroupDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
+    design = RelatedDesign((2,) * 12, tuple((c,) for c in range(12)), Fraction(1, 2) + Fraction(1, 10**9))
     sent = np.zeros((3, 12), dtype=np.uint8)
     expression = Expression(tuple(Term(c, 0) for c in range(12)))
     with pytest.raises(InputError, match="ask about columns of fewer groups"):

@@ -12,8 +12,8 @@ from protocols.errors import InputError
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, covariance, estimate_count, quantile
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import NO_ANSWER, Codes
 from tests.support.binomial import ShareTest, log_mass
@@ -32,7 +32,7 @@ RESPONDENTS = 400
 
 def warner_intervals(theta: Fraction, confidence: float) -> list[tuple[float, float]]:
     """Return the interval for every number of respondents that say yes."""
-    design = MultiGroupDesign((2,), ((0,),), theta)
+    design = RelatedDesign((2,), ((0,),), theta)
     asked = Expression((Term(0, 1),))
     intervals = []
     for yes in range(RESPONDENTS + 1):
@@ -59,8 +59,8 @@ def test_over_all_outcomes_of_warners_survey_the_interval_covers_as_often_as_it_
 ALARM = 1e-8
 """False-alarm rate of each statistical test here, over the choice of its seed."""
 SURVEYS = 1000
-TWO_GROUPS = MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(7, 10))
-SURVEY = UnrelatedQuestionDesign((2, 3), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/3 1/3 1/3")))
+TWO_GROUPS = RelatedDesign((2, 3), ((0,), (1,)), Fraction(7, 10))
+SURVEY = UnrelatedDesign((2, 3), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/3 1/3 1/3")))
 
 
 @pytest.mark.parametrize("design", [TWO_GROUPS, SURVEY])
@@ -133,9 +133,9 @@ PERSONAL = (*map(shares, ("1/4 3/4", "1/3 2/3", "3/5 2/5")), ())
 @pytest.mark.parametrize("kind", ["related", "unrelated"])
 def test_of_two_records_the_covariance_is_estimated_without_bias(pair: str, kind: str) -> None:
     sizes, groups, theta = (2, 2, 2, 2), ((0, 1), (2,)), Fraction(3, 5)
-    design: Design = MultiGroupDesign(sizes, groups, theta)
+    design: Design = RelatedDesign(sizes, groups, theta)
     if kind == "unrelated":
-        design = UnrelatedQuestionDesign(sizes, groups, theta, PERSONAL)
+        design = UnrelatedDesign(sizes, groups, theta, PERSONAL)
     codes = np.array([[0, 1, 1, 0], [1, 0, 1, 1]], dtype=np.uint8)
     tables = list(response_tables(codes, design))
     true, found = moments_of(tables, *PAIRS[pair], design)
@@ -177,7 +177,7 @@ def test_over_all_samples_of_a_population_share_and_variance_are_unbiased(design
 
 def test_an_interval_worked_by_hand() -> None:
     """Warner at 3/4: 6 of 10 say yes, `f` is 3/2 or -1/2, `P = 7/10`, `s^2 = 4 * 10/9 * 6/10 * 4/10`."""
-    design = MultiGroupDesign((2,), ((0,),), Fraction(3, 4))
+    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
     estimate = estimate_count(np.array([[1]] * 6 + [[0]] * 4, dtype=np.uint8), Expression((Term(0, 1),)), design)
     assert estimate == Estimate(10, Fraction(7), Fraction(29, 2))
     assert estimate.proportion == Fraction(7, 10)
@@ -189,7 +189,7 @@ def test_an_interval_worked_by_hand() -> None:
 
 
 def test_an_interval_is_not_cut_to_the_shares_that_exist() -> None:
-    design = MultiGroupDesign((2,), ((0,),), Fraction(3, 4))
+    design = RelatedDesign((2,), ((0,),), Fraction(3, 4))
     low, high = estimate_count(np.zeros((10, 1), dtype=np.uint8), Expression((Term(0, 0),)), design).interval(0.5)
     assert low == high == 1.5
 

@@ -10,8 +10,8 @@ import pytest
 
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
 
 VECTORS = json.loads((Path(__file__).parents[2] / "vectors" / "survey_estimates.json").read_text("utf-8"))
@@ -21,9 +21,9 @@ YES = Expression((Term(0, 1),))
 def design_of(case: dict[str, Any]) -> Design:
     theta = Fraction(case["theta"])
     if case["kind"] == "related":
-        return MultiGroupDesign((2,), ((0,),), theta)
+        return RelatedDesign((2,), ((0,),), theta)
     personal = Fraction(case["personal"])
-    return UnrelatedQuestionDesign((2,), ((0,),), theta, ((1 - personal, personal),))
+    return UnrelatedDesign((2,), ((0,),), theta, ((1 - personal, personal),))
 
 
 @pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: f"{case['kind']} {case['yes']}")

@@ -12,14 +12,14 @@ from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, cells, joint_transition
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import MAX_CELLS, MAX_GROUP_CELLS, Floats, MostLikely, most_likely
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from tests.support.enumeration import every_design, every_record, name, shares, unrelated_designs
 
 TOLERANCE = 1e-9
-WARNER = MultiGroupDesign((2,), ((0,),), Fraction(7, 10))
+WARNER = RelatedDesign((2,), ((0,),), Fraction(7, 10))
 
 
 def answers(yes: int, no: int) -> Codes:
@@ -42,7 +42,7 @@ def reference_likelihood(found: Floats, codes: Codes, columns: tuple[int, ...], 
 @pytest.mark.parametrize("theta", ["1/10", "9/20", "7/10", "1"])
 @pytest.mark.parametrize("yes", [0, 11, 18, 20, 29, 40])
 def test_of_one_binary_column_it_is_the_estimate_cut_to_the_simplex(theta: str, yes: int) -> None:
-    design = MultiGroupDesign((2,), ((0,),), Fraction(theta))
+    design = RelatedDesign((2,), ((0,),), Fraction(theta))
     sent = answers(yes, 40 - yes)
     estimate = float(estimate_count(sent, Expression((Term(0, 1),)), design).proportion)
     found = most_likely(sent, [0], design, tolerance=1e-12)
@@ -84,12 +84,12 @@ def test_it_is_a_distribution_with_the_likelihood_and_gap_it_states(design: Desi
 
 GRID = 24
 ON_A_GRID: list[tuple[Design, tuple[int, ...]]] = [
-    (MultiGroupDesign((2, 2), ((0,), (1,)), Fraction(7, 10)), (0, 1)),
-    (MultiGroupDesign((2, 2), ((0, 1),), Fraction(9, 20)), (1, 0)),
-    (MultiGroupDesign((3, 2), ((0,),), Fraction(3, 5)), (0,)),
-    (MultiGroupDesign((2, 2), ((1,),), Fraction(3, 5)), (0, 1)),
-    (UnrelatedQuestionDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/2 1/2"))), (0, 1)),
-    (UnrelatedQuestionDesign((2, 2), ((0,), (1,)), Fraction(2, 5), (shares("1/4 3/4"), shares("1/2 1/2"))), (0, 1)),
+    (RelatedDesign((2, 2), ((0,), (1,)), Fraction(7, 10)), (0, 1)),
+    (RelatedDesign((2, 2), ((0, 1),), Fraction(9, 20)), (1, 0)),
+    (RelatedDesign((3, 2), ((0,),), Fraction(3, 5)), (0,)),
+    (RelatedDesign((2, 2), ((1,),), Fraction(3, 5)), (0, 1)),
+    (UnrelatedDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/4 3/4"), shares("1/2 1/2"))), (0, 1)),
+    (UnrelatedDesign((2, 2), ((0,), (1,)), Fraction(2, 5), (shares("1/4 3/4"), shares("1/2 1/2"))), (0, 1)),
 ]
 
 
@@ -115,7 +115,7 @@ def test_no_distribution_of_a_grid_is_more_likely_than_the_gap_allows(
 
 @pytest.mark.parametrize("theta", ["9/20", "7/10"])
 def test_the_likelihood_never_falls_and_the_gap_bounds_what_is_missing(theta: str) -> None:
-    design = MultiGroupDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(theta))
+    design = RelatedDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(theta))
     sent = random_responses(design, 60)
     rounds = [most_likely(sent, [0, 1, 2], design, tolerance=1e-13, limit=limit) for limit in range(1, 25)]
     best = most_likely(sent, [0, 1, 2], design, tolerance=1e-10)
@@ -126,7 +126,7 @@ def test_the_likelihood_never_falls_and_the_gap_bounds_what_is_missing(theta: st
 
 
 def test_it_stops_at_the_limit_and_says_so() -> None:
-    design = MultiGroupDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(9, 20))
+    design = RelatedDesign((2, 2, 3), ((0,), (1,), (2,)), Fraction(9, 20))
     sent = random_responses(design, 60)
     stopped = most_likely(sent, [0, 1, 2], design, limit=2)
     assert (stopped.rounds, stopped.converged) == (2, False)
@@ -140,9 +140,9 @@ def test_it_stops_at_the_limit_and_says_so() -> None:
 
 @pytest.mark.parametrize("kind", ["related", "unrelated"])
 def test_with_theta_one_it_is_the_observed_shares(kind: str) -> None:
-    design: Design = MultiGroupDesign((2, 3), ((0, 1),), Fraction(1))
+    design: Design = RelatedDesign((2, 3), ((0, 1),), Fraction(1))
     if kind == "unrelated":
-        design = UnrelatedQuestionDesign((2, 3), ((0, 1),), Fraction(1), (shares("1/2 1/2"), shares("0 0 1")))
+        design = UnrelatedDesign((2, 3), ((0, 1),), Fraction(1), (shares("1/2 1/2"), shares("0 0 1")))
     sent = np.array([[0, 0]] * 3 + [[1, 2]] * 5 + [[1, 0]] * 2, dtype=np.uint8)
     found = most_likely(sent, [1, 0], design)
     assert found.shares == pytest.approx(np.array([[0.3, 0.2], [0, 0], [0, 0.5]]))
@@ -150,13 +150,13 @@ def test_with_theta_one_it_is_the_observed_shares(kind: str) -> None:
 
 
 def test_plain_columns_alone_have_their_observed_shares() -> None:
-    design = MultiGroupDesign((2, 2, 2), ((2,),), Fraction(3, 5))
+    design = RelatedDesign((2, 2, 2), ((2,),), Fraction(3, 5))
     sent = np.array([[0, 0, 0], [1, 0, 1], [1, 0, 1], [1, 1, 0]], dtype=np.uint8)
     assert most_likely(sent, [1, 0], design).shares == pytest.approx(np.array([[0.25, 0.5], [0, 0.25]]))
 
 
 def test_given_a_plain_class_each_class_has_its_own_most_likely_shares() -> None:
-    design = MultiGroupDesign((2, 2), ((0,),), Fraction(7, 10))
+    design = RelatedDesign((2, 2), ((0,),), Fraction(7, 10))
     sent = np.array([[1, 0]] * 9 + [[0, 0]] * 11 + [[1, 1]] * 10, dtype=np.uint8)
     found = most_likely(sent, [0, 1], design, tolerance=1e-12).shares
     for label, codes in ((0, sent[:20, :1]), (1, sent[20:, :1])):
@@ -165,7 +165,7 @@ def test_given_a_plain_class_each_class_has_its_own_most_likely_shares() -> None
 
 
 def test_a_column_of_one_value_changes_nothing() -> None:
-    design = MultiGroupDesign((1, 2), ((0, 1),), Fraction(7, 10))
+    design = RelatedDesign((1, 2), ((0, 1),), Fraction(7, 10))
     sent = np.hstack([np.zeros((40, 1), dtype=np.uint8), answers(18, 22)])
     alone = most_likely(answers(18, 22), [0], WARNER).shares
     assert most_likely(sent, [0, 1], design).shares == pytest.approx(alone[None])
@@ -173,7 +173,7 @@ def test_a_column_of_one_value_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("design", [d for d in unrelated_designs() if len(d.sizes) == 3][::3], ids=name)
-def test_the_order_of_columns_is_that_of_the_axes(design: UnrelatedQuestionDesign) -> None:
+def test_the_order_of_columns_is_that_of_the_axes(design: UnrelatedDesign) -> None:
     sent = design.randomize(random_responses(design, 200), bulk_draw(np.random.default_rng(2), 200))
     found = most_likely(sent, [0, 1, 2], design, 1e-11).shares
     turned = most_likely(sent, [2, 0, 1], design, 1e-11).shares
@@ -186,7 +186,7 @@ def test_its_repr_shows_size_never_content() -> None:
     assert repr(MostLikely(np.zeros((2, 3)), 0.0, 0.0, 7, converged=True)) == "<MostLikely 2x3 cells, 7 rounds>"
 
 
-MANY = MultiGroupDesign((2,) * 18, (tuple(range(11)), (11,)), Fraction(7, 10))
+MANY = RelatedDesign((2,) * 18, (tuple(range(11)), (11,)), Fraction(7, 10))
 ZEROS = np.zeros((3, 18), dtype=np.uint8)
 
 

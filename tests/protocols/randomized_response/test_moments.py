@@ -11,7 +11,7 @@ import pytest
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.estimate import estimate_count, record_factors
 from protocols.randomized_response.moments import error_bound, second_moments, variance_bound
-from protocols.randomized_response.related_question import MultiGroupDesign, disguise
+from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from tests.support.binomial import lower_tail, upper_tail
@@ -26,11 +26,11 @@ from tests.support.enumeration import (
 )
 
 
-def touched(expression: Expression, design: MultiGroupDesign) -> tuple[int, ...]:
+def touched(expression: Expression, design: RelatedDesign) -> tuple[int, ...]:
     return tuple(k for k, group in enumerate(design.groups) if expression.columns.intersection(group))
 
 
-def contributions(record: Codes, expression: Expression, design: MultiGroupDesign) -> list[tuple[Fraction, Fraction]]:
+def contributions(record: Codes, expression: Expression, design: RelatedDesign) -> list[tuple[Fraction, Fraction]]:
     """Return what one record adds to the estimate under each outcome of its coins, and the chance of that outcome."""
     outcomes = coin_outcomes(design)
     coins = np.array([c for c, _ in outcomes], dtype=np.uint8).reshape(len(outcomes), -1)
@@ -39,7 +39,7 @@ def contributions(record: Codes, expression: Expression, design: MultiGroupDesig
     return [(factors.values[kind], p) for kind, (_, p) in zip(factors.kinds.tolist(), outcomes, strict=True)]
 
 
-def moments(record: Codes, expression: Expression, design: MultiGroupDesign) -> tuple[Fraction, Fraction]:
+def moments(record: Codes, expression: Expression, design: RelatedDesign) -> tuple[Fraction, Fraction]:
     """Return the first and second moment of one record's contribution, by enumeration."""
     values = contributions(record, expression, design)
     return sum((p * f for f, p in values), Fraction(0)), sum((p * f * f for f, p in values), Fraction(0))
@@ -49,7 +49,7 @@ ONE_GROUP = [d for d in designs() if len(d.groups) == 1]
 
 
 @pytest.mark.parametrize("design", ONE_GROUP, ids=name)
-def test_second_moments_are_the_largest_that_occur(design: MultiGroupDesign) -> None:
+def test_second_moments_are_the_largest_that_occur(design: RelatedDesign) -> None:
     """Exactly so where expressions reach every divisor of L, which they do in these designs but "dividing domains"."""
     largest: dict[bool, Fraction] = {True: Fraction(1), False: Fraction(0)}
     for expression in expressions(design.sizes):
@@ -61,7 +61,7 @@ def test_second_moments_are_the_largest_that_occur(design: MultiGroupDesign) -> 
 
 
 @pytest.mark.parametrize("design", [d for d in designs() if d.patterns <= 12], ids=name)
-def test_no_variance_passes_its_bound_and_dead_records_have_none(design: MultiGroupDesign) -> None:
+def test_no_variance_passes_its_bound_and_dead_records_have_none(design: RelatedDesign) -> None:
     for expression in expressions(design.sizes):
         bound = variance_bound(design, touched(expression, design))
         for record in every_record(design.sizes)[::3]:
@@ -72,7 +72,7 @@ def test_no_variance_passes_its_bound_and_dead_records_have_none(design: MultiGr
                 assert variance == 0
 
 
-def live(codes: Codes, expression: Expression, design: MultiGroupDesign) -> int:
+def live(codes: Codes, expression: Expression, design: RelatedDesign) -> int:
     """Count the records that satisfy the expression under some coins."""
     possible = np.zeros(len(codes), dtype=np.bool_)
     for coins in design.pattern_coins():
@@ -85,20 +85,20 @@ def live(codes: Codes, expression: Expression, design: MultiGroupDesign) -> int:
 @pytest.mark.parametrize("theta", [Fraction(1, 4), Fraction(3, 4)])
 def test_the_worst_record_reaches_the_bound(groups: int, theta: Fraction) -> None:
     """Binary groups at theta = 3/4 and 1/4: every number is a short binary fraction, so nothing is rounded."""
-    design = MultiGroupDesign((2,) * groups, tuple((c,) for c in range(groups)), theta)
+    design = RelatedDesign((2,) * groups, tuple((c,) for c in range(groups)), theta)
     expression = Expression(tuple(Term(c, 0) for c in range(groups)))
     pairs = [moments(record, expression, design) for record in every_record(design.sizes)]
     assert variance_bound(design, tuple(range(groups))) == max(second - first**2 for first, second in pairs)
 
 
 def test_an_expression_that_touches_no_group_has_no_error() -> None:
-    design = MultiGroupDesign((2, 2), ((0,),), Fraction(9, 20))
+    design = RelatedDesign((2, 2), ((0,),), Fraction(9, 20))
     assert variance_bound(design, ()) == 0
     assert error_bound(design, (), 100, 5.0) == 0
 
 
 @pytest.mark.parametrize("design", designs()[:10], ids=name)
-def test_no_live_record_no_error(design: MultiGroupDesign) -> None:
+def test_no_live_record_no_error(design: RelatedDesign) -> None:
     assert error_bound(design, (0,), 0, 20.0) == 0
 
 
@@ -106,7 +106,7 @@ SMALL = [d for d in designs() if 2 <= d.patterns <= 8 and d.theta not in (0, 1)]
 
 
 @pytest.mark.parametrize("design", SMALL, ids=name)
-def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated(design: MultiGroupDesign) -> None:
+def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated(design: RelatedDesign) -> None:
     codes = every_record(design.sizes)[[0, -1]]
     for expression in expressions(design.sizes):
         if not touched(expression, design):
@@ -128,7 +128,7 @@ def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance(
     theta: Fraction, records: int, satisfied: bool
 ) -> None:
     """The number of sent records that satisfy E is binomial: `N* = k/D - n q/D`, so the tail is known exactly."""
-    design = MultiGroupDesign((2,), ((0,),), theta)
+    design = RelatedDesign((2,), ((0,),), theta)
     hit = theta if satisfied else 1 - theta
     for alarm in (0.1, 1.0, 5.0, 20.0, 40.0):
         bound = error_bound(design, (0,), records, alarm) * abs(float(2 * theta - 1))
@@ -143,7 +143,7 @@ def test_for_one_binary_group_the_exact_tail_stays_below_the_stated_chance(
 
 def test_the_bound_is_not_idle() -> None:
     """At a thousand records it is within a factor of the normal quantile, so it does catch what it should."""
-    design = MultiGroupDesign((2,), ((0,),), Fraction(9, 20))
+    design = RelatedDesign((2,), ((0,),), Fraction(9, 20))
     deviation = sqrt(1000 * float(Fraction(9, 20) * Fraction(11, 20)) * 100)
     assert 5 * deviation < error_bound(design, (0,), 1000, -log(1e-6)) < 7 * deviation
 
@@ -151,7 +151,7 @@ def test_the_bound_is_not_idle() -> None:
 def test_bounds_hold_at_once_on_a_table_of_two_thousand_records() -> None:
     """Every expression of up to three columns, alarm `ln(10^8 * expressions)`: a false alarm in one of 10^8 tables."""
     sizes = (2, 2, 3, 2)
-    design = MultiGroupDesign(sizes, ((0, 1), (2,), (3,)), Fraction(9, 20))
+    design = RelatedDesign(sizes, ((0, 1), (2,), (3,)), Fraction(9, 20))
     codes = correlated(sizes, 2000, seed=3)
     coins = design.coins(keyed_draw(bytes(32), "tail", [str(i) for i in range(len(codes))]))
     copy = disguise(codes, coins, design)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import (
-    MultiGroupDesign,
+    RelatedDesign,
     default_groups,
     disguise,
     undo,
@@ -44,7 +44,7 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
     sizes: tuple[int, ...], groups: Groups, theta: str, text: str
 ) -> None:
     with pytest.raises(InputError) as refusal:
-        MultiGroupDesign(sizes, groups, Fraction(theta))
+        RelatedDesign(sizes, groups, Fraction(theta))
     assert text in str(refusal.value)
 
 
@@ -63,13 +63,13 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
     ],
 )
 def test_a_design_at_the_limits_is_accepted_and_works(sizes: tuple[int, ...], groups: Groups, theta: str) -> None:
-    design = MultiGroupDesign(sizes, groups, Fraction(theta))
+    design = RelatedDesign(sizes, groups, Fraction(theta))
     assert len(design.pattern_coins()) == design.patterns
     assert sum(design.pattern_weights()) == 1
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
-def test_the_chances_of_a_groups_offsets_add_up_to_one(design: MultiGroupDesign) -> None:
+def test_the_chances_of_a_groups_offsets_add_up_to_one(design: RelatedDesign) -> None:
     for group, order in enumerate(design.orders):
         assert order == lcm(*(design.sizes[c] for c in design.groups[group]))
         if order > 1:
@@ -91,7 +91,7 @@ def test_by_contrast_every_column_is_disguised_alike_whatever_group_it_is_in(
 ) -> None:
     """By all outcomes: a column of `d` values is sent truly with chance `(1 + c (d - 1))/d`, of two values theta."""
     chance = Fraction(theta)
-    design = MultiGroupDesign.of_contrast(sizes, groups, chance)
+    design = RelatedDesign.of_contrast(sizes, groups, chance)
     assert {design.contrast(group) for group in range(len(groups))} == {2 * chance - 1}
     truth = (0,) * len(sizes)
     told = responses(truth, design)
@@ -105,15 +105,15 @@ def test_by_contrast_every_column_is_disguised_alike_whatever_group_it_is_in(
 
 def test_nine_twentieths_are_told_with_nine_to_eleven_in_a_group_of_four_offsets() -> None:
     """DESIGN 14: with theta itself as the group's chance, the same column was sent truly with 19/30."""
-    by_contrast = MultiGroupDesign.of_contrast((2, 4), ((0, 1),), THETA)
+    by_contrast = RelatedDesign.of_contrast((2, 4), ((0, 1),), THETA)
     assert (by_contrast.truth(0), by_contrast.lie(0)) == (Fraction(7, 40), Fraction(11, 40))
     assert by_contrast.transition(0, (0,))[0] == (Fraction(9, 20), Fraction(11, 20))
     assert by_contrast.transition(0, (1,))[0] == (Fraction(7, 40), *[Fraction(11, 40)] * 3)
-    assert MultiGroupDesign((2, 4), ((0, 1),), THETA).transition(0, (0,))[0][0] == Fraction(19, 30)
+    assert RelatedDesign((2, 4), ((0, 1),), THETA).transition(0, (0,))[0][0] == Fraction(19, 30)
 
 
 def test_by_contrast_two_offsets_have_theta_itself() -> None:
-    by_contrast, own = (make((2, 2), ((0, 1),), THETA) for make in (MultiGroupDesign.of_contrast, MultiGroupDesign))
+    by_contrast, own = (make((2, 2), ((0, 1),), THETA) for make in (RelatedDesign.of_contrast, RelatedDesign))
     assert by_contrast.truth(0) == own.truth(0) == THETA
     part = Expression((Term(0, 1),))
     assert by_contrast.moments(0, part) == own.moments(0, part)
@@ -129,14 +129,14 @@ def test_by_contrast_two_offsets_have_theta_itself() -> None:
 )
 def test_a_theta_that_no_group_can_follow_is_refused_with_its_mirror_image(order: int, theta: str, text: str) -> None:
     with pytest.raises(InputError, match=text):
-        MultiGroupDesign.of_contrast((order,), ((0,),), Fraction(theta))
-    mirrored = MultiGroupDesign.of_contrast((order,), ((0,),), 1 - Fraction(theta)) if theta != "1/2" else None
+        RelatedDesign.of_contrast((order,), ((0,),), Fraction(theta))
+    mirrored = RelatedDesign.of_contrast((order,), ((0,),), 1 - Fraction(theta)) if theta != "1/2" else None
     assert mirrored is None or mirrored.contrast(0) == 1 - 2 * Fraction(theta)
-    assert MultiGroupDesign.of_contrast((order - 1,), ((0,),), Fraction("9/20")).truth(0) > 0
+    assert RelatedDesign.of_contrast((order - 1,), ((0,),), Fraction("9/20")).truth(0) > 0
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
-def test_patterns_are_all_coins_once_the_truth_first(design: MultiGroupDesign) -> None:
+def test_patterns_are_all_coins_once_the_truth_first(design: RelatedDesign) -> None:
     coins = design.pattern_coins()
     assert not coins[0].any()
     assert len({tuple(row) for row in coins.tolist()}) == len(coins) == design.patterns == prod(design.orders)
@@ -145,7 +145,7 @@ def test_patterns_are_all_coins_once_the_truth_first(design: MultiGroupDesign) -
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
-def test_disguising_shifts_a_groups_columns_alike_and_undoing_takes_it_back(design: MultiGroupDesign) -> None:
+def test_disguising_shifts_a_groups_columns_alike_and_undoing_takes_it_back(design: RelatedDesign) -> None:
     records = every_record(design.sizes)
     before = records.copy()
     for coins in design.pattern_coins():
@@ -161,7 +161,7 @@ def test_disguising_shifts_a_groups_columns_alike_and_undoing_takes_it_back(desi
 
 
 def test_each_record_is_shifted_by_its_own_coins() -> None:
-    design = MultiGroupDesign((2, 60), ((0,), (1,)), THETA)
+    design = RelatedDesign((2, 60), ((0,), (1,)), THETA)
     records = np.array([[0, 59], [1, 30], [1, 0]], dtype=np.uint8)
     coins = np.array([[1, 59], [0, 59], [1, 1]], dtype=np.uint8)
     assert disguise(records, coins, design).tolist() == [[1, 58], [1, 29], [0, 1]]

@@ -13,7 +13,7 @@ from protocols.randomized_response import sample_size as module
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count, quantile, record_factors
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.sample_size import (
     SampleSize,
     naive_bayes_sample_size,
@@ -21,7 +21,7 @@ from protocols.randomized_response.sample_size import (
     sample_size,
     tree_sample_size,
 )
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import every_design, every_record, expressions, name, responses, shares
@@ -63,13 +63,13 @@ def test_without_a_share_the_variance_is_the_largest_over_all_shares(design: Des
 def test_a_worst_share_beyond_the_shares_is_cut() -> None:
     """Two groups at 3/4: `a = (7/4)^2`, `b = 7/4 * 3/4`, the top lies at 7/8; at 3/5 `a = 49`, `b = 42`: at 7/2."""
     pair = Expression((Term(0, 0), Term(1, 0)))
-    near = MultiGroupDesign((2, 2), ((0,), (1,)), Fraction(3, 4))
+    near = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 4))
     assert record_variance(near, pair) == Fraction(21, 16) + Fraction(7, 8) ** 2
-    far = MultiGroupDesign((2, 2), ((0,), (1,)), Fraction(3, 5))
+    far = RelatedDesign((2, 2), ((0,), (1,)), Fraction(3, 5))
     assert record_variance(far, pair) == record_variance(far, pair, Fraction(1)) == 48
 
 
-WARNER = MultiGroupDesign((2,), ((0,),), Fraction(7, 10))
+WARNER = RelatedDesign((2,), ((0,),), Fraction(7, 10))
 YES = Expression((Term(0, 1),))
 
 
@@ -77,7 +77,7 @@ def test_warners_variance_is_the_textbooks() -> None:
     """Warner 1965: `P(1 - P) + theta(1 - theta)/(2 theta - 1)^2`; Greenberg 1969 for the unrelated question."""
     for share in (Fraction(1, 10), Fraction(1, 2)):
         assert record_variance(WARNER, YES, share) == share * (1 - share) + Fraction(21, 16)
-        unrelated = UnrelatedQuestionDesign((2,), ((0,),), Fraction(2, 5), (shares("2/3 1/3"),))
+        unrelated = UnrelatedDesign((2,), ((0,),), Fraction(2, 5), (shares("2/3 1/3"),))
         yes = Fraction(2, 5) * share + Fraction(1, 5)
         assert record_variance(unrelated, YES, share) == yes * (1 - yes) / Fraction(2, 5) ** 2
 
@@ -107,7 +107,7 @@ def planned(needed: SampleSize, records: int) -> float:
 
 
 def test_where_nothing_varies_two_records_are_needed() -> None:
-    truthful = MultiGroupDesign((2,), ((0,),), Fraction(1))
+    truthful = RelatedDesign((2,), ((0,),), Fraction(1))
     assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(0)).records == 2
     assert sample_size(truthful, ROOT, WIDTH, 0.95, Fraction(1)).records == 2
     assert sample_size(truthful, YES, WIDTH, 0.95, Fraction(1, 10**6)).records == 2
@@ -141,10 +141,10 @@ def test_naive_bayes_needs_what_its_worst_cell_needs(design: Design) -> None:
         assert needed.records == 2 or planned(needed, needed.records) <= WIDTH < planned(needed, needed.records - 1)
 
 
-LOPSIDED = UnrelatedQuestionDesign(
+LOPSIDED = UnrelatedDesign(
     (2, 3, 2, 2), ((0, 1), (2,)), Fraction(1, 4), (*map(shares, ("1/9 8/9", "1/7 2/7 4/7", "1/2 1/2")), ())
 )
-MANY = MultiGroupDesign((2, 3, 2, 2, 5), ((0,), (1, 2), (3,)), Fraction(13, 20))
+MANY = RelatedDesign((2, 3, 2, 2, 5), ((0,), (1, 2), (3,)), Fraction(13, 20))
 
 
 @pytest.mark.parametrize("design", [*every_design()[::3], LOPSIDED, MANY], ids=repr)
@@ -161,11 +161,11 @@ def test_no_cell_of_a_tree_needs_more_than_the_tree(design: Design) -> None:
 
 
 ALIKE = [
-    MultiGroupDesign((2, 2, 2, 2, 2), ((0, 4), (1,), (2, 3)), Fraction(7, 10)),
-    MultiGroupDesign((3, 3, 3, 2), ((0,), (1,), (2,)), Fraction(9, 20)),
-    MultiGroupDesign((2, 3, 3, 2), ((0,), (1, 2), (3,)), Fraction(4, 5)),
-    UnrelatedQuestionDesign((2, 2, 2), ((0,), (1,), (2,)), Fraction(1, 2), (shares("1/2 1/2"),) * 3),
-    UnrelatedQuestionDesign((2, 2, 2), ((0,), (1,)), Fraction(1, 8), (shares("1/2 1/2"), shares("1/2 1/2"), ())),
+    RelatedDesign((2, 2, 2, 2, 2), ((0, 4), (1,), (2, 3)), Fraction(7, 10)),
+    RelatedDesign((3, 3, 3, 2), ((0,), (1,), (2,)), Fraction(9, 20)),
+    RelatedDesign((2, 3, 3, 2), ((0,), (1, 2), (3,)), Fraction(4, 5)),
+    UnrelatedDesign((2, 2, 2), ((0,), (1,), (2,)), Fraction(1, 2), (shares("1/2 1/2"),) * 3),
+    UnrelatedDesign((2, 2, 2), ((0,), (1,)), Fraction(1, 8), (shares("1/2 1/2"), shares("1/2 1/2"), ())),
 ]
 
 
@@ -182,7 +182,7 @@ def test_where_the_parts_of_a_group_are_alike_a_tree_needs_what_its_worst_cell_n
 
 def test_a_tree_takes_its_classes_group_and_the_groups_that_cost_most() -> None:
     """At 7/10 a group of 2 offsets costs most; those of 3 and 5 hide less from the sum."""
-    design = MultiGroupDesign((3, 2, 5, 2, 5), ((0,), (1,), (2,), (3,)), Fraction(7, 10))
+    design = RelatedDesign((3, 2, 5, 2, 5), ((0,), (1,), (2,), (3,)), Fraction(7, 10))
     assert tree_sample_size(design, 4, 2, WIDTH, 0.95).groups == (1, 3)
     assert tree_sample_size(design, 4, 1, WIDTH, 0.95).groups == (1,)
     assert tree_sample_size(design, 2, 1, WIDTH, 0.95).groups == (1, 2)
@@ -190,7 +190,7 @@ def test_a_tree_takes_its_classes_group_and_the_groups_that_cost_most() -> None:
 
 
 def test_many_columns_of_few_kinds_are_counted_fast_and_exactly() -> None:
-    design = MultiGroupDesign((2,) * 60, (tuple(range(30)), tuple(range(30, 60))), Fraction(7, 10))
+    design = RelatedDesign((2,) * 60, (tuple(range(30)), tuple(range(30, 60))), Fraction(7, 10))
     needed = tree_sample_size(design, 59, 2, WIDTH, 0.95)
     assert needed.cells == 2 * (1 + 59 * 2 + 59 * 58 // 2 * 4)
     assert needed.variance == record_variance(design, Expression((Term(0, 0), Term(59, 0))))
@@ -199,7 +199,7 @@ def test_many_columns_of_few_kinds_are_counted_fast_and_exactly() -> None:
 def test_a_group_of_too_many_kinds_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """One column of three kinds makes four combinations with none, two make ten within depth 2."""
     chances = (shares("1/9 2/9 6/9"), shares("1/8 2/8 5/8"), shares("1/2 1/2"))
-    design = UnrelatedQuestionDesign((3, 3, 2), ((0, 1), (2,)), Fraction(1, 2), chances)
+    design = UnrelatedDesign((3, 3, 2), ((0, 1), (2,)), Fraction(1, 2), chances)
     monkeypatch.setattr(module, "MAX_KINDS", 16)
     tree_sample_size(design, 2, 2, WIDTH, 0.95)
     monkeypatch.setattr(module, "MAX_KINDS", 15)
@@ -214,7 +214,7 @@ SURVEYS = 300
 
 def test_surveys_of_the_size_found_have_the_half_width_and_cover() -> None:
     """Two groups, `P(E)` known. Of 95 % intervals 93 % must cover at an alarm of 1e-8; a width too small is noticed."""
-    design = MultiGroupDesign((2, 2), ((0,), (1,)), Fraction(4, 5))
+    design = RelatedDesign((2, 2), ((0,), (1,)), Fraction(4, 5))
     asked = Expression((Term(0, 0), Term(1, 0)))
     needed = sample_size(design, asked, Fraction(1, 20), 0.95, Fraction(1, 2))
     worst = np.array([[0, 0], [0, 1]], dtype=np.uint8)  # who fails, fails in one group
@@ -282,6 +282,6 @@ def test_one_cell_has_the_quantile_of_the_interval() -> None:
 
 
 def test_cells_beyond_all_counting_are_refused() -> None:
-    design = MultiGroupDesign((*[256] * 200, 2), ((200,),), Fraction(4, 5))
+    design = RelatedDesign((*[256] * 200, 2), ((200,),), Fraction(4, 5))
     with pytest.raises(InputError, match="so many cells at once cannot be planned for"):
         tree_sample_size(design, 200, 150, Fraction(1, 10), 0.95)

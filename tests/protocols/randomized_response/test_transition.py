@@ -11,8 +11,8 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Matrix, cells, joint_transition
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
 from tests.support.enumeration import (
     every_design,
@@ -40,7 +40,7 @@ def printed(groups: int, theta: Fraction) -> Matrix:
 @pytest.mark.parametrize("groups", [1, 2, 3])
 @pytest.mark.parametrize("theta", THETAS)
 def test_the_joint_transition_of_binary_groups_is_the_papers_matrix(groups: int, theta: Fraction) -> None:
-    design = MultiGroupDesign((2,) * groups, tuple((column,) for column in range(groups)), theta)
+    design = RelatedDesign((2,) * groups, tuple((column,) for column in range(groups)), theta)
     assert joint_transition(design, range(groups)) == printed(groups, theta)
 
 
@@ -56,7 +56,7 @@ def test_the_papers_matrix_has_pure_powers_on_its_diagonals_and_one_factor_a_gro
 @pytest.mark.parametrize("theta", [theta for theta in THETAS if theta])
 def test_solving_the_papers_system_gives_the_estimates(groups: tuple[tuple[int, ...], ...], theta: Fraction) -> None:
     """A variation sets each group's columns to `e_k` or to its opposite; `e_k` alternates between 0 and 1."""
-    design = MultiGroupDesign((2,) * 5, groups, theta)
+    design = RelatedDesign((2,) * 5, groups, theta)
     sent = np.random.default_rng(len(groups)).integers(0, 2, size=(40, 5)).astype(np.uint8)
     asked = [
         Expression(
@@ -116,7 +116,7 @@ def test_cells_are_counted_with_the_last_column_fastest() -> None:
 
 
 def test_columns_that_no_coin_covers_are_told_truly() -> None:
-    design = MultiGroupDesign((2, 3), ((0,),), Fraction(3, 5))
+    design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
     assert joint_transition(design, (1,)) == tuple(tuple(Fraction(int(i == j)) for j in range(3)) for i in range(3))
     assert joint_transition(design, ()) == ((Fraction(1),),)
 
@@ -134,9 +134,9 @@ def test_columns_that_no_coin_covers_are_told_truly() -> None:
 def test_records_that_a_design_cannot_have_disguised_are_refused(
     codes: "np.typing.NDArray[np.uint8]", text: str, kind: str
 ) -> None:
-    design: Design = MultiGroupDesign((2, 3), ((0,),), Fraction(3, 5))
+    design: Design = RelatedDesign((2, 3), ((0,),), Fraction(3, 5))
     if kind == "unrelated":
-        design = UnrelatedQuestionDesign((2, 3), ((0,),), Fraction(3, 5), (shares("1/2 1/2"), ()))
+        design = UnrelatedDesign((2, 3), ((0,),), Fraction(3, 5), (shares("1/2 1/2"), ()))
     design.check_fits(np.array([*product(range(2), range(3))], dtype=np.uint8))
     with pytest.raises(InputError) as refusal:
         design.check_fits(codes)

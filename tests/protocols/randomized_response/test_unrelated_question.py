@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR, Design
 from protocols.randomized_response.estimate import estimate_count, record_factors
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 from tests.support.enumeration import (
@@ -64,7 +64,7 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
     sizes: tuple[int, ...], groups: Groups, theta: str, personal: list[str], text: str
 ) -> None:
     with pytest.raises(InputError) as refusal:
-        UnrelatedQuestionDesign(sizes, groups, Fraction(theta), tuple(map(shares, personal)))
+        UnrelatedDesign(sizes, groups, Fraction(theta), tuple(map(shares, personal)))
     assert text in str(refusal.value)
 
 
@@ -78,7 +78,7 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
     ],
 )
 def test_a_design_at_the_limits_is_accepted_and_unbiased(theta: str, personal: str) -> None:
-    assert_unbiased(UnrelatedQuestionDesign((2,), ((0,),), Fraction(theta), (shares(personal),)))
+    assert_unbiased(UnrelatedDesign((2,), ((0,),), Fraction(theta), (shares(personal),)))
 
 
 class EveryDraw:
@@ -110,7 +110,7 @@ SMALL_DRAWS = [design for design in EVERY if prod(bounds_asked(design).values())
 
 
 def test_sampling_is_tried_for_many_designs_of_both_kinds() -> None:
-    assert len([design for design in SMALL_DRAWS if isinstance(design, UnrelatedQuestionDesign)]) >= 20
+    assert len([design for design in SMALL_DRAWS if isinstance(design, UnrelatedDesign)]) >= 20
     assert len(SMALL_DRAWS) >= 60
 
 
@@ -129,7 +129,7 @@ def test_over_all_draws_every_response_has_exactly_its_share(design: Design) -> 
 
 def test_a_group_answers_with_its_true_or_its_personal_values() -> None:
     half = shares("1/2 1/2")
-    design = UnrelatedQuestionDesign((2, 2, 2, 2), ((0, 3), (1,)), Fraction(1, 2), (half, half, (), half))
+    design = UnrelatedDesign((2, 2, 2, 2), ((0, 3), (1,)), Fraction(1, 2), (half, half, (), half))
     codes = np.array([[0, 0, 0, 1]] * 4, dtype=np.uint8)
     personal = np.array([[1, 1, 1, 0]] * 4, dtype=np.uint8)
     truths = np.array([[True, True], [True, False], [False, True], [False, False]])
@@ -159,7 +159,7 @@ def assert_unbiased(design: Design) -> None:
 
 @pytest.mark.parametrize("design", UNRELATED, ids=name)
 def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_variance(
-    design: UnrelatedQuestionDesign,
+    design: UnrelatedDesign,
 ) -> None:
     assert_unbiased(design)
 
@@ -167,7 +167,7 @@ def test_over_all_responses_the_estimate_is_the_count_and_its_variance_the_varia
 def test_at_theta_one_half_the_surveys_equation_is_solved() -> None:
     """Surveys equation 1, three respondents of four satisfy A: `P(A) = (3/4 - P(Y)/2)/(1/2)`, `P(Y) = 2/5 * 1/4`."""
     personal = (shares("3/5 2/5"), shares("1/4 3/4"))
-    design = UnrelatedQuestionDesign((2, 2), ((0, 1),), Fraction(1, 2), personal)
+    design = UnrelatedDesign((2, 2), ((0, 1),), Fraction(1, 2), personal)
     sent = np.array([[1, 0]] * 3 + [[0, 0]], dtype=np.uint8)
     asked = next(e for e in expressions((2, 2)) if [(t.column, t.value) for t in e.terms] == [(0, 1), (1, 0)])
     assert design.personal_chance(asked) == Fraction(1, 10)
@@ -248,12 +248,12 @@ def test_the_likelihood_ratio_is_the_largest_over_the_transition_matrix(design: 
 @pytest.mark.parametrize(
     ("design", "ratio"),
     [
-        (MultiGroupDesign((2,), ((0,),), Fraction(3, 4)), Fraction(3)),
-        (MultiGroupDesign((2,), ((0,),), Fraction(1, 4)), Fraction(3)),
-        (MultiGroupDesign((2, 2), ((0, 1),), Fraction(3, 4)), None),
-        (UnrelatedQuestionDesign((2,), ((0,),), Fraction(1, 2), (shares("1/2 1/2"),)), Fraction(3)),
-        (UnrelatedQuestionDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/2 1/2"),) * 2), Fraction(5)),
-        (UnrelatedQuestionDesign((2,), ((0,),), Fraction(1, 2), (shares("0 1"),)), None),
+        (RelatedDesign((2,), ((0,),), Fraction(3, 4)), Fraction(3)),
+        (RelatedDesign((2,), ((0,),), Fraction(1, 4)), Fraction(3)),
+        (RelatedDesign((2, 2), ((0, 1),), Fraction(3, 4)), None),
+        (UnrelatedDesign((2,), ((0,),), Fraction(1, 2), (shares("1/2 1/2"),)), Fraction(3)),
+        (UnrelatedDesign((2, 2), ((0, 1),), Fraction(1, 2), (shares("1/2 1/2"),) * 2), Fraction(5)),
+        (UnrelatedDesign((2,), ((0,),), Fraction(1, 2), (shares("0 1"),)), None),
     ],
 )
 def test_likelihood_ratios_worked_by_hand(design: Design, ratio: Fraction | None) -> None:

@@ -15,7 +15,7 @@ from protocols.randomized_response.bulk import random_groups
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
 from protocols.simulation.survey import (
-    HeldOut,
+    HoldOut,
     accuracy,
     disguised,
     hold_out,
@@ -27,23 +27,23 @@ from protocols.simulation.survey import (
 )
 from protocols.survey.mining import grow_tree
 
-Learn = Callable[[HeldOut, Design, np.random.Generator], float]
+Learn = Callable[[HoldOut, Design, np.random.Generator], float]
 
 
 @pytest.fixture(scope="module")
-def data() -> HeldOut:
+def data() -> HoldOut:
     table = load_table("adult", 600)
     return hold_out(table, Fraction(1, 5), np.random.default_rng(1))
 
 
-def test_a_fifth_is_held_out_and_no_record_is_lost(data: HeldOut) -> None:
+def test_a_fifth_is_held_out_and_no_record_is_lost(data: HoldOut) -> None:
     assert (len(data.train), len(data.test)) == (480, 120)
     together = np.sort(np.concatenate([data.train, data.test]), axis=0)
     assert (together == np.sort(load_table("adult", 600).codes, axis=0)).all()
-    assert repr(data) == "<HeldOut 480 + 120 x 15>"
+    assert repr(data) == "<HoldOut 480 + 120 x 15>"
 
 
-def test_the_benchmark_is_plain_id3(data: HeldOut) -> None:
+def test_the_benchmark_is_plain_id3(data: HoldOut) -> None:
     engine = PlaintextEngine(data.schema, data.train, data.test)
     plain = run_alone(HybridId3(data.schema, len(data.train), ALL, engine).build()).tree
     assert tree_accuracy(data, no_disguise(data), np.random.default_rng(2)) == accuracy(plain, data)
@@ -51,14 +51,14 @@ def test_the_benchmark_is_plain_id3(data: HeldOut) -> None:
 
 @pytest.mark.parametrize("learn", [tree_accuracy, naive_bayes_accuracy])
 @pytest.mark.parametrize("groups", [1, 3])
-def test_the_whole_truth_is_as_good_as_no_disguise(learn: Learn, groups: int, data: HeldOut) -> None:
+def test_the_whole_truth_is_as_good_as_no_disguise(learn: Learn, groups: int, data: HoldOut) -> None:
     generator = np.random.default_rng(3)
     original = learn(data, no_disguise(data), generator)
     assert learn(data, related_question(data, Fraction(1), groups, generator), generator) == original
     assert learn(data, unrelated_question(data, Fraction(1)), generator) == original
 
 
-def test_nothing_but_lies_on_two_values_grow_the_tree_of_the_truth(data: HeldOut) -> None:
+def test_nothing_but_lies_on_two_values_grow_the_tree_of_the_truth(data: HoldOut) -> None:
     generator = np.random.default_rng(4)
     lies = disguised(data, related_question(data, Fraction(0), 2, generator), generator)
     assert (lies.codes == 1 - data.train).all()
@@ -66,7 +66,7 @@ def test_nothing_but_lies_on_two_values_grow_the_tree_of_the_truth(data: HeldOut
     assert (grow_tree(lies).predict(data.train) == truth.predict(data.train)).all()
 
 
-def test_equal_chance_gives_equal_results_and_other_chance_others(data: HeldOut) -> None:
+def test_equal_chance_gives_equal_results_and_other_chance_others(data: HoldOut) -> None:
     def disguise_with(seed: int) -> bytes:
         generator = np.random.default_rng(seed)
         return disguised(data, related_question(data, Fraction(2, 5), 3, generator), generator).codes.tobytes()
@@ -74,7 +74,7 @@ def test_equal_chance_gives_equal_results_and_other_chance_others(data: HeldOut)
     assert disguise_with(5) == disguise_with(5) != disguise_with(6)
 
 
-def test_personal_values_are_uniform_and_share_one_coin(data: HeldOut) -> None:
+def test_personal_values_are_uniform_and_share_one_coin(data: HoldOut) -> None:
     design = unrelated_question(data, Fraction(1, 3))
     assert design.groups == (tuple(range(15)),)
     assert set(design.personal) == {(Fraction(1, 2), Fraction(1, 2))}

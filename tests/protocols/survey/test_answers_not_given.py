@@ -11,9 +11,9 @@ from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.responses import Survey
+from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import NO_ANSWER, Codes
 from tests.support.cases import correlated
@@ -45,7 +45,7 @@ def test_no_answer_stays_none_in_the_copy(design: Design) -> None:
 
 
 def test_over_all_coins_an_estimate_of_those_who_answered_is_their_count() -> None:
-    design = MultiGroupDesign((2, 3, 2), ((0, 2), (1,)), Fraction(9, 20))
+    design = RelatedDesign((2, 3, 2), ((0, 2), (1,)), Fraction(9, 20))
     codes = np.array([[1, 2, NO_ANSWER], [NO_ANSWER, 0, 1]], dtype=np.uint8)
     copies = list(disguised_copies(codes, design))
     for expression in expressions(design.sizes):
@@ -60,7 +60,7 @@ def test_over_all_coins_an_estimate_of_those_who_answered_is_their_count() -> No
 def test_a_cell_of_a_node_is_of_those_who_answered_all_of_its_columns(design: Design, path: Expression) -> None:
     codes = with_gaps(60)
     sent = design.randomize(codes, bulk_draw(np.random.default_rng(1), len(codes)))
-    estimator = Survey(schema_for(SIZES), sent, design).estimator()
+    estimator = Responses(schema_for(SIZES), sent, design).estimator()
     estimator.advance([path])
     for candidate in set(range(3)) - path.columns:
         (answer,) = estimator.answers([Query(path, (candidate,), None)])
@@ -71,13 +71,13 @@ def test_a_cell_of_a_node_is_of_those_who_answered_all_of_its_columns(design: De
         assert float(found.repeats @ found.values) == pytest.approx(expected[0][0] + expected[1][1])
 
 
-CERTAIN: list[Design] = [MultiGroupDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
+CERTAIN: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
 
 
 @pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
 def test_naive_bayes_takes_the_pairs_that_are_given(design: Design) -> None:
     codes = with_gaps(200)
-    model = learn_naive_bayes(Survey(schema_for(SIZES), codes, design))
+    model = learn_naive_bayes(Responses(schema_for(SIZES), codes, design))
     classes = codes[codes[:, 3] != NO_ANSWER, 3]
     assert np.exp(model.prior) == pytest.approx(np.bincount(classes) / len(classes))
     pairs = given(codes, ROOT & Term(1, 0) & Term(3, 0))
@@ -89,14 +89,14 @@ def test_naive_bayes_takes_the_pairs_that_are_given(design: Design) -> None:
 @pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
 def test_a_node_keeps_its_total_however_many_answered_what_it_splits_on(design: Design) -> None:
     codes = with_gaps(200)
-    survey = Survey(schema_for(SIZES), codes, design)
+    survey = Responses(schema_for(SIZES), codes, design)
     tree = grow_tree(survey)
     assert isinstance(tree.root, Split)
     assert sum(tree.root.counts) == (codes[:, 3] != NO_ANSWER).sum()
     for _, node in tree.walk():
         if isinstance(node, Split):
             assert sum(sum(child.counts) for child in node.children) == pytest.approx(sum(node.counts))
-    assert prune_tree(tree, Survey(schema_for(SIZES), with_gaps(200, seed=5), design)).size <= tree.size
+    assert prune_tree(tree, Responses(schema_for(SIZES), with_gaps(200, seed=5), design)).size <= tree.size
 
 
 @pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
@@ -104,7 +104,7 @@ def test_an_accuracy_is_of_those_who_answered_what_the_model_reads(design: Desig
     stump = Tree(schema_for(SIZES), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
     codes = with_gaps(100)
     whole = given(codes, ROOT & Term(0, 0) & Term(3, 0))
-    found = estimate_accuracy(stump, Survey(schema_for(SIZES), codes, design))
+    found = estimate_accuracy(stump, Responses(schema_for(SIZES), codes, design))
     assert found.records == len(whole) < 100
     assert found.share == pytest.approx((whole[:, 0] == whole[:, 3]).mean())
 
@@ -113,4 +113,4 @@ def test_where_nobody_answered_nothing_is_told() -> None:
     codes = with_gaps(20)
     codes[:, 3] = NO_ANSWER
     with pytest.raises(InputError, match="no record has an answer in all columns that are needed together"):
-        grow_tree(Survey(schema_for(SIZES), codes, CERTAIN[0]))
+        grow_tree(Responses(schema_for(SIZES), codes, CERTAIN[0]))

@@ -11,9 +11,9 @@ from protocols.learning.impurity import gain, gain_gradient
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.related_question import MultiGroupDesign
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.doubt import Doubt, split_doubts
-from protocols.survey.responses import Survey
+from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Term
 from protocols.tables.table import Codes
 from tests.support.surveys import sampled, schema_for, unrelated
@@ -52,7 +52,7 @@ def population(records: int, generator: np.random.Generator) -> Codes:
     return np.column_stack([first, second, label]).astype(np.uint8)
 
 
-DESIGNS: list[Design] = [MultiGroupDesign(SIZES, GROUPS, Fraction(4, 5)), unrelated(SIZES, GROUPS, Fraction(7, 10))]
+DESIGNS: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(4, 5)), unrelated(SIZES, GROUPS, Fraction(7, 10))]
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=["related", "unrelated"])
@@ -66,7 +66,7 @@ def test_errors_are_those_of_repeated_surveys(design: Design) -> None:
     found = []
     for _ in range(600):
         truth = population(4_000, generator)
-        survey = Survey(SCHEMA, design.randomize(truth, bulk_draw(generator, len(truth))), design)
+        survey = Responses(SCHEMA, design.randomize(truth, bulk_draw(generator, len(truth))), design)
         found.append(split_doubts(STUMP, survey)[ROOT])
     gains, leads = np.array([d.gain for d in found]), np.array([d.lead for d in found])
     assert np.mean([d.gain_error**2 for d in found]) == pytest.approx(gains.var(ddof=1), rel=0.25)

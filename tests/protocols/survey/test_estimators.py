@@ -11,8 +11,8 @@ from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.survey.responses import Survey
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.surveys import RELATED_THETA, SIZES, designs, every_survey, sampled, schema_for, unrelated
@@ -123,7 +123,7 @@ def test_a_model_that_reads_few_columns_is_tested_however_many_are_hidden() -> N
     schema = schema_for(sizes)
     codes = np.zeros((5, 40), dtype=np.uint8)
     few = Tree(schema, Split((1, 1), 7, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
-    survey = Survey(schema, codes, design)
+    survey = Responses(schema, codes, design)
     assert (survey.estimator().correct_factors(few) == 2 - 0.5).all()  # ([right] - 1/2 * P(Y right)) / (1/2)
     every = NaiveBayes(schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 39)
     with pytest.raises(InputError, match="records would be gone through for each of 1,"):
@@ -143,7 +143,7 @@ def test_a_long_path_through_many_groups_is_estimated_as_its_expressions_are(
 ) -> None:
     sizes = (2,) * MANY
     design: Design = (
-        MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups, RELATED_THETA)
+        RelatedDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups, RELATED_THETA)
     )
     survey = sampled(design, correlated(sizes, 30, seed=1, flips=0.4))
     estimator = survey.estimator()
@@ -164,7 +164,7 @@ def test_a_long_path_through_many_groups_is_estimated_as_its_expressions_are(
 def test_a_tree_is_tested_path_by_path_however_many_groups_there_are(kind: str) -> None:
     sizes = (2,) * 40
     groups = tuple((column,) for column in range(40))
-    design: Design = MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
+    design: Design = RelatedDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
     survey = sampled(design, correlated(sizes, 30, seed=2, flips=0.4))
     below = Split((1, 1), 20, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
     tree = Tree(survey.schema, Split((1, 1), 7, (Leaf((1, 0), 0), below)))
@@ -200,7 +200,7 @@ def ravel(answers: list[Answer]) -> list[object]:
 def test_only_what_must_go_through_all_patterns_is_limited_and_says_so(kind: str) -> None:
     sizes = (2,) * 28
     groups = tuple((column,) for column in range(28))
-    design: Design = MultiGroupDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
+    design: Design = RelatedDesign(sizes, groups, RELATED_THETA) if kind == "related" else unrelated(sizes, groups)
     survey = sampled(design, np.zeros((2, 28), dtype=np.uint8))
     model = NaiveBayes(survey.schema, np.log([0.5, 0.5]), (np.log(np.full((2, 2), 0.5)),) * 27)
     with pytest.raises(

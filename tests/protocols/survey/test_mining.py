@@ -11,11 +11,11 @@ from protocols.learning.naive_bayes import fit_naive_bayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import MultiGroupDesign
-from protocols.randomized_response.unrelated_question import UnrelatedQuestionDesign
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.role import run_alone
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
-from protocols.survey.responses import Survey, survey_schema
+from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.expression import Expression
 from tests.support.cases import correlated
 from tests.support.plain import reference_id3
@@ -23,7 +23,7 @@ from tests.support.surveys import SIZES, designs, every_survey, sampled, schema_
 
 CODES = correlated(SIZES, 200, seed=5, flips=0.4)
 GROUPS = ((0, 3), (1, 2))
-CERTAIN: list[Design] = [MultiGroupDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
+CERTAIN: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(1)), unrelated(SIZES, GROUPS, Fraction(1))]
 
 
 @pytest.mark.parametrize("design", CERTAIN, ids=["related", "unrelated"])
@@ -33,7 +33,7 @@ def test_with_theta_one_the_tree_is_plain_id3(design: Design) -> None:
 
 
 def test_with_theta_zero_the_related_question_loses_nothing_either() -> None:
-    survey = sampled(MultiGroupDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
+    survey = sampled(RelatedDesign((2, 2, 2), ((0, 1, 2),), Fraction(0)), CODES[:, [0, 2, 3]])
     assert grow_tree(survey).root == reference_id3(CODES[:, [0, 2, 3]].tolist(), (2, 2), 2)
 
 
@@ -66,9 +66,7 @@ def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_vari
     """Three respondents from a population of two, each alike likely: every sample, every outcome, exactly weighed."""
     sizes, groups = (2, 2), ((0, 1),)
     design: Design = (
-        MultiGroupDesign(sizes, groups, Fraction(3, 4))
-        if kind == "related"
-        else unrelated(sizes, groups, Fraction(1, 4))
+        RelatedDesign(sizes, groups, Fraction(3, 4)) if kind == "related" else unrelated(sizes, groups, Fraction(1, 4))
     )
     population = np.array([[1, 1], [0, 1]], dtype=np.uint8)
     mean = square = variance = 0.0
@@ -84,7 +82,7 @@ def test_over_all_samples_and_coins_the_squared_error_of_an_accuracy_is_its_vari
 
 
 PLAIN_CLASS: list[Design] = [
-    MultiGroupDesign((2, 3, 2), ((0,), (1,)), Fraction(3, 5)),
+    RelatedDesign((2, 3, 2), ((0,), (1,)), Fraction(3, 5)),
     unrelated((2, 2, 2), ((0, 1),), Fraction(2, 5)),
 ]
 
@@ -99,8 +97,8 @@ def test_a_plain_class_is_counted_whatever_the_coins_were(design: Design) -> Non
 
 
 DISGUISED_CLASS: list[Design] = [
-    MultiGroupDesign((2, 2), ((0, 1),), Fraction(4, 5)),
-    MultiGroupDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
+    RelatedDesign((2, 2), ((0, 1),), Fraction(4, 5)),
+    RelatedDesign((2, 3), ((0,), (1,)), Fraction(3, 5)),
     unrelated((2, 2), ((0,), (1,)), Fraction(2, 3)),
 ]
 
@@ -158,7 +156,7 @@ def test_one_class_gives_a_single_leaf() -> None:
     codes = CODES.copy()
     codes[:, -1] = 0
     sizes = (2, 4, 2, 1)
-    tree = grow_tree(sampled(MultiGroupDesign(sizes, ((0, 1), (2,)), Fraction(3, 4)), codes))
+    tree = grow_tree(sampled(RelatedDesign(sizes, ((0, 1), (2,)), Fraction(3, 4)), codes))
     assert isinstance(tree.root, Leaf)
     assert tree.root.counts == (200.0,)
 
@@ -166,7 +164,7 @@ def test_one_class_gives_a_single_leaf() -> None:
 def test_a_constant_attribute_is_never_worth_a_split_before_others() -> None:
     sizes = (1, 2, 2)
     codes = np.column_stack([np.zeros(200), CODES[:, 3], CODES[:, 3]]).astype(np.uint8)
-    tree = grow_tree(sampled(MultiGroupDesign(sizes, ((0, 1), (2,)), Fraction(9, 10)), codes))
+    tree = grow_tree(sampled(RelatedDesign(sizes, ((0, 1), (2,)), Fraction(9, 10)), codes))
     assert isinstance(tree.root, Split)
     assert tree.root.attribute == 1
 
@@ -174,7 +172,7 @@ def test_a_constant_attribute_is_never_worth_a_split_before_others() -> None:
 def test_a_class_in_which_the_estimates_leave_nobody_is_no_error() -> None:
     """Every response says class 0: the estimate of class 0 is above all records, that of class 1 below 0."""
     design = unrelated((2, 2), ((0, 1),), Fraction(1, 4))
-    survey = Survey(schema_for((2, 2)), np.zeros((4, 2), dtype=np.uint8), design)
+    survey = Responses(schema_for((2, 2)), np.zeros((4, 2), dtype=np.uint8), design)
     model = learn_naive_bayes(survey)
     assert np.isneginf(model.prior[1])
     assert model.predict(np.array([[0, 0], [1, 0]], dtype=np.uint8)).tolist() == [0, 0]
@@ -192,7 +190,7 @@ def test_a_class_in_which_the_estimates_leave_nobody_is_no_error() -> None:
 )
 def test_what_does_not_fit_is_refused(codes: np.ndarray, sizes: tuple[int, ...], text: str) -> None:
     with pytest.raises(InputError, match=text):
-        Survey(schema_for(SIZES), codes.astype(np.uint8), MultiGroupDesign(sizes, (), Fraction(1)))
+        Responses(schema_for(SIZES), codes.astype(np.uint8), RelatedDesign(sizes, (), Fraction(1)))
 
 
 def test_a_survey_without_attributes_is_refused() -> None:
@@ -202,13 +200,13 @@ def test_a_survey_without_attributes_is_refused() -> None:
 
 def test_surveys_show_their_size_alone() -> None:
     survey = sampled(designs()["related, one group"], CODES)
-    assert repr(survey) == "<Survey 200 x 4>"
+    assert repr(survey) == "<Responses 200 x 4>"
 
 
 def test_personal_chances_of_a_column_may_differ() -> None:
     sizes, groups = (2, 2), ((0, 1),)
     skewed = (uniform(sizes, groups)[0], (Fraction(9, 10), Fraction(1, 10)))
-    design = UnrelatedQuestionDesign(sizes, groups, Fraction(1, 2), skewed)
+    design = UnrelatedDesign(sizes, groups, Fraction(1, 2), skewed)
     truth = np.tile(np.array([[0, 0], [1, 1], [1, 1], [1, 1]], dtype=np.uint8), (5000, 1))
     model = learn_naive_bayes(sampled(design, truth))
     assert np.exp(model.prior) == pytest.approx([0.25, 0.75], abs=0.05)

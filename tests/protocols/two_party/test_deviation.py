@@ -17,7 +17,7 @@ from protocols.counting.estimated import Estimator
 from protocols.errors import DeviationError
 from protocols.messages import DisguisedPage, ExactCounts, Terms
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, MultiGroupDesign
+from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, joint_schema
@@ -65,7 +65,7 @@ def sent_ones(estimate: float) -> int:
 class WrongTheta(Local):
     """Draws its coins with another theta than it says."""
 
-    def coins(self, design: MultiGroupDesign) -> Coins:
+    def coins(self, design: RelatedDesign) -> Coins:
         return replace(design, theta=Fraction(7, 10)).coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
 
 
