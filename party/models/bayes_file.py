@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from party.models.strict_json import (
     attribute_of,
@@ -27,13 +26,12 @@ from party.models.strict_json import (
     text_of,
 )
 from protocols.learning.naive_bayes import NaiveBayes, logarithm
+from protocols.tables.arrays import Floats
 
 FORMAT = "cotally-bayes/1"
 
 _DIGITS = 12
 _SLACK = 1e-9
-
-Floats = NDArray[np.float64]
 
 
 def bayes_json(model: NaiveBayes) -> str:

@@ -14,7 +14,7 @@ from party.names import suggestion
 from party.settings.party import PartyConfig
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
-from protocols.randomized_response.related_question import default_groups
+from protocols.randomized_response.grouping import default_groups
 from protocols.two_party.inputs import Local, Secrets
 
 Tell = Callable[[Sequence[str]], None]

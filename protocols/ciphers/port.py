@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomness import Randomness
+from protocols.tables.arrays import Index
 from protocols.work import PageEncryptor
 
 Values = TypeVar("Values", bound=Sized)
-Index = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Generic
 import numpy as np
 
 from protocols.ciphers.port import Ciphertexts, Values, sum_by_group
-from protocols.counting.expanded import merge_equal
+from protocols.counting.rows import merge_equal
 from protocols.tables.table import Codes
 
 TASK_ROWS = 2048

@@ -15,8 +15,7 @@ from math import lgamma, log
 import numpy as np
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.expanded import cell_count
-from protocols.counting.view import View
+from protocols.counting.rows import View, cell_count
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
 from protocols.randomized_response.moments import error_bound

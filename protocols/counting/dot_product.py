@@ -19,13 +19,14 @@ from typing import Generic
 
 import numpy as np
 
-from protocols.ciphers.port import AnyCiphertexts, Index, Reply, Shape, Sums, Values
-from protocols.counting.expanded import cell_count
+from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
+from protocols.counting.rows import cell_count
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
+from protocols.tables.arrays import Index
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
-from protocols.counting.expanded import RowSets, expand, merge_equal
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
-from protocols.counting.view import View
+from protocols.counting.rows import RowSets, View, expand, merge_equal
 from protocols.counts import Answer, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage

@@ -11,11 +11,11 @@ from math import prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.expanded import Index, cell_count, expand
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessedRows, GuessingEstimator, guess_weights
-from protocols.counting.view import View
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
+from protocols.counting.rows import View, cell_count, expand
 from protocols.counts import Classifier
 from protocols.errors import InputError
+from protocols.tables.arrays import Floats, Index
 from protocols.tables.expression import Expression
 
 _BLOCK = 1 << 20

@@ -10,11 +10,11 @@ from math import prod
 
 import numpy as np
 
-from protocols.counting.expanded import Index
-from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, Floats, GuessedRows, GuessingEstimator, guess_weights
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counts import Classifier
 from protocols.errors import InputError
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.tables.arrays import Floats, Index
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

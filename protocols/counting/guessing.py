@@ -18,15 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.expanded import Index, merge_equal
+from protocols.counting.rows import merge_equal
 from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Predictor, Query
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
+from protocols.tables.arrays import Floats, Index
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
-Floats = NDArray[np.float64]
 MAX_ROWS = 1 << 26
 """Of one node, about 24 bytes each."""
 MAX_PATTERNS = 1 << 20

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from protocols.counting.expanded import RowSets, tally
+from protocols.counting.rows import RowSets, tally
 from protocols.counts import Answer, Predictor, Query
 from protocols.role import Role
 from protocols.tables.schema import Schema

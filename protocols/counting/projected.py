@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protocols.counting.estimated import Estimator
 from protocols.counts import Answer, CountTable, Estimates, Predictor, Query, positive_part, stacks
 from protocols.errors import PeerError
 from protocols.messages import EstimatedCounts
 from protocols.role import Role, exchange
+from protocols.tables.arrays import Floats
 
-Floats = NDArray[np.float64]
 LARGEST_FACTOR = 1e6  # what one record may add to an estimate where no design says less
 
 

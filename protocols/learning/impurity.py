@@ -6,13 +6,12 @@ All functions take stacks: only the last axes are read as counts, the others are
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protocols.counts import CountTable, positive_part, stacks
+from protocols.tables.arrays import Floats
 
 TIE = 1e-9
-
-Floats = NDArray[np.float64]
 
 
 def entropy(counts: ArrayLike) -> Floats:

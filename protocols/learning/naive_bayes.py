@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from protocols.counts import Counts, Query
 from protocols.errors import InputError
 from protocols.role import Role
+from protocols.tables.arrays import Floats
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
 from protocols.tables.table import Rows
 
-Floats = NDArray[np.float64]
 _MOST = 1e12
 
 

@@ -19,16 +19,14 @@ from dataclasses import dataclass
 from math import prod, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
+from protocols.tables.arrays import Floats
 from protocols.tables.table import Codes
 
 MAX_CELLS = 2**16
 MAX_GROUP_CELLS = 2**10
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,10 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.counts import Classifier
-from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw, random_groups
 from protocols.survey.mining import grow_tree, learn_naive_bayes
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema

@@ -13,13 +13,13 @@ import numpy as np
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import MeanEstimates
-from protocols.counting.view import View, make_view, peer_columns
+from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree
-from protocols.randomized_response.bulk import bulk_draw, random_groups
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone, run_pair
+from protocols.simulation.draws import bulk_draw, random_groups
 from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes, Table

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from protocols.counting.estimated import Estimator
 from protocols.counting.estimated_unrelated import UnrelatedEstimator
 from protocols.counting.projected import ProjectedEstimates
-from protocols.counting.view import View
+from protocols.counting.rows import View
 from protocols.counts import CellWeights, Classifier, Contributions, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
@@ -132,7 +132,7 @@ class Responses:
 
 
 def _related_estimator(schema: Schema, codes: Codes, design: RelatedDesign) -> Estimator:
-    return Estimator(View(schema, SOURCE, codes, design, tuple(range(len(design.sizes)))))
+    return Estimator(View(schema, codes, design, tuple(range(len(design.sizes)))))
 
 
 _ESTIMATORS: dict[type[Design], Callable[[Schema, Codes, Any], SurveyEstimator]] = {

@@ -9,10 +9,10 @@ nothing is counted exactly.
 
 from collections.abc import Sequence
 
-from protocols.counting.expanded import Index
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import ClassCounts
 from protocols.role import Role, Send, exchange, receive
+from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Agreed, Objection, settle
 from protocols.two_party.inputs import Local
 

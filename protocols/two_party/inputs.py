@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
-from protocols.counting.expanded import Index
 from protocols.errors import InputError
 from protocols.messages import Share, Terms
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.randomness import Randomness, canonical, keyed_digest
+from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.two_party.limits import USUAL_LIMITS, Limits

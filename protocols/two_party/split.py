@@ -5,8 +5,8 @@ from math import floor
 
 import numpy as np
 
-from protocols.counting.expanded import Index
 from protocols.randomness import public_order
+from protocols.tables.arrays import Index
 
 
 def held_out_records(records: int, test: Fraction) -> int:

@@ -28,7 +28,7 @@ from protocols.counting.encrypted_coins import (
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
-from protocols.counting.view import View, make_view, peer_columns
+from protocols.counting.rows import View, make_view, peer_columns
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.learning.tree import Tree

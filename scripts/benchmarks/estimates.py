@@ -14,12 +14,12 @@ from fractions import Fraction
 import numpy as np
 from _lab import make_parser, publish, say
 
-from protocols.counting.expanded import tally
+from protocols.counting.rows import tally
 from protocols.counts import Query
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.expression import ROOT
 

@@ -20,7 +20,8 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.messages import Terms
-from protocols.randomized_response.related_question import RelatedDesign, default_groups
+from protocols.randomized_response.grouping import default_groups
+from protocols.randomized_response.related_question import RelatedDesign
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]

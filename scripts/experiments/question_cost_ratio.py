@@ -18,7 +18,8 @@ from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
 from protocols.learning.tree import Split as TreeSplit
-from protocols.randomized_response.related_question import RelatedDesign, default_groups
+from protocols.randomized_response.grouping import default_groups
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.relabelling import end_early
 from protocols.simulation.two_party import (
     GrownTree,

@@ -14,7 +14,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import ALL, HybridId3, Result
 from protocols.messages import Terms
-from protocols.randomized_response.related_question import default_groups
+from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table

@@ -7,10 +7,10 @@ from math import prod
 
 import numpy as np
 
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design, cells, joint_transition
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes

@@ -17,9 +17,10 @@ from protocols.ciphers.paillier.ciphertext import read_page, write_page
 from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.packing import pack_bits, pack_counts, slot_width, slots_per_reply, unpack_counts
-from protocols.ciphers.port import AnyKeyHolder, Index, Reply, Shape
+from protocols.ciphers.port import AnyKeyHolder, Reply, Shape
 from protocols.errors import InputError, PeerError
 from protocols.randomness import Randomness
+from protocols.tables.arrays import Index
 
 _KEYS_KEPT = 4
 

@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from party.survey import Questionnaire, read_design
 from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.simulation.draws import bulk_draw
 
 BOTH = [RandomizedID3Classifier, RandomizedNaiveBayes]
 DESIGN = """

@@ -7,7 +7,7 @@ import pytest
 
 from party.cli.drawing import shown_drawing
 from party.survey import read_design
-from protocols.randomized_response.bulk import bulk_draw
+from protocols.simulation.draws import bulk_draw
 from tests.party.survey.files import UNRELATED, write_design
 
 

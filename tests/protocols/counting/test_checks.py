@@ -10,7 +10,7 @@ import pytest
 from protocols.counting.checks import FALSE_ALARM, Checks, Plausibility
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.view import View
+from protocols.counting.rows import View
 from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.learning.id3 import ALL, HybridId3

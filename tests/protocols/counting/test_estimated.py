@@ -10,7 +10,7 @@ import pytest
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates, project
-from protocols.counting.view import View
+from protocols.counting.rows import View
 from protocols.counts import Query
 from protocols.errors import PeerError
 from protocols.learning.tree import Leaf, Split, Tree

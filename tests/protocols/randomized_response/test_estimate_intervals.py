@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import Estimate, covariance, estimate_count, quantile
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import NO_ANSWER, Codes
 from tests.support.binomial import ShareTest, log_mass

@@ -10,7 +10,6 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response import sample_size as module
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count, quantile, record_factors
 from protocols.randomized_response.related_question import RelatedDesign
@@ -22,6 +21,7 @@ from protocols.randomized_response.sample_size import (
     tree_sample_size,
 )
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.binomial import ShareTest
 from tests.support.enumeration import every_design, every_record, expressions, name, responses, shares

@@ -11,9 +11,9 @@ from party.datasets.tables import load_table
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import ALL, HybridId3
-from protocols.randomized_response.bulk import random_groups
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
+from protocols.simulation.draws import random_groups
 from protocols.simulation.survey import (
     HoldOut,
     accuracy,

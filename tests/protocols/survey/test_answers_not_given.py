@@ -8,10 +8,10 @@ import pytest
 from protocols.counts import Query
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.survey.mining import estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Expression, Term

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from protocols.learning.impurity import gain, gain_gradient
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.bulk import bulk_draw
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.simulation.draws import bulk_draw
 from protocols.survey.doubt import Doubt, split_doubts
 from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Term

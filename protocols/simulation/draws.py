@@ -1,4 +1,4 @@
-"""Coins in bulk, for simulations alone: from a seeded generator, so neither secret nor bound to a record."""
+"""Coins in bulk and groups at random: from a seeded generator, so neither secret nor bound to a record."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,7 @@
-"""The expanded table: one idea for every engine (DESIGN 5.1).
+"""Rows to count on: one party's view of the records, and the expanded table of its guesses (DESIGN 5.1).
+
+A view is what one party can count on: its own columns as they are, the peer's as they were sent (Hybrid 3.1: `D_1`,
+`D_2`).
 
 A disguised record together with a guess of its coins is one candidate for the true record. Every record contributes
 one row a guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`,
@@ -14,12 +17,55 @@ from numpy.typing import NDArray
 
 from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.tables.arrays import Floats, Index
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
-Index = NDArray[np.intp]
-Weights = NDArray[np.float64]
+
+@dataclass(frozen=True, eq=False, repr=False)
+class View:
+    """Joint codes as one party sees them.
+
+    `codes` is records by `schema.columns`. Column `peer_columns[j]` was disguised as column `j` of `design`; all other
+    columns are the party's own. A party that has no copy of the peer's columns (method `smc`) holds zeros there.
+    """
+
+    schema: Schema
+    codes: Codes
+    design: RelatedDesign
+    peer_columns: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def rows(self, index: Index) -> "View":
+        """Return the view of these records only."""
+        return View(self.schema, self.codes[index], self.design, self.peer_columns)
+
+
+def peer_columns(schema: Schema, party: str) -> tuple[int, ...]:
+    """Joint columns that only the peer of `party` holds, in the order in which the peer sends them."""
+    own = set(schema.held_by(party))
+    return tuple(column for column in range(len(schema.columns)) if column not in own)
+
+
+def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design: RelatedDesign) -> View:
+    """Put a party's own codes and the peer's disguised ones side by side.
+
+    Args:
+        schema: The joint schema.
+        party: Whose view it is.
+        own: Records by `schema.held_by(party)`.
+        peer: Records by `peer_columns(schema, party)`, or None.
+        design: The peer's disguise.
+    """
+    codes = np.zeros((len(own), len(schema.columns)), dtype=np.uint8)
+    codes[:, list(schema.held_by(party))] = own
+    columns = peer_columns(schema, party)
+    if peer is not None:
+        codes[:, list(columns)] = peer
+    return View(schema, codes, design, columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +148,7 @@ class RowSets:
 
 
 def tally(
-    codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema, weights: Weights | None = None
+    codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema, weights: Floats | None = None
 ) -> list[Answer]:
     """Add up the rows of every node, one pass for each candidate over all nodes that ask for it.
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.counting.expanded import RowSets, cell_count, expand, merge_equal, tally
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.view import View
+from protocols.counting.rows import RowSets, View, cell_count, expand, merge_equal, tally
 from protocols.counts import Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.related_question import undo
@@ -47,7 +46,6 @@ def test_the_expanded_table_has_every_guess_of_every_record_and_the_truth_among_
 
 def test_a_view_holds_its_own_columns_as_they_are_and_rows_as_asked() -> None:
     seen = view()
-    assert seen.own_columns == {0}
     assert seen.peer_columns == (1, 2, 3)
     assert (seen.codes[:, 0] == CODES[:, 0]).all()
     assert (seen.codes[:, 1:] != CODES[:, 1:]).any()
