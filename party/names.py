@@ -1,11 +1,13 @@
-"""Names: what a party's may be, what a misspelt one probably meant, and how any is shown on a terminal."""
+"""Names: what a party's may be, what a misspelt one probably meant, and how any, and odds, stand in a sentence."""
 
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
 from party.errors import IdentityError
+from protocols.privacy.odds import Odds
 
+_SMALL = 100
 _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
 
 
@@ -48,3 +50,19 @@ def printable(text: str) -> str:
     'a\\x1b[2J'
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def odds_words(odds: Odds) -> str:
+    """Return odds as people say them.
+
+    >>> odds_words(Odds(Fraction(9, 20), Fraction(11, 20))), odds_words(Odds(Fraction(1), Fraction(0)))
+    ('9 to 11', '1 to 0')
+    >>> odds_words(Odds(Fraction(1001, 3000), Fraction(1999, 3000)))
+    '0.501 to 1'
+    """
+    if not odds.other:
+        return "1 to 0"
+    ratio = odds.truth / odds.other
+    if max(ratio.numerator, ratio.denominator) <= _SMALL:
+        return f"{ratio.numerator} to {ratio.denominator}"
+    return f"{float(ratio):.3g} to 1"

@@ -7,11 +7,11 @@ It needs no data: a few records are disguised again and again, with fresh secret
 import argparse
 
 from party.cli.arguments import add_design, fraction
-from party.cli.drawing import shown_drawing
-from party.cli.privacy import shown_names
 from party.keys.coin_secret import new_key
 from party.show.audit import audit_lines
-from party.show.screen import columns
+from party.show.drawing import shown_drawing
+from party.show.privacy import shown_names
+from party.show.screen import columns, put
 from party.survey import read_design
 from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
@@ -42,8 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     with shown_drawing(design) as watch:
         result = audit(design.design, lambda records: watch(fresh_draw(records)), goal=goal)
-    for line in audit_lines(result, shown_names(design), columns()):
-        print(line)
+    put(audit_lines(result, shown_names(design), columns()))
     return 0 if result.passed else _FAILED
 
 

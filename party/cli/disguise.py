@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from party.cli.arguments import add_design, add_form, form
-from party.cli.drawing import shown_drawing
-from party.cli.notices import tell
 from party.data import read_frame
 from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.files import is_there, resolved
-from party.names import printable
+from party.show.copies import copy_lines, example_lines
+from party.show.drawing import shown_drawing
+from party.show.screen import put, say_all, tell
 from party.survey import disguise_table, read_design
-from party.survey.estimation import given_lines
 from party.survey.output import check_output, write_disguised
 
 SUMMARY = "disguise a table of answers for a collector"
@@ -37,9 +36,7 @@ class _Example(argparse.Action):
     ) -> None:
         del namespace, option_string
         data, design = write_example(Path(str(values)))
-        print(f"Wrote {data} and {design}. Next:")
-        out = data.with_name("disguised.csv")
-        print(f"  cotally disguise {data} {design} -o {out} --secret {data.with_name('coins.secret')}")
+        put(example_lines(data, design))
         parser.exit()
 
 
@@ -61,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Disguise, write, and say what is what."""
+    """Disguise, write, and say what was made."""
     given = (arguments.data, arguments.design, arguments.personal)
     read = [path for path in given if path is not None]
     if resolved(arguments.secret) in map(resolved, read):
@@ -80,15 +77,5 @@ def run(arguments: argparse.Namespace) -> int:
     with shown_drawing(design) as watch:
         table = disguise_table(frame, design, arguments.secret, arguments.dataset, personal, watch)
     write_disguised(arguments.output, table)
-    print(f"DisguisedTable {len(table)} records by {design.path}: {arguments.output}")
-    for line in given_lines(table.answers, len(table)):
-        print(line)
-    if table.answers:
-        print("Who gave no answer is seen to have given none: the copy shows that in the clear.")
-    if table.left_out:
-        print(f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}.")
-    if made:
-        print(f"Made {arguments.secret}: keep it secret, keep a backup, and give it to nobody.")
-        print("A second copy of these data under another secret would weaken this one: use this secret again.")
-    print(f"What the copy discloses: cotally privacy {arguments.design}")
+    say_all(copy_lines(table, design, arguments.output, arguments.secret if made else None))
     return 0

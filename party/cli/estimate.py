@@ -8,10 +8,11 @@ import argparse
 import json
 
 from party.cli.arguments import add_design, add_disguised, form
-from party.cli.notices import tell
 from party.data import read_frame
+from party.show.estimates import estimate_lines
+from party.show.screen import put, say_all, tell
 from party.survey import read_design, read_disguised
-from party.survey.estimation import UNBIASED, EstimateOptions, find
+from party.survey.estimation import EstimateOptions, find
 from party.survey.expressions import parse_expression
 
 SUMMARY = "estimate counts from disguised answers"
@@ -47,11 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]
         content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}
-        print(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put([json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)])
         return 0
-    print(f"{len(codes)} records, {design.kind} question, theta {design.design.theta}")
-    for finding in findings:
-        for line in finding.lines(asked):
-            print(line)
-    print(UNBIASED)
+    say_all(estimate_lines(len(codes), design, findings, asked))
     return 0

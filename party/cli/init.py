@@ -10,6 +10,8 @@ from party.keys.identity import DEFAULT_HOSTS
 from party.node.creation import create_party
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.template import party_toml
+from party.show.parties import made_lines
+from party.show.screen import say_all
 
 SUMMARY = "make a party: keys, certificate, settings"
 
@@ -39,11 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.dir
     settings = party_toml(arguments.name, arguments.key_bits)
     identity = create_party(folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings)
-    print(f"Made party {identity.name} in {folder}:")
-    print("  cert.pem      give it to the other party")
-    print("  party.toml    say there where the data are and what you agree to")
-    print("  key.pem, secret.key, paillier.key    keep them secret, and keep a backup")
-    print(f"Fingerprint of {identity.name} (SHA-256), for the other party to compare by telephone:")
-    print(f"  {identity.fingerprint}")
-    print(f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`")
+    say_all(made_lines(identity.name, identity.fingerprint, folder))
     return 0

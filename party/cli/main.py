@@ -19,10 +19,10 @@ from types import FrameType
 from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.help import HelpFormatter
-from party.cli.incident import DEBUG, incident
 from party.errors import exit_code
 from party.names import printable
 from party.show import progress, screen
+from party.show.incident import DEBUG, incident
 from party.show.screen import say
 from protocols.errors import CotallyError
 

@@ -5,23 +5,18 @@ with other respondents, or other coins, another attribute might stand there.
 """
 
 import argparse
-from math import isinf
 from pathlib import Path
 
 from party.cli.arguments import add_design, add_disguised, form, fraction
-from party.cli.notices import tell
 from party.data import read_frame
 from party.files import check_target
 from party.models.any_file import write_model
+from party.show.mining import mined_lines
 from party.show.model import shown
-from party.show.tree import MARK
+from party.show.screen import drawing_width, put, say_all, tell
 from party.survey import load_survey, read_design
-from party.survey.estimation import given_lines
-from party.survey.mining import CONFIDENCE, PRUNING_SHARE, MinedModel, hold_out, mine_bayes, mine_tree
-from party.survey.table import answers_given
+from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
-from protocols.randomized_response.precision import tells
-from protocols.survey.mining import Accuracy
 
 SUMMARY = "learn a tree or naive Bayes from disguised answers"
 
@@ -59,16 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
         write_model(arguments.output, mined.model)
-    _print(mined, arguments.levels)
-    print(f"Learned from {len(parts.train)} disguised records.")
-    for line in given_lines(answers_given(parts.train.codes, design), len(parts.train)):
-        print(f"  {line}")
-    if mined.accuracy is not None and mined.guess is not None:
-        print(_accuracy_text(mined.accuracy))
-        if tells(mined.guess.standard_error):
-            print(f"Always guessing the commonest class would have {mined.guess.share:.4f}.")
-    if arguments.output is not None:
-        print(f"Wrote {arguments.output}: `cotally show` and `cotally predict` take it.")
+    put(shown(mined.model).lines(mined.model, arguments.levels, mined.doubtful, drawing_width()))
+    say_all(mined_lines(mined, parts, design, arguments.output))
     return 0
 
 
@@ -85,22 +72,3 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     if arguments.output is not None:
         check_target(arguments.output, (arguments.disguised, arguments.design))
-
-
-def _print(mined: MinedModel, levels: int | None) -> None:
-    for line in shown(mined.model).lines(mined.model, levels, mined.doubtful):
-        print(line)
-    if mined.splits:
-        tally = f"{len(mined.doubtful)} of {mined.splits} splits"
-        print(f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}")
-        print("Counts are estimates, fitted node by node to the total above: the classes of branches need not add up.")
-
-
-def _accuracy_text(accuracy: Accuracy) -> str:
-    error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
-    if not tells(accuracy.standard_error):
-        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error})."
-    return (
-        f"Accuracy {accuracy.share:.4f}, standard error {error}: "
-        f"estimated from {accuracy.records} disguised records that were held out; it may leave 0 .. 1."
-    )

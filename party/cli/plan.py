@@ -4,15 +4,15 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from party.cli.notices import tell
-from party.cli.odds import odds_lines
 from party.compute import available_cpus, make_compute
 from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
 from party.node.inputs import load_local
 from party.node.policy import check_job
 from party.settings.party import KEY_FLOOR, read_job, read_party_config
-from party.show.screen import say, say_all
+from party.show.costs import CAVEAT, forecast_text
+from party.show.odds import own_odds
+from party.show.screen import say_all, tell
 from protocols.errors import InputError
 
 SUMMARY = "tell what a run will cost, before it starts"
@@ -52,10 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
     with make_compute(at_home, local.secrets.key) as compute:
         speed = calibrate(local.secrets.key, compute.encryption, workers)
-    told = odds_lines(local, design) if design else []
-    say_all([*told, str(forecast(sizes, terms, speed, arguments.splits))])
-    say(
-        "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): "
-        "with clean classes there are fewer counts and round trips."
-    )
+    told = own_odds(local, design) if design else []
+    say_all([*told, forecast_text(forecast(sizes, terms, speed, arguments.splits)), CAVEAT])
     return 0

@@ -21,6 +21,7 @@ from party.keys.keystore import load_private_key, load_secret
 from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_local
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.costs import factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
@@ -29,8 +30,6 @@ from protocols.errors import InputError
 from protocols.work import PageEncryptor
 
 SUMMARY = "make random factors while the machine is idle"
-
-_MEBIBYTE = 1 << 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,15 +112,9 @@ def _zeros(wanted: int | float) -> Iterator[list[int]]:
 
 
 def _status(config: PartyConfig, store: FactorStore) -> list[str]:
-    left = store.left()
-    lines = [store.notice] if store.notice else []
-    size = store.path.stat().st_size / _MEBIBYTE if store.path.exists() else 0
-    lines.append(f"{left} factors are left, {size:.1f} MiB, until this machine is restarted")
+    left, size = store.left(), store.path.stat().st_size if store.path.exists() else 0
     try:
-        a_record, records = _need(config)
+        need = need_text(left, *_need(config))
     except InputError as error:
-        lines.append(f"What a run needs is not known: {error}")
-    else:
-        enough = f"enough for {left // a_record} records" if a_record else "without groups none are used"
-        lines.append(f"A record takes {a_record}: {enough}; this party's data have {records}")
-    return lines
+        need = unknown_need(error)
+    return [*filter(None, [store.notice]), factors_text(left, size), need]

@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 from party.cli.arguments import add_form, form
-from party.cli.notices import tell
 from party.data import csv_text, has_columns, name_flaw, read_frame
 from party.errors import DataError
 from party.files import check_target, write_atomically
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
 from party.show.prediction import prediction_notes
+from party.show.screen import say_all, tell
 from protocols.errors import InputError
 
 SUMMARY = "classify the rows of a file"
@@ -58,6 +58,5 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()  # what cannot be written has nothing to be said about
     else:
         write_atomically(arguments.output, text)
-    for note in prediction_notes(predictions):
-        print(note, file=sys.stderr)
+    say_all(prediction_notes(predictions), sys.stderr)
     return 0

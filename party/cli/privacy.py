@@ -11,13 +11,10 @@ import json
 from pathlib import Path
 
 from party.cli.arguments import add_design
-from party.names import printable
-from party.show.layout import wrapped
-from party.show.names import Names
-from party.show.privacy import privacy_lines
+from party.show.privacy import report_lines, shown_names
 from party.show.privacy_json import findings_json
-from party.show.screen import columns
-from party.survey import Questionnaire, read_design, read_disguised
+from party.show.screen import columns, put
+from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors
 from protocols.privacy.findings import find
 
@@ -38,25 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     priors = None if arguments.prior is None else estimated_priors(read_disguised(arguments.prior, design), design)
     if arguments.json:
         found = find(design.design, design.names, design.values, priors, design.group_names)
-        print(json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False))
+        put([json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False)])
         return 0
     shown = shown_names(design)
     found = find(design.design, shown.columns, shown.values, priors, shown.groups)
-    width = columns()
-    lines = privacy_lines(found, full=arguments.full, width=width)
-    if any(domain.may_be_missing for domain in design.domains):
-        lines += wrapped('Who gives no answer is seen to give none; missing = "value" hides it as an answer.', width)
-    if not arguments.full:
-        lines += wrapped("See also --full (all that was found) and --prior (what answers suggest).", width)
-    for line in lines:
-        print(line)
+    put(report_lines(found, design, full=arguments.full, width=columns()))
     return 0
-
-
-def shown_names(design: Questionnaire) -> Names:
-    """Return the names of a design as a terminal may show them; escapes are longer, so it is done before wrapping."""
-    return Names(
-        [printable(name) for name in design.names],
-        [[printable(value) for value in values] for values in design.values],
-        [printable(name) for name in design.group_names],
-    )

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from party.cli.incident import incident
-from party.cli.notices import tell
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
@@ -16,8 +14,10 @@ from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_local, with_workers
 from party.node.session import Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.incident import incident
 from party.show.progress import make_progress
-from party.show.screen import say
+from party.show.screen import say, tell
+from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         with_workers(load_local(config, KEY_FLOOR, tell), settings) as ready,
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
-        say(f"{config.name} listens on {server.address} for {peer.name}", sys.stderr)
+        say(listening(config.name, server.address, peer.name), sys.stderr)
         while True:
             try:
                 _serve_one(server, ready, config, held, arguments)

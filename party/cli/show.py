@@ -10,6 +10,7 @@ from pathlib import Path
 
 from party.models.any_file import model_json, read_model
 from party.show.model import shown
+from party.show.screen import drawing_width, put
 from protocols.errors import InputError
 
 SUMMARY = "print a model"
@@ -37,7 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot and --levels do not apply")
     if how.dot is not None and arguments.dot:
         sys.stdout.write(how.dot(model))
-        return 0
-    for line in how.lines(model, arguments.levels, ()):
-        print(line)
+    else:
+        put(how.lines(model, arguments.levels, (), drawing_width()))
     return 0

@@ -6,16 +6,14 @@ may be more than needed.
 """
 
 import argparse
-from collections.abc import Iterator
-from fractions import Fraction
 
 from party.cli.arguments import add_design, fraction
-from party.names import printable
-from party.survey import Questionnaire, read_design
-from party.survey.expressions import expression_text, parse_expression
+from party.show.estimates import enough_for, enough_for_model
+from party.show.screen import say_all
+from party.survey import read_design
+from party.survey.expressions import parse_expression
 from party.survey.table import need_class
 from protocols.randomized_response.sample_size import (
-    SampleSize,
     naive_bayes_sample_size,
     sample_size,
     tree_sample_size,
@@ -50,21 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.expression:
         asked = [parse_expression(text, design) for text in arguments.expression]
         sizes = [sample_size(design.design, e, width, arguments.confidence, share) for e in asked]
-        for expression, found in zip(asked, sizes, strict=True):
-            print(_enough(found, f"the share of {printable(expression_text(expression, design))}"))
+        say_all([enough_for(found, e, design) for e, found in zip(asked, sizes, strict=True)])
         return 0
-    for found, what in list(_models(design, width, arguments.confidence, arguments.depth)):
-        print(_enough(found, f"{what}, all {found.cells} shares that it looks at"))
-    return 0
-
-
-def _enough(found: SampleSize, what: str) -> str:
-    width = f"+- {float(found.half_width):g} at {100 * found.confidence:g} %"
-    return f"{found.records} respondents are enough for {width} for {what}"
-
-
-def _models(design: Questionnaire, width: Fraction, confidence: float, depth: int) -> Iterator[tuple[SampleSize, str]]:
     need_class(design)
-    label = len(design.names) - 1
-    yield naive_bayes_sample_size(design.design, label, width, confidence), "naive Bayes"
-    yield tree_sample_size(design.design, label, depth, width, confidence), f"a tree of depth {depth}"
+    label, depth = len(design.names) - 1, arguments.depth
+    bayes = naive_bayes_sample_size(design.design, label, width, arguments.confidence)
+    tree = tree_sample_size(design.design, label, depth, width, arguments.confidence)
+    say_all([enough_for_model(bayes, None), enough_for_model(tree, depth)])
+    return 0

@@ -5,27 +5,24 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from party.cli.notices import tell
-from party.cli.odds import odds_lines
 from party.compute import ComputeSettings, available_cpus
-from party.demo.run_file import TrainReport, write_train_report
 from party.errors import ConfigError
 from party.files import check_target, locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
-from party.forecast.model import most_counts
 from party.keys.identity import Peer, load_identity, load_peers
 from party.models.any_file import write_model
 from party.node.inputs import load_local, with_workers
 from party.node.policy import check_job
 from party.node.session import OnAgreed, Report, run_session
+from party.records.train_report import TrainReport, write_train_report
 from party.settings.party import KEY_FLOOR, PartyConfig, read_job, read_party_config
 from party.show.progress import PROGRESS_STYLES, WORDS, Display, Work, make_progress, waiting, working
-from party.show.screen import say, say_all
+from party.show.screen import say, say_all, tell
+from party.show.training import agreed_lines, expected, result_lines
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
-from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.two_party.agreement import Agreed
 from protocols.two_party.inputs import Local
 
@@ -130,22 +127,14 @@ def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSett
         progress.finish()
         announce(local, agreed)
         if speed is not None:
-            say(f"Expect {forecast_agreed(agreed, local, speed)}", sys.stderr)
+            say(expected(forecast_agreed(agreed, local, speed)), sys.stderr)
 
     return on_agreed
 
 
 def announce(local: Local, agreed: Agreed) -> None:
     """Say what was agreed and what our copy will tell, before any data leaves."""
-    terms = agreed.terms
-    window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
-    theta = "" if terms.method == "smc" else f", theta {terms.theta}"
-    say(
-        f"Agreed with {agreed.peer}: {terms.method}{theta}{window}, class {terms.class_name!r}, "
-        f"{len(agreed.schema.attributes)} attributes",
-        sys.stderr,
-    )
-    say_all(odds_lines(local, agreed.own_design), sys.stderr)
+    say_all(agreed_lines(local, agreed), sys.stderr)
 
 
 def write_results(arguments: argparse.Namespace, report: Report) -> None:
@@ -153,46 +142,7 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
     write_model(arguments.model, report.outcome.tree)
     if arguments.report is not None:
         write_train_report(arguments.report, train_report(report))
-    if report.factors:
-        say(report.factors, sys.stderr)
-    outcome = report.outcome
-    tree = outcome.tree
-    lines = [
-        f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
-        *_accuracy(report),
-        *_counts(report),
-        f"Wrote {arguments.model}: `cotally show {arguments.model}` prints it",
-    ]
-    if outcome.fingerprint:
-        lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
-    say_all(lines, sys.stderr)
-
-
-def _accuracy(report: Report) -> list[str]:
-    outcome = report.outcome
-    if outcome.correct is None:
-        return []
-    share = outcome.correct / outcome.records_test
-    records = f"on {outcome.records_test} held-out records"
-    counts = outcome.tree.root.counts
-    commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
-    if report.agreed.terms.method != "randomized":
-        return [f"Accuracy {share:.3f} {records}", commonest]
-    error = outcome.standard_error / outcome.records_test
-    if not tells(error):
-        few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
-        enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
-        return [f"{few} (standard error of up to {error:.3f}); {enough}", commonest]
-    told = f"Accuracy estimated from disguised copies as {share:.3f} {records}"
-    return [f"{told}, with a standard error of up to {error:.3f}", commonest]
-
-
-def _counts(report: Report) -> list[str]:
-    """Say how many exact counts both learned, beside what was forecast."""
-    agreed, outcome = report.agreed, report.outcome
-    domains = [attribute.size for attribute in agreed.schema.attributes]
-    most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
-    return [f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"]
+    say_all(result_lines(report, arguments.model), sys.stderr)
 
 
 def train_report(report: Report) -> TrainReport:

@@ -8,6 +8,8 @@ import argparse
 from pathlib import Path
 
 from party.keys.identity import trust
+from party.show.parties import trusted_lines
+from party.show.screen import say_all
 
 SUMMARY = "trust the other party's certificate"
 
@@ -21,9 +23,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Pin it and show the fingerprint."""
     peer = trust(arguments.folder, arguments.certificate)
-    print(f"Trusted: {peer.name}, reached as {', '.join(peer.hosts)}. Its fingerprint (SHA-256):")
-    print(f"  {peer.fingerprint}")
-    print(f"Compare it with {peer.name} by telephone before the first run; if it differs, remove")
-    print(f"  {arguments.folder / 'peers' / (peer.name + '.pem')}")
-    print(f'Next: set peer = "{peer.name}" and its address under [node] in {arguments.folder / "party.toml"}')
+    say_all(trusted_lines(peer.name, peer.hosts, peer.fingerprint, arguments.folder))
     return 0

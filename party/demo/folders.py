@@ -10,10 +10,10 @@ from pathlib import Path
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
-from party.demo.run_file import FORMAT
 from party.files import write_atomically
 from party.keys.identity import trust
 from party.node.creation import CONFIG_FILE, create_party
+from party.records.run_file import FORMAT
 from party.settings.party import ALL, METHODS
 from protocols.errors import InputError
 

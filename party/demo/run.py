@@ -2,14 +2,14 @@
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from party.demo.data import ALICE, BOB, PARTIES, Halves, deal_dataset, read_own
 from party.demo.errors import DemoError
-from party.demo.figure import write_figures
 from party.demo.folders import (
     MODEL,
     PNG,
@@ -22,27 +22,26 @@ from party.demo.folders import (
     write_parties,
 )
 from party.demo.options import DemoOptions, OwnFiles
-from party.demo.processes import Server, free_port, train
+from party.demo.processes import OnProgress, Server, free_port, train
 from party.demo.reference import Reference, make_reference
-from party.demo.run_file import (
+from party.models.tree_file import read_tree
+from party.node.inputs import load_local
+from party.node.policy import check_disguise
+from party.records.run_file import (
     BytesSent,
     DataFacts,
     Parameters,
     Row,
     RunReport,
-    TrainReport,
     TreeSize,
-    read_train_report,
-    table,
     write_run,
 )
-from party.models.tree_file import read_tree
-from party.node.inputs import load_local
-from party.node.policy import check_disguise
+from party.records.train_report import TrainReport, read_train_report
 from party.settings.party import ALL, read_job, read_party_config
-from party.show.layout import USUAL_WIDTH, cut_lines
+from party.show import runs as show_runs
+from party.show.layout import USUAL_WIDTH
+from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
-from party.show.tree import tree_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
 from protocols.messages import Terms
@@ -50,11 +49,6 @@ from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import Local
 
 _MODEL_SECONDS = 30.0
-_TREE_LINES = 40
-_ACCURACY = (
-    "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; the "
-    "parties of randomized estimate theirs from disguised copies, so that their logs show another."
-)
 
 Say = Callable[[str], None]
 
@@ -111,11 +105,14 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
         demo.check_design(parties)
         write_run(staged / RUN, demo.report)
     display.finish()
-    for line in (*_introduction(demo, halves), *notices):
+    held = {party: list(halves.of[party].columns) for party in PARTIES}
+    for line in (*show_runs.introduction(demo.report, held), *notices):
         say(line)
     demo.play(display, say)
-    for line in _conclusion(demo, options.out, columns):
+    model = options.out / ALICE / MODEL
+    for line in show_runs.conclusion(demo.report, demo.tree, model, columns):
         say(line)
+    say(show_runs.written(options.out, RUN, _pictures(demo.report, options.out, say), model))
     return demo.report
 
 
@@ -197,10 +194,10 @@ class _Demo:
         arguments = ("serve", "party.toml", "--model", MODEL, "--progress", "none")
         with Server.started(BOB, self._out / BOB, *arguments) as server:
             for number, run in enumerate(runs, 1):
-                row = self._run(run, server, display, f"run {number} of {len(runs)}, ")
+                row = self._run(run, server, partial(_show, display, number, len(runs), run.name))
                 display.finish()
                 self._add(row)
-                say(_told(row))
+                say(show_runs.result(row))
         if self.options.derives_smc(len(self._halves.ids)):
             self._add(self._unmeasured("smc", None))
         for party in PARTIES:
@@ -211,17 +208,12 @@ class _Demo:
         self.report = replace(self.report, rows=(*self.report.rows, row))
         write_run(self._out / RUN, self.report)
 
-    def _run(self, run: Run, server: Server, display: Display, place: str) -> Row:
+    def _run(self, run: Run, server: Server, show: OnProgress) -> Row:
         alice, bob = self._out / ALICE, self._out / BOB
         job = write_job(alice, run.name, run.method, run.omega, self._halves.class_name, self.options)
         read_job(alice / job, self.options.key_floor)
         model, report = f"model-{run.name}.json", f"report-{run.name}.json"
         (bob / MODEL).unlink(missing_ok=True)
-        label = place + run.name.replace("hybrid-", "hybrid ω=")
-
-        def show(step: Step) -> None:
-            display.show(replace(step, text=f"{label}: {step.text}"))
-
         outputs = ("--model", model, "--report", report, "--progress", "json")
         train(alice, ALICE, ("party.toml", job, *outputs), server, show)
         _wait_for(bob / MODEL)
@@ -263,6 +255,10 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
 
 
+def _show(display: Display, number: int, runs: int, name: str, step: Step) -> None:
+    display.show(show_runs.in_run(number, runs, name, step))
+
+
 def _wait_for(path: Path) -> None:
     """Wait until the other party has written its model, which is whole as soon as it is there."""
     deadline = time.monotonic() + _MODEL_SECONDS
@@ -272,47 +268,11 @@ def _wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-def _introduction(demo: _Demo, halves: Halves) -> Iterator[str]:
-    data, options = demo.report.data, demo.options
-    yield f"{data.name}: {data.rows_train} records to train, {data.rows_test} to test"
-    for party in PARTIES:
-        yield f"  {party}: {', '.join(halves.of[party].columns)}"
-    yield (
-        f"θ = {options.theta}, groups per party: {options.groups}, engine: {options.engine}, "
-        f"keys of {options.key_bits} bits, seed {options.seed}"
-    )
-
-
-def _told(row: Row) -> str:
-    accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
-    ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
-    return f"  {row.label}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
-
-
-def _conclusion(demo: _Demo, out: Path, columns: int) -> Iterator[str]:
-    yield ""
-    yield from cut_lines(_short_tree(demo.tree, out / ALICE / MODEL), columns)
-    yield ""
-    yield from table(demo.report.rows, columns)
-    if demo.report.data.rows_test:
-        yield _ACCURACY
-    yield ""
+def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:
+    """Draw the pictures and return their names; say why where there are none."""
     try:
-        write_figures(demo.report, out / PNG, out / SVG)
-        figures = f", {PNG} and {SVG}"
+        write_figures(report, out / PNG, out / SVG)
     except InputError as error:
-        yield f"No figure: {error}"
-        figures = ""
-    yield f"In {out}: {RUN}{figures}, and each party's {MODEL} (cotally show {out / ALICE / MODEL})"
-
-
-def _short_tree(tree: Tree, path: Path) -> Iterator[str]:
-    """Yield the whole tree, or as many of its levels as make a page."""
-    if tree.size < _TREE_LINES:
-        yield from tree_lines(tree)
-        return
-    levels, lines = 1, list(tree_lines(tree, 1))
-    while len(deeper := list(tree_lines(tree, levels + 1))) <= _TREE_LINES:
-        levels, lines = levels + 1, deeper
-    yield from lines
-    yield f"… the first {levels} of {tree.depth} levels; all of it: cotally show {path}"
+        say(f"No figure: {error}")
+        return ()
+    return PNG, SVG

@@ -45,13 +45,6 @@ class Forecast:
     round_trips: int
     counts: int
 
-    def __str__(self) -> str:
-        minutes = f"{self.seconds:.0f} s" if self.seconds < 100 else f"{self.seconds / 60:.0f} min"
-        return (
-            f"about {minutes}, {self.bytes / 1e6:.1f} MB in all, {self.memory / 2**20:.0f} MiB of memory, "
-            f"{self.round_trips} round trips; exact counts told: at most {self.counts:,}"
-        )
-
 
 def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
     """Return how many exact counts a run tells at most, whatever tree it grows; nobody knows before how many it will.

@@ -5,9 +5,9 @@ from math import sqrt
 
 from party.errors import ConfigError
 from party.keys.identity import Peer
+from party.names import odds_words
 from party.records.releases import Memory, check_release, release_of
 from party.settings.party import HALF, PartyConfig, first_objection
-from party.show.odds import odds_words
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.privacy.odds import disguised_odds

@@ -66,6 +66,28 @@ def cut_lines(lines: Iterable[str], width: int) -> Iterator[str]:
         yield f"{cut} line{'s' * (cut > 1)} cut at the width of the screen"
 
 
+def branched(lines: Iterable[str], width: int | None) -> Iterator[str]:
+    """Yield the lines of a tree, those that are too long going on beside its branches; where these leave no room, cut.
+
+    >>> list(branched(["├─ a: one two", "└─ b"], 9))
+    ['├─ a: one', '│    two', '└─ b']
+    """
+    if width is None:
+        yield from lines
+        return
+    for line in lines:
+        branches = line[: len(line) - len(line.lstrip("│├└─ "))]
+        below = branches.translate({ord("├"): "│", ord("└"): " ", ord("─"): " "}) + "  "
+        room = width - len(below)
+        if len(line) > width and room < _LEAST_TEXT:
+            yield line[: width - 1] + "…"
+            continue
+        first, *rest = wrapped(line[len(branches) :], width - len(branches), 0)
+        yield branches + first
+        for more in wrapped(" ".join(rest), room, 0) if rest else ():
+            yield below + more
+
+
 def definitions(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
     """Return terms with their meanings in a column beside them; below them where the screen is narrow."""
     left = max(len(term) for term, _ in pairs) + _GAP

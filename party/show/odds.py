@@ -2,26 +2,11 @@
 
 from collections.abc import Iterable
 
+from party.names import odds_words, printable
 from party.show.names import listed
-from protocols.privacy.odds import Odds
-
-_SMALL = 100
-
-
-def odds_words(odds: Odds) -> str:
-    """Return odds as people say them.
-
-    >>> odds_words(Odds(Fraction(9, 20), Fraction(11, 20))), odds_words(Odds(Fraction(1), Fraction(0)))
-    ('9 to 11', '1 to 0')
-    >>> odds_words(Odds(Fraction(1001, 3000), Fraction(1999, 3000)))
-    '0.501 to 1'
-    """
-    if not odds.other:
-        return "1 to 0"
-    ratio = odds.truth / odds.other
-    if max(ratio.numerator, ratio.denominator) <= _SMALL:
-        return f"{ratio.numerator} to {ratio.denominator}"
-    return f"{float(ratio):.3g} to 1"
+from protocols.privacy.odds import Odds, disguised_odds
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.two_party.inputs import Local
 
 
 def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
@@ -39,3 +24,10 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     if len(alike) == 1:
         return next(iter(alike))
     return ", ".join(f"{odds} ({listed(names)})" for odds, names in alike.items())
+
+
+def own_odds(local: Local, design: RelatedDesign) -> list[str]:
+    """Say the odds of every column that our copy sends in this disguise; nothing where nothing is disguised."""
+    sent = local.table.attributes[: len(design.sizes)]
+    text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))
+    return [f"Odds of a true value in our copy against any one other: {text}"] if text else []

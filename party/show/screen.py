@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
+from party.names import printable
 from party.show.layout import USUAL_WIDTH, wrapped
 
 _NARROWEST = 20
@@ -22,11 +23,29 @@ def columns(stream: TextIO | None = None) -> int:
     return max(found or USUAL_WIDTH, _NARROWEST)
 
 
+def drawing_width(stream: TextIO | None = None) -> int | None:
+    """Return the width of a drawing, whose lines go whole into a file or to a program: that of a terminal, or None."""
+    out = sys.stdout if stream is None else stream
+    return columns(out) if out.isatty() else None
+
+
 def say(text: str, stream: TextIO | None = None) -> None:
     """Print a sentence: on a terminal laid out by words."""
     out = sys.stdout if stream is None else stream
     lines = wrapped(text, columns(out), cut=False) if out.isatty() else [text]
     print("\n".join(lines), file=out, flush=True)
+
+
+def put(lines: Iterable[str]) -> None:
+    """Print lines that are laid out already."""
+    for line in lines:
+        print(line, file=sys.stdout)
+
+
+def tell(notices: Iterable[str]) -> None:
+    """Print what the user should know on the standard error; what cannot be printed of a name is shown as escapes."""
+    for notice in notices:
+        say(f"cotally: note: {printable(notice)}", sys.stderr)
 
 
 def say_all(sentences: Iterable[str], stream: TextIO | None = None) -> None:

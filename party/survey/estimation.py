@@ -1,10 +1,9 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from party.names import printable
 from party.settings.survey import Questionnaire
 from party.survey.expressions import expression_text
 from protocols.errors import InputError
@@ -15,11 +14,6 @@ from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
 MOST_COLUMNS = 63  # numpy numbers the cells of no more axes
-
-UNBIASED = (
-    "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "
-    "are few. Cutting them off would bias them."
-)
 
 
 @dataclass(frozen=True)
@@ -56,26 +50,6 @@ class Finding:
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     likely: MostLikely | None
-
-    def lines(self, asked: EstimateOptions) -> Iterator[str]:
-        """Yield the finding in words."""
-        low, high = self.interval
-        percent = f"{100 * asked.confidence:g} %"
-        yield printable(self.text)
-        if self.estimate.records < self.records:
-            yield f"  {self.estimate.records} of {self.records} gave an answer; the figures are of these"
-        yield f"  count {float(self.estimate.count):.1f}, standard error {self.estimate.standard_error:.1f}"
-        share, error = float(self.estimate.proportion), self.estimate.proportion_error
-        yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
-        if self.likely is not None:
-            yield from self._likely_lines(self.likely)
-
-    def _likely_lines(self, likely: MostLikely) -> Iterator[str]:
-        yield f"  most likely distribution of {printable(', '.join(self.columns))} (not the estimates above):"
-        for values, share in self.cells(likely):
-            yield f"    {share:.4f}  {printable(', '.join(values))}"
-        if not likely.converged:
-            yield f"    not at the maximum yet after {likely.rounds} rounds"
 
     def cells(self, likely: MostLikely) -> Iterator[tuple[tuple[str, ...], float]]:
         """Yield every cell of the likely distribution by its labels."""
@@ -130,11 +104,6 @@ def find(codes: Codes, expression: Expression, design: Questionnaire, asked: Est
         labels=tuple(design.values[column] for column in columns),
         likely=most_likely(answers, columns, design.design) if asked.likelihood else None,
     )
-
-
-def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
-    """Say of columns how many records have an answer."""
-    return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
 
 
 def estimated_priors(codes: Codes, design: Questionnaire) -> list[tuple[Fraction, ...] | None]:

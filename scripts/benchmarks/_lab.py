@@ -22,7 +22,7 @@ from party.demo.data import PARTIES, Halves
 from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
-from party.demo.run_file import TrainReport, read_train_report
+from party.records.train_report import TrainReport, read_train_report
 
 OPTIONS = DemoOptions(
     data="tic-tac-toe",

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from party.cli.incident import DEBUG
 from party.cli.main import main
 from party.errors import PeerStoppedError
 from party.keys.identity import load_identity, load_peers
@@ -19,6 +18,7 @@ from party.node import session
 from party.node.inputs import load_local
 from party.records.releases import FILE
 from party.settings.party import read_job, read_party_config
+from party.show.incident import DEBUG
 from party.transport.channel import play
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits

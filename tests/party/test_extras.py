@@ -32,7 +32,7 @@ def test_the_python_of_the_readme_imports_nothing_beyond_the_extra_named_before_
     foreign = modules - set(sys.stdlib_module_names) - {"party", "protocols"}
     assert foreign == {"pandas"}
     assert foreign <= names(PROJECT["dependencies"]) | names(EXTRAS[extra])
-    assert "scikit-learn" in names(EXTRAS[extra])  # by party.survey.classifiers
+    assert "scikit-learn" in names(EXTRAS[extra])  # by party.learn.classifiers
 
 
 def _imported(node: ast.AST) -> list[str]:

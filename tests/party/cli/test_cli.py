@@ -9,11 +9,11 @@ import pytest
 
 from party.cli import main as cli
 from party.cli import show
-from party.cli.incident import DEBUG
 from party.keys.identity import load_identity, load_peers
 from party.keys.keystore import load_private_key, load_secret
 from party.models.tree_file import tree_from_json, tree_json
 from party.settings.party import read_party_config
+from party.show.incident import DEBUG
 from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError

@@ -21,12 +21,13 @@ from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.demo.run import Run, planned, run_demo
-from party.demo.run_file import TrainReport
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_local
+from party.records.train_report import TrainReport
 from party.settings.party import ALL, read_job, read_party_config
 from party.show.progress import Step
+from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from tests.party.demo.test_data import BITS, options
@@ -239,9 +240,9 @@ def test_a_demo_goes_on_without_matplotlib(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) -> None:
-    small = list(demo._short_tree(small_model(), tmp_path / "m.json"))
+    small = list(short_tree(small_model(), tmp_path / "m.json"))
     assert len(small) == small_model().size + 1
-    large = list(demo._short_tree(chain(100), tmp_path / "m.json"))
+    large = list(short_tree(chain(100), tmp_path / "m.json"))
     assert len(large) <= 41
     assert large[-1] == f"… the first 19 of 100 levels; all of it: cotally show {tmp_path / 'm.json'}"
 

@@ -8,6 +8,7 @@ import pytest
 
 from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Forecast, Sizes, forecast, most_counts
+from party.show.costs import forecast_text
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import ALL, HybridId3
 from protocols.messages import Terms
@@ -77,10 +78,10 @@ def test_dot_products_cost_far_more_than_encrypted_coins() -> None:
 
 
 def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
-    text = str(Forecast(seconds=312.4, bytes=75_432_100, memory=200 << 20, round_trips=32, counts=12_836))
+    text = forecast_text(Forecast(seconds=312.4, bytes=75_432_100, memory=200 << 20, round_trips=32, counts=12_836))
     assert text == ("about 5 min, 75.4 MB in all, 200 MiB of memory, 32 round trips; exact counts told: at most 12,836")
-    assert str(Forecast(9.6, 0, 0, 1, 7)).startswith("about 10 s, 0.0 MB")
-    assert str(Forecast(9.6, 0, 0, 1, 7)).endswith("at most 7")
+    assert forecast_text(Forecast(9.6, 0, 0, 1, 7)).startswith("about 10 s, 0.0 MB")
+    assert forecast_text(Forecast(9.6, 0, 0, 1, 7)).endswith("at most 7")
 
 
 def test_the_calibration_measures_every_operation_of_a_key() -> None:

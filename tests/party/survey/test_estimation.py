@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from party.show.estimates import finding_lines
 from party.survey import Questionnaire, disguise_table, read_codes, read_design
 from party.survey.estimation import EstimateOptions, estimated_priors, find
 from party.survey.expressions import parse_expression
@@ -44,7 +45,7 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
     found = find(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
     assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
-    text = "\n".join(found.lines(EstimateOptions()))
+    text = "\n".join(finding_lines(found, EstimateOptions()))
     assert "95 % interval" in text
     assert "likely" not in text
 
@@ -57,7 +58,7 @@ def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
     low, high = found.interval
     assert low < 0
     assert found.to_json()["count"] == float(found.estimate.count)
-    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(found.lines(EstimateOptions()))
+    assert f"interval {low:.4f} to {high:.4f}" in "\n".join(finding_lines(found, EstimateOptions()))
 
 
 @pytest.mark.parametrize(

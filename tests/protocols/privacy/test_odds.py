@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from party.show.odds import odds_text, odds_words
+from party.names import odds_words
+from party.show.odds import odds_text
 from party.show.privacy import privacy_lines
 from protocols.privacy.findings import find
 from protocols.privacy.loss import attribute_loss, ratio_loss

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from party.demo.run_file import Row, RunReport
 from party.files import write_atomically
+from party.records.run_file import Row, RunReport
 from protocols.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.cli.drawing import shown_drawing
+from party.show.drawing import shown_drawing
 from party.survey import read_design
 from protocols.simulation.draws import bulk_draw
 from tests.party.survey.files import UNRELATED, write_design

@@ -19,10 +19,10 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from party.learn.labels import Labels, declared_labels, free_labels
 from party.models.any_file import Model
 from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
-from party.survey.labels import Labels, declared_labels, free_labels
 from party.survey.signal import SURE, check_origin, clearness
 from party.survey.table import read_attributes
 from protocols.errors import CotallyError

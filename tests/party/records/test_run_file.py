@@ -4,20 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from party.demo.run_file import (
+from party.records.run_file import (
     BytesSent,
     DataFacts,
     Parameters,
-    ReportError,
     Row,
     RunReport,
-    TrainReport,
     TreeSize,
-    read_train_report,
-    size_text,
-    table,
     write_run,
 )
+from party.records.train_report import ReportError, TrainReport, read_train_report
+from party.show.runs import size_text, table
 
 ROW = Row(
     method="hybrid",

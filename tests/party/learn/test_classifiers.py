@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.show.tree import MARK
 from party.survey import read_design
-from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.draws import bulk_draw
 from tests.support.surveys import unrelated

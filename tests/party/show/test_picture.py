@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from party.demo.figure import write_figures
-from party.demo.run_file import RunReport
+from party.records.run_file import RunReport
+from party.show.picture import write_figures
 from protocols.errors import InputError
-from tests.party.demo.test_run_file import DERIVED, REPORT, ROW
+from tests.party.records.test_run_file import DERIVED, REPORT, ROW
 
 FULL = replace(
     REPORT,

@@ -15,8 +15,8 @@ from sklearn.model_selection import cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.survey import Questionnaire, read_design
-from party.survey.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.draws import bulk_draw
 

@@ -1,0 +1,93 @@
+"""What one run cost and gave: the report that one party's `train` or `serve` writes."""
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from math import isfinite
+from pathlib import Path
+
+from party.files import read_bytes, write_atomically
+from protocols.errors import InputError
+
+METHODS = ("randomized", "hybrid", "smc")
+
+_MOST_BYTES = 1 << 24
+
+
+class ReportError(InputError):
+    """A report's file cannot be used."""
+
+
+def check(holds: object, problem: str) -> None:
+    """Refuse a report of which something does not hold.
+
+    Raises:
+        ReportError: It does not.
+    """
+    if not holds:
+        raise ReportError(f"a report's {problem}")
+
+
+def is_count(value: int | None) -> bool:
+    """Tell whether a value is a count, or was not measured."""
+    return value is None or (type(value) is int and value >= 0)
+
+
+@dataclass(frozen=True)
+class TrainReport:
+    """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
+
+    `phases` are the seconds of each part of the run.
+
+    Raises:
+        ReportError: A field is out of its range.
+    """
+
+    method: str
+    omega: int | None
+    accuracy: float | None
+    correct: float | None
+    records_test: int
+    smc_computations: int
+    seconds: float
+    bytes_sent: int
+    bytes_received: int
+    round_trips: int
+    exact_counts_disclosed: int
+    phases: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check(self.method in METHODS, "method is unknown")
+        for name in ("accuracy", "correct", "seconds"):
+            value = getattr(self, name)
+            is_number = type(value) in (int, float) and isfinite(value)
+            check(is_number or (value is None and name != "seconds"), f"{name} must be a number")
+        check(self.omega != 0 and is_count(self.omega), "omega must be 1 or more, or null")
+        counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
+        for name in (*counts, "exact_counts_disclosed"):
+            value = getattr(self, name)
+            check(value is not None and is_count(value), f"{name} must be a count")
+
+
+def write_train_report(path: Path, report: TrainReport) -> None:
+    """Write the report of one run as JSON.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    write_atomically(path, json.dumps(asdict(report), indent=1) + "\n")
+
+
+def read_train_report(path: Path) -> TrainReport:
+    """Read the report of one run.
+
+    Raises:
+        ReportError: It cannot be read, or has not exactly the fields of a report in their ranges.
+    """
+    try:
+        content = json.loads(read_bytes(path, _MOST_BYTES))
+    except (ValueError, RecursionError):
+        raise ReportError(f"{path} is not JSON") from None
+    names = {field.name for field in fields(TrainReport)}
+    if not isinstance(content, dict) or set(content) != names:
+        raise ReportError(f"{path} must have exactly the fields {', '.join(sorted(names))}")
+    return TrainReport(**content)

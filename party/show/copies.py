@@ -1,0 +1,29 @@
+"""A disguised copy in words: what was made of which table, what it shows, and what its owner has to keep."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from party.names import printable
+from party.settings.survey import Questionnaire
+from party.show.estimates import given_lines
+from party.survey.disguise import DisguisedTable
+
+
+def copy_lines(table: DisguisedTable, design: Questionnaire, output: Path, made: Path | None) -> Iterator[str]:
+    """Yield what a copy in that file is, and that a secret file was made, if one was."""
+    yield f"Disguised {len(table)} records by {design.path}: {output}"
+    yield from given_lines(table.answers, len(table))
+    if table.answers:
+        yield "Who gave no answer is seen to have given none: the copy shows that in the clear."
+    if table.left_out:
+        yield f"Left out, since the design does not name them: {printable(', '.join(table.left_out))}."
+    if made is not None:
+        yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
+        yield "A second copy of these data under another secret would weaken this one: use this secret again."
+    yield f"What the copy discloses: cotally privacy {design.path}"
+
+
+def example_lines(data: Path, design: Path) -> list[str]:
+    """Say where an example is, and what to do with it."""
+    out, secret = data.with_name("disguised.csv"), data.with_name("coins.secret")
+    return [f"Wrote {data} and {design}. Next:", f"  cotally disguise {data} {design} -o {out} --secret {secret}"]

@@ -1,0 +1,36 @@
+"""What a run will cost, in words, and what factors made ahead are good for."""
+
+from party.forecast.model import Forecast
+
+CAVEAT = (
+    "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): with "
+    "clean classes there are fewer counts and round trips."
+)
+
+_MEBIBYTE = 1 << 20
+
+
+def forecast_text(expected: Forecast) -> str:
+    """Return a forecast in one line, without false precision."""
+    seconds = expected.seconds
+    time = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    return (
+        f"about {time}, {expected.bytes / 1e6:.1f} MB in all, {expected.memory / _MEBIBYTE:.0f} MiB of memory, "
+        f"{expected.round_trips} round trips; exact counts told: at most {expected.counts:,}"
+    )
+
+
+def factors_text(left: int, size: int) -> str:
+    """Say how many factors are left, in a file of so many bytes."""
+    return f"{left} factors are left, {size / _MEBIBYTE:.1f} MiB, until this machine is restarted"
+
+
+def need_text(left: int, each: int, records: int) -> str:
+    """Say what the factors left are good for where each of so many records takes so many."""
+    enough = f"enough for {left // each} records" if each else "without groups none are used"
+    return f"A record takes {each}: {enough}; this party's data have {records}"
+
+
+def unknown_need(reason: object) -> str:
+    """Say why it is not known what a run needs."""
+    return f"What a run needs is not known: {reason}"

@@ -1,0 +1,68 @@
+"""Counts and shares estimated from disguised answers, in words, and how many respondents they need."""
+
+from collections.abc import Iterator, Sequence
+
+from party.names import printable
+from party.settings.survey import Questionnaire
+from party.survey.estimation import EstimateOptions, Finding
+from party.survey.expressions import expression_text
+from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.sample_size import SampleSize
+from protocols.tables.expression import Expression
+
+_UNBIASED = (
+    "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "
+    "are few. Cutting them off would bias them."
+)
+
+
+def estimate_lines(
+    records: int, design: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
+) -> Iterator[str]:
+    """Yield what so many disguised answers say of each expression."""
+    yield f"{records} records, {design.kind} question, theta {design.design.theta}"
+    for finding in findings:
+        yield from finding_lines(finding, asked)
+    yield _UNBIASED
+
+
+def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
+    """Yield what is known of one expression."""
+    low, high = finding.interval
+    estimate = finding.estimate
+    yield printable(finding.text)
+    if estimate.records < finding.records:
+        yield f"  {estimate.records} of {finding.records} gave an answer; the figures are of these"
+    yield f"  count {float(estimate.count):.1f}, standard error {estimate.standard_error:.1f}"
+    share, error = float(estimate.proportion), estimate.proportion_error
+    percent = f"{100 * asked.confidence:g} %"
+    yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
+    if not tells(error):
+        yield f"  too few records to tell: about {records_to_tell(estimate.records, error):,} would do"
+    if finding.likely is not None:
+        yield f"  most likely distribution of {printable(', '.join(finding.columns))} (not the estimates above):"
+        for values, likely in finding.cells(finding.likely):
+            yield f"    {likely:.4f}  {printable(', '.join(values))}"
+        if not finding.likely.converged:
+            yield f"    not at the maximum yet after {finding.likely.rounds} rounds"
+
+
+def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
+    """Say of columns how many records have an answer."""
+    return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
+
+
+def enough_for(found: SampleSize, expression: Expression, design: Questionnaire) -> str:
+    """Say how many respondents are enough for the share of an expression."""
+    return _enough(found, f"the share of {printable(expression_text(expression, design))}")
+
+
+def enough_for_model(found: SampleSize, depth: int | None) -> str:
+    """Say how many respondents are enough for naive Bayes, or for a tree of that depth."""
+    model = "naive Bayes" if depth is None else f"a tree of depth {depth}"
+    return _enough(found, f"{model}, all {found.cells} shares that it looks at")
+
+
+def _enough(found: SampleSize, what: str) -> str:
+    width = f"+- {float(found.half_width):g} at {100 * found.confidence:g} %"
+    return f"{found.records} respondents are enough for {width} for {what}"

@@ -1,0 +1,40 @@
+"""A model mined from disguised answers, in words: the model, which splits may be chance, how good it is."""
+
+from collections.abc import Iterator
+from math import isinf
+from pathlib import Path
+
+from party.settings.survey import Questionnaire
+from party.show.estimates import given_lines
+from party.show.tree import MARK
+from party.survey.mining import CONFIDENCE, MinedModel, Parts
+from party.survey.table import answers_given
+from protocols.randomized_response.precision import tells
+from protocols.survey.mining import Accuracy
+
+
+def mined_lines(mined: MinedModel, parts: Parts, design: Questionnaire, output: Path | None) -> Iterator[str]:
+    """Yield how sure its splits are, what it was learned from, how good it is, where it was written."""
+    if mined.splits:
+        tally = f"{len(mined.doubtful)} of {mined.splits} splits"
+        yield f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}"
+        yield "Counts are estimates, fitted node by node to the total above: the classes of branches need not add up."
+    yield f"Learned from {len(parts.train)} disguised records."
+    for line in given_lines(answers_given(parts.train.codes, design), len(parts.train)):
+        yield f"  {line}"
+    if mined.accuracy is not None and mined.guess is not None:
+        yield _accuracy_text(mined.accuracy)
+        if tells(mined.guess.standard_error):
+            yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
+    if output is not None:
+        yield f"Wrote {output}: `cotally show` and `cotally predict` take it."
+
+
+def _accuracy_text(accuracy: Accuracy) -> str:
+    error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
+    if not tells(accuracy.standard_error):
+        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error})."
+    return (
+        f"Accuracy {accuracy.share:.4f}, standard error {error}: "
+        f"estimated from {accuracy.records} disguised records that were held out; it may leave 0 .. 1."
+    )

@@ -1,0 +1,28 @@
+"""A party and its peer in words: what was made, what was trusted, what comes next."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def made_lines(name: str, fingerprint: str, folder: Path) -> list[str]:
+    """Say what a new party's folder holds."""
+    return [
+        f"Made party {name} in {folder}:",
+        "  cert.pem      give it to the other party",
+        "  party.toml    say there where the data are and what you agree to",
+        "  key.pem, secret.key, paillier.key    keep them secret, and keep a backup",
+        f"Fingerprint of {name} (SHA-256), for the other party to compare by telephone:",
+        f"  {fingerprint}",
+        f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`",
+    ]
+
+
+def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path) -> list[str]:
+    """Say whom the party of this folder trusts from now on."""
+    return [
+        f"Trusted: {name}, reached as {', '.join(hosts)}. Its fingerprint (SHA-256):",
+        f"  {fingerprint}",
+        f"Compare it with {name} by telephone before the first run; if it differs, remove",
+        f"  {folder / 'peers' / (name + '.pem')}",
+        f'Next: set peer = "{name}" and its address under [node] in {folder / "party.toml"}',
+    ]

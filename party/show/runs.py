@@ -1,0 +1,142 @@
+"""The runs of a demo: what goes in, a line as each ends, and the table of all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from party.records.run_file import Row, RunReport
+from party.show import layout
+from party.show.layout import USUAL_WIDTH, Column, cut_lines
+from party.show.progress import Step
+from party.show.tree import tree_lines
+from protocols.learning.tree import Tree
+
+_TREE_LINES = 40
+_ACCURACY = (
+    "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; the "
+    "parties of randomized estimate theirs from disguised copies, so that their logs show another."
+)
+
+_COLUMNS = (
+    Column("method", is_text=True),
+    Column("accuracy"),
+    Column("SMC\ncomp.", rank=9),
+    Column("cost\nratio", rank=3),
+    Column("seconds", rank=1),
+    Column("alice\nsent", rank=6),
+    Column("bob\nsent", rank=5),
+    Column("round\ntrips", rank=7),
+    Column("counts\ntold", rank=2),
+    Column("nodes", rank=4),
+    Column("depth", rank=8),
+    Column("plain\nID3?"),
+)
+
+
+def table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[str]:
+    """Return the lines of a table over all runs; `*` marks a row that was derived and not run.
+
+    Args:
+        rows: The runs.
+        width: Of the screen: columns that have no room are left out and named below.
+    """
+    laid = layout.table(_COLUMNS, [_cells(row) for row in rows], width)
+    rule = "─" * max(map(len, laid.lines))
+    lines = [*laid.lines[: laid.headings], rule, *laid.lines[laid.headings :]]
+    if any(row.derived for row in rows):
+        lines.append("* derived from the plain tree, which asks for the same counts; not run")
+    if laid.left_out:
+        lines.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
+    return lines
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    sent = row.bytes_sent
+    return (
+        label(row) + "*" * row.derived,
+        "-" if row.accuracy is None else f"{row.accuracy:.3f}",
+        f"{row.smc_computations:,}",
+        "-" if row.cost_ratio is None else f"{row.cost_ratio:.1%}",
+        "-" if row.seconds is None else f"{row.seconds:.1f}",
+        size_text(None if sent is None else sent.alice),
+        size_text(None if sent is None else sent.bob),
+        "-" if row.round_trips is None else str(row.round_trips),
+        f"{row.exact_counts_disclosed:,}",
+        f"{row.tree.nodes:,}",
+        str(row.tree.depth),
+        "yes" if row.equals_plain_id3 else "no",
+    )
+
+
+def size_text(size: int | None) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_text(999), size_text(12_345), size_text(5_600_000), size_text(None)
+    ('999 B', '12 kB', '5.6 MB', '-')
+    """
+    if size is None:
+        return "-"
+    value, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.1f} {unit}" if value < 10 and unit != "B" else f"{value:.0f} {unit}"
+
+
+def label(row: Row) -> str:
+    """Return the method with its window."""
+    return f"hybrid ω={row.omega or 'all'}" if row.method == "hybrid" else row.method
+
+
+def in_run(number: int, runs: int, name: str, step: Step) -> Step:
+    """Say of which run, by its number and name, this is a step."""
+    return replace(step, text=f"run {number} of {runs}, {name.replace('hybrid-', 'hybrid ω=')}: {step.text}")
+
+
+def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what the demo runs on: the data, each party's columns, the parameters."""
+    data, parameters = report.data, report.parameters
+    yield f"{data.name}: {data.rows_train} records to train, {data.rows_test} to test"
+    for party, names in columns.items():
+        yield f"  {party}: {', '.join(names)}"
+    yield (
+        f"θ = {parameters.theta}, groups per party: {parameters.groups}, engine: {parameters.engine}, "
+        f"keys of {parameters.key_bits} bits, seed {parameters.seed}"
+    )
+
+
+def result(row: Row) -> str:
+    """Return what came of one run."""
+    accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
+    ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
+    return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
+
+
+def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterator[str]:
+    """Yield the tree, which stands in that file, and the table of all runs."""
+    yield ""
+    yield from cut_lines(short_tree(tree, model), width)
+    yield ""
+    yield from table(report.rows, width)
+    if report.data.rows_test:
+        yield _ACCURACY
+    yield ""
+
+
+def written(out: Path, run: str, figures: Sequence[str], model: Path) -> str:
+    """Say what the folder of a demo holds."""
+    drawn = f", {' and '.join(figures)}" if figures else ""
+    return f"In {out}: {run}{drawn}, and each party's {model.name} (cotally show {model})"
+
+
+def short_tree(tree: Tree, path: Path) -> Iterator[str]:
+    """Yield the whole tree, or as many of its levels as make a page."""
+    if tree.size < _TREE_LINES:
+        yield from tree_lines(tree)
+        return
+    levels, lines = 1, list(tree_lines(tree, 1))
+    while len(deeper := list(tree_lines(tree, levels + 1))) <= _TREE_LINES:
+        levels, lines = levels + 1, deeper
+    yield from lines
+    yield f"… the first {levels} of {tree.depth} levels; all of it: cotally show {path}"

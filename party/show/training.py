@@ -1,0 +1,73 @@
+"""A run of two parties in words: who listens, what was agreed, what came of it."""
+
+from pathlib import Path
+
+from party.forecast.model import Forecast, most_counts
+from party.node.session import Report
+from party.show.costs import forecast_text
+from party.show.odds import own_odds
+from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.two_party.agreement import Agreed
+from protocols.two_party.inputs import Local
+
+
+def listening(name: str, address: str, peer: str) -> str:
+    """Say that a party is ready for its peer."""
+    return f"{name} listens on {address} for {peer}"
+
+
+def agreed_lines(local: Local, agreed: Agreed) -> list[str]:
+    """Say what was agreed and what our copy will tell."""
+    terms = agreed.terms
+    window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
+    theta = "" if terms.method == "smc" else f", theta {terms.theta}"
+    told = f"{terms.method}{theta}{window}, class {terms.class_name!r}, {len(agreed.schema.attributes)} attributes"
+    return [
+        f"Agreed with {agreed.peer}: {told}",
+        *own_odds(local, agreed.own_design),
+    ]
+
+
+def expected(forecast: Forecast) -> str:
+    """Say what a run on which both agreed will cost."""
+    return f"Expect {forecast_text(forecast)}"
+
+
+def result_lines(report: Report, model: Path) -> list[str]:
+    """Say what came of a run whose model was written there, and that both sides end with the same tree."""
+    outcome, tree = report.outcome, report.outcome.tree
+    return [
+        *filter(None, [report.factors]),
+        f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
+        *_accuracy(report),
+        _counts(report),
+        f"Wrote {model}: `cotally show {model}` prints it",
+        *([f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}"] if outcome.fingerprint else []),
+    ]
+
+
+def _accuracy(report: Report) -> list[str]:
+    outcome = report.outcome
+    if outcome.correct is None:
+        return []
+    share = outcome.correct / outcome.records_test
+    records = f"on {outcome.records_test} held-out records"
+    counts = outcome.tree.root.counts
+    commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
+    if report.agreed.terms.method != "randomized":
+        return [f"Accuracy {share:.3f} {records}", commonest]
+    error = outcome.standard_error / outcome.records_test
+    if not tells(error):
+        few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
+        enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
+        return [f"{few} (standard error of up to {error:.3f}); {enough}", commonest]
+    told = f"Accuracy estimated from disguised copies as {share:.3f} {records}"
+    return [f"{told}, with a standard error of up to {error:.3f}", commonest]
+
+
+def _counts(report: Report) -> str:
+    """Say how many exact counts both learned, beside what was forecast."""
+    agreed, outcome = report.agreed, report.outcome
+    domains = [attribute.size for attribute in agreed.schema.attributes]
+    most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
+    return f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"
