@@ -55,5 +55,5 @@ def fraction(option: str, text: str) -> Fraction:
     """
     number = exact_number(text)
     if number is None:
-        raise InputError(f"{option} must be an exact number such as 1/5 or 0.2")
+        raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")
     return number

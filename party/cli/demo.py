@@ -12,7 +12,8 @@ from pathlib import Path
 
 from party.datasets import NAMES
 from party.demo.errors import DemoError
-from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_fraction, parse_omegas
+from party.cli.arguments import fraction
+from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_omegas
 from party.demo.run import run_demo
 from party.settings.party import ENGINES, USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
@@ -71,11 +72,11 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         data=_source(arguments),
         rows=arguments.rows,
         omegas=parse_omegas(arguments.omega),
-        theta=parse_fraction("--theta", arguments.theta),
+        theta=fraction("--theta", arguments.theta),
         groups=arguments.groups,
         engine=arguments.engine,
         key_bits=arguments.key_bits,
-        test=parse_fraction("--test", arguments.test),
+        test=fraction("--test", arguments.test),
         seed=arguments.seed,
         out=arguments.out,
         skip_smc=arguments.skip_smc,

@@ -99,15 +99,3 @@ def parse_omegas(text: str) -> tuple[int, ...]:
             raise InputError('--omega must list windows of 1 or more, or "all", such as 1,2,3,all')
         omegas.append(ALL if plain == "all" else int(plain))
     return tuple(omegas)
-
-
-def parse_fraction(option: str, text: str) -> Fraction:
-    """Read an exact number.
-
-    Raises:
-        InputError: It is none.
-    """
-    value = exact_number(text)
-    if value is None:
-        raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")
-    return value

@@ -1,7 +1,6 @@
 """What a party agrees to: by its settings, by its data, and by what it has released before."""
 
 from fractions import Fraction
-from math import sqrt
 
 from party.errors import ConfigError
 from party.keys.identity import Peer
@@ -11,11 +10,10 @@ from party.settings.party import HALF, PartyConfig, first_objection
 from protocols.errors import InputError
 from protocols.messages import Terms
 from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import Local
-
-_NOISE_SHARE = Fraction(1, 2)
 
 
 def check_job(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None = None) -> None:
@@ -59,8 +57,8 @@ def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> No
     design = local.design(terms.theta, class_is_shared=False)
     _check_odds(local, design, most_odds)
     for group in range(len(design.groups)):
-        error = _standard_error(design, group, len(local.records))
-        if error > _NOISE_SHARE * len(local.records):
+        error = noise(design, group, len(local.records))
+        if drowns(error, len(local.records)):
             raise InputError(
                 f"theta = {terms.theta} is too close to 1/2: with {len(local.records)} records "
                 f"the standard error of a count would be {error:.0f} records"
@@ -75,11 +73,6 @@ def _check_odds(local: Local, design: RelatedDesign, most: Fraction | None) -> N
                 f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds)}, our [agree] "
                 f"odds allow {most} to 1 either way: take theta nearer 1/2 or give the column fewer values{low}"
             )
-
-
-def _standard_error(design: RelatedDesign, group: int, records: int) -> float:
-    lie = float(design.lie(group))
-    return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 
 
 def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:

@@ -18,13 +18,13 @@ from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.moments import count_error, drowns
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.mining import learn_naive_bayes
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
-NOISE_SHARE = Fraction(1, 2)
 SURE = 2.0  # standard errors by which rows must look clear or disguised to be taken as that
 IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values
 
@@ -36,7 +36,7 @@ def check_signal(survey: Responses) -> None:
         InputError: The standard error of a count of one value, over the coins, may pass half of the records.
     """
     for column, _, records, error in _count_errors(survey.design, survey.codes):
-        if error > NOISE_SHARE * records:
+        if drowns(error, records):
             raise InputError(
                 f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
                 f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}"
@@ -96,5 +96,4 @@ def _count_errors(design: Design, codes: Codes) -> Iterator[tuple[int, Expressio
             records = int(design.answered(codes, [column]).sum())
             for value in range(design.sizes[column]):
                 part = Expression().child(column, value)
-                satisfied, failed = design.moments(group, part)
-                yield column, part, records, sqrt(records * max(satisfied - 1, failed))
+                yield column, part, records, count_error(design.moments(group, part), records)

@@ -26,6 +26,8 @@ from protocols.tables.table import Codes
 MAX_DENOMINATOR = 10**9
 
 Matrix = tuple[tuple[Fraction, ...], ...]
+Moments = tuple[Fraction, Fraction]
+"""`s1` and `s0`: the expected square of a group's factor where the truth satisfies its part, and the most where not."""
 
 
 class Kind(Enum):
@@ -168,7 +170,7 @@ class Design(ABC):
         """Return of each response the factor whose expectation is 1 if the true record satisfies `part`, else 0."""
 
     @abstractmethod
-    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+    def moments(self, group: int, part: Expression) -> Moments:
         """Return the expected square of the factor where the truth satisfies `part`, and the largest where not."""
 
     @abstractmethod

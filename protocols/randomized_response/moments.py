@@ -1,4 +1,6 @@
-"""How far an estimate may lie from the truth: Bernstein's inequality over the coins.
+"""How far an estimate may lie from the truth over the coins, and when the coins hide it (FAULTS B6).
+
+Bernstein's inequality bounds it.
 
 A record contributes `f_i`, a product of one factor a touched group (DESIGN 5.2). With `u = h q` the factor of a group
 has the second moment
@@ -12,34 +14,70 @@ other records, and `|f_i - E f_i| <= 1 + prod 1/|D|`. Unlike "z standard errors"
 theta, so a false alarm has the stated chance.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import cache
 from math import log, prod, sqrt
 
+from protocols.randomized_response.design import Moments
 from protocols.randomized_response.related_question import RelatedDesign
+
+UNTOUCHED: Moments = (Fraction(1), Fraction(0))
+NOISE_SHARE = Fraction(1, 2)
+"""A count whose standard error may pass this share of all records tells nothing."""
+
+
+def drowns(error: float, records: int) -> bool:
+    """Tell whether a standard error over the coins hides the counts of so many records altogether (FAULTS B6)."""
+    return error > NOISE_SHARE * records
+
+
+def count_error(moments: Moments, records: int) -> float:
+    """Return the largest standard error of a count over the coins, whichever records satisfy what is counted."""
+    satisfied, failed = moments
+    return sqrt(records * max(satisfied - 1, failed))
+
+
+def noise(design: RelatedDesign, group: int, records: int) -> float:
+    """Return the standard error of the count of one offset of a group that no record has."""
+    lie = float(design.lie(group))
+    return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))
 
 
 @cache
-def second_moments(design: RelatedDesign, group: int) -> tuple[float, float]:
+def largest_moments(design: RelatedDesign, group: int) -> Moments:
     """Return the largest `s1` and `s0` over the `h` that occur."""
-    lie, contrast, order = design.lie(group), design.contrast(group), design.orders[group]
-    shares = [h * lie for h in range(1, order + 1) if order % h == 0]
-    s1 = max((contrast + u - u * u - 2 * u * contrast) / contrast**2 for u in shares)
-    s0 = max(((u - u * u) / contrast**2 for u in shares[:-1]), default=0)
-    return float(s1), float(s0)
+    order = design.orders[group]
+    every = [design.moments_of(group, h) for h in range(1, order + 1) if order % h == 0]
+    return max(s1 for s1, _ in every), max((s0 for _, s0 in every[:-1]), default=Fraction(0))
+
+
+def one_false(fixed: Moments, others: Sequence[Moments], most: int) -> Fraction:
+    """Return `max over k of s0_k prod_{j != k} max(s1_j, s0_j)`: the most that a record adds that fails some part.
+
+    Args:
+        fixed: The moments of a group that is touched for certain; `UNTOUCHED` if there is none.
+        others: Of the groups that may be touched.
+        most: How many of these are, at most: those count that make it largest.
+    """
+    found = [fixed[1] * _largest_product(others, most)]
+    if most:
+        rest = ([*others[:k], *others[k + 1 :]] for k in range(len(others)))
+        factors = (_largest_product(without, most - 1) for without in rest)
+        found += [s0 * max(fixed) * factor for (_, s0), factor in zip(others, factors, strict=True)]
+    return max(found)
+
+
+def _largest_product(moments: Sequence[Moments], most: int) -> Fraction:
+    return prod(sorted(map(max, moments), reverse=True)[:most], start=Fraction(1))
 
 
 @cache
 def variance_bound(design: RelatedDesign, groups: tuple[int, ...]) -> float:
     """Return the largest variance that one live record can add, if the expression touches these groups."""
-    moments = [second_moments(design, k) for k in groups]
-    if not moments:
-        return 0.0
-    all_true = prod(s1 for s1, _ in moments) - 1
-    one_false = max(
-        s0 * prod(max(pair) for j, pair in enumerate(moments) if j != k) for k, (_, s0) in enumerate(moments)
-    )
-    return max(all_true, one_false, 0.0)
+    moments = [largest_moments(design, k) for k in groups]
+    all_true = prod((s1 for s1, _ in moments), start=Fraction(1)) - 1
+    return float(max(all_true, one_false(UNTOUCHED, moments, len(moments))))
 
 
 def error_bound(design: RelatedDesign, groups: Iterable[int], live: int, alarm: float) -> float:

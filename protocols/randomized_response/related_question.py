@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import Design, Draw, Factors, Kind, Matrix, cells
+from protocols.randomized_response.design import Design, Draw, Factors, Kind, Matrix, Moments, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -161,12 +161,16 @@ class RelatedDesign(Design):
         drawback = self._guesses(group, part) * self.lie(group) / contrast
         return Factors(satisfied.astype(np.intp) + reachable, (Fraction(0), -drawback, 1 / contrast - drawback))
 
-    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+    def moments(self, group: int, part: Expression) -> Moments:
         """With `u = h q`, `D = t - q`: `(D + u - u^2 - 2uD)/D^2`, and `(u - u^2)/D^2` if some truth can lie so."""
-        lies, contrast = self._guesses(group, part) * self.lie(group), self.contrast(group)
-        satisfied = (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2
+        satisfied, failed = self.moments_of(group, self._guesses(group, part))
         constant = self._period([term.column for term in part.terms]) == 1
-        return satisfied, Fraction(0) if constant else (lies - lies**2) / contrast**2
+        return satisfied, Fraction(0) if constant else failed
+
+    def moments_of(self, group: int, guesses: int) -> Moments:
+        """Return the moments of the factor of a part that so many offsets satisfy, `h` of `L`."""
+        lies, contrast = guesses * self.lie(group), self.contrast(group)
+        return (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2, (lies - lies**2) / contrast**2
 
     def likelihood_ratio(self, group: int, columns: Sequence[int]) -> Fraction | None:
         """Return `t/q`, its inverse, or None: columns that share a coin rule most responses out.

@@ -13,22 +13,20 @@ uses the variance found in its sample.
 For many cells at once each interval gets the confidence `1 - (1 - confidence)/cells` (Bonferroni).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, prod
 from statistics import NormalDist
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import Design
+from protocols.randomized_response.design import Design, Moments
 from protocols.randomized_response.estimate import quantile
+from protocols.randomized_response.moments import UNTOUCHED, one_false
 from protocols.tables.expression import ROOT, Expression, Term
 
 MAX_KINDS = 2**14
 
-Moments = tuple[Fraction, Fraction]
-Kind = tuple[int, Fraction, Fraction]
-_UNTOUCHED: Moments = (Fraction(1), Fraction(0))
+TermKind = tuple[int, Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -110,11 +108,11 @@ def tree_sample_size(
     depth = min(depth, len(design.sizes) - 1)
     own = design.group_of(class_column)
     moments = {k: _largest(design, k, class_column, depth) for k in range(len(design.groups))}
-    fixed = _UNTOUCHED if own is None else moments.pop(own)
+    fixed = UNTOUCHED if own is None else moments.pop(own)
     chosen = sorted(moments, key=lambda k: moments[k][0], reverse=True)[:depth]
     groups = chosen if own is None else [own, *chosen]
     satisfied = fixed[0] * prod((moments[k][0] for k in chosen), start=Fraction(1))
-    variance = _variance(satisfied, _one_false_of(fixed, list(moments.values()), depth), None)
+    variance = _variance(satisfied, one_false(fixed, list(moments.values()), depth), None)
     return _needed(
         variance, None, tuple(sorted(groups)), _tree_cells(design, class_column, depth), confidence, half_width
     )
@@ -134,7 +132,7 @@ def record_variance(design: Design, expression: Expression, share: Fraction | No
             raise InputError(f"column {term.column} has the values 0 to {design.sizes[term.column] - 1}")
     moments = [design.moments(k, part) for k, part in design.touched(expression)]
     satisfied = prod((s1 for s1, _ in moments), start=Fraction(1))
-    return _variance(satisfied, _one_false_of(_UNTOUCHED, moments, len(moments)), share)
+    return _variance(satisfied, one_false(UNTOUCHED, moments, len(moments)), share)
 
 
 def _variance(satisfied: Fraction, failed: Fraction, share: Fraction | None) -> Fraction:
@@ -143,27 +141,13 @@ def _variance(satisfied: Fraction, failed: Fraction, share: Fraction | None) -> 
     return share * satisfied + (1 - share) * failed - share**2
 
 
-def _one_false_of(fixed: Moments, others: Sequence[Moments], most: int) -> Fraction:
-    """Return `b` for the fixed group and those others, at most so many, that make it largest."""
-    found = [fixed[1] * _largest_product(others, most)]
-    if most:
-        rest = ([*others[:k], *others[k + 1 :]] for k in range(len(others)))
-        factors = (_largest_product(without, most - 1) for without in rest)
-        found += [s0 * max(fixed) * factor for (_, s0), factor in zip(others, factors, strict=True)]
-    return max(found)
-
-
-def _largest_product(moments: Sequence[Moments], most: int) -> Fraction:
-    return prod(sorted(map(max, moments), reverse=True)[:most], start=Fraction(1))
-
-
 def _largest(design: Design, group: int, class_column: int, depth: int) -> Moments:
     """Return the largest `s1` and the largest `s0` over parts of up to `depth` attributes, and the class if it is here.
 
     Terms of one kind are interchangeable, so one part of every combination of kinds is looked at.
     """
     columns = design.groups[group]
-    parts: dict[tuple[Kind, ...], Expression] = {(): ROOT}
+    parts: dict[tuple[TermKind, ...], Expression] = {(): ROOT}
     for column in columns:
         if column == class_column:
             continue
@@ -175,11 +159,11 @@ def _largest(design: Design, group: int, class_column: int, depth: int) -> Momen
             raise InputError(f"a group has more than {MAX_KINDS} kinds of expressions: lower the depth")
     seeds = _kinds(design, class_column).values() if class_column in columns else ()
     full = [part & term for part in parts.values() for term in seeds] if seeds else [*parts.values()][1:]
-    moments = [design.moments(group, part) for part in full] or [_UNTOUCHED]
+    moments = [design.moments(group, part) for part in full] or [UNTOUCHED]
     return max(s1 for s1, _ in moments), max(s0 for _, s0 in moments)
 
 
-def _kinds(design: Design, column: int) -> dict[Kind, Term]:
+def _kinds(design: Design, column: int) -> dict[TermKind, Term]:
     """Return one term of each kind: domain size, `s1`, `s0`. A design treats terms of one kind in a group alike.
 
     Of a plain column any term will do.
@@ -187,7 +171,7 @@ def _kinds(design: Design, column: int) -> dict[Kind, Term]:
     _check_column(design, column)
     group = design.group_of(column)
     if group is None:
-        return {(1, *_UNTOUCHED): Term(column, 0)}
+        return {(1, *UNTOUCHED): Term(column, 0)}
     terms = [Term(column, value) for value in range(design.sizes[column])]
     return {(design.sizes[column], *design.moments(group, Expression((term,)))): term for term in reversed(terms)}
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Kind, Matrix, cells
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Kind, Matrix, Moments, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -141,7 +141,7 @@ class UnrelatedDesign(Design):
         lie = (1 - self.theta) * self.personal_chance(part)
         return Factors(part.satisfied_by(codes).astype(np.intp), (-lie / self.theta, (1 - lie) / self.theta))
 
-    def moments(self, group: int, part: Expression) -> tuple[Fraction, Fraction]:
+    def moments(self, group: int, part: Expression) -> Moments:
         """With `a = (1 - theta) P(Y_e)`: `((theta + a)(1 - a)^2 + (1 - theta - a) a^2)/theta^2`, `a(1 - a)/theta^2`.
 
         The latter is 0 where every column has one value: no truth fails the part.

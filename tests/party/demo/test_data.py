@@ -17,7 +17,8 @@ from party.demo.folders import (
     write_job,
     write_parties,
 )
-from party.demo.options import DemoOptions, OwnFiles, parse_fraction, parse_omegas
+from party.cli.arguments import fraction
+from party.demo.options import DemoOptions, OwnFiles, parse_omegas
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
 from party.node.inputs import load_local
@@ -213,9 +214,9 @@ def test_windows_are_read_in_their_order() -> None:
 
 
 def test_a_number_that_is_not_exact_is_refused() -> None:
-    assert parse_fraction("--theta", "0.45") == Fraction(9, 20)
+    assert fraction("--theta", "0.45") == Fraction(9, 20)
     with pytest.raises(InputError, match="--theta must be an exact number"):
-        parse_fraction("--theta", "1e-1")
+        fraction("--theta", "1e-1")
 
 
 ODD = ['a "b"\\', "#", "é\t", "=\n=", "\x7f", "x.y", "[z]"]

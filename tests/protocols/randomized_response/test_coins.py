@@ -180,7 +180,7 @@ def test_nothing_is_divided_but_fractions() -> None:
         ("randomized_response/related_question.py", "truth"),
         ("randomized_response/related_question.py", "lie"),
         ("randomized_response/related_question.py", "factors"),
-        ("randomized_response/related_question.py", "moments"),
+        ("randomized_response/related_question.py", "moments_of"),
         ("randomized_response/related_question.py", "likelihood_ratio"),
         ("randomized_response/related_question.py", "guess_weights"),
         ("randomized_response/unrelated_question.py", "guess_weights"),
