@@ -6,7 +6,7 @@ specification of what any transport must do: deliver messages in order, both way
 """
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, Generic, TypeVar
@@ -106,16 +106,17 @@ class Transcript:
 
 
 @dataclass
-class _Player(Generic[T]):
+class Player(Generic[T]):
+    """One role in play: what it is sent waits in `inbox`, what it sends goes to `deliver`."""
+
     role: Role[T]
+    deliver: Callable[[Message], None]
     inbox: deque[Message] = field(default_factory=deque)
-    outbox: list[Message] = field(default_factory=list)
     waiting: bool = False
-    started: bool = False
     result: T | None = None
     finished: bool = False
 
-    def advance(self, peer: "_Player[Any]") -> bool:
+    def advance(self) -> bool:
         """Run until the role needs a message that is not there; tell whether anything happened."""
         moved = False
         while not self.finished and not (self.waiting and not self.inbox):
@@ -123,14 +124,12 @@ class _Player(Generic[T]):
             value = self.inbox.popleft() if self.waiting else None
             self.waiting = False
             try:
-                effect = self.role.send(value) if self.started else next(self.role)
+                effect = self.role.send(value)
             except StopIteration as stop:
                 self.result, self.finished = stop.value, True
                 break
-            self.started = True
             if isinstance(effect, Send):
-                self.outbox.append(effect.message)
-                peer.inbox.append(effect.message)
+                self.deliver(effect.message)
             self.waiting = isinstance(effect, Receive)
         return moved
 
@@ -142,11 +141,19 @@ def run_pair(a: Role[A], b: Role[B], transcript: Transcript | None = None) -> tu
         PeerError: Both wait for each other, or one ends with messages unread.
         CotallyError: Whatever either role raises.
     """
-    left, right = _Player(a), _Player(b)
-    if transcript is not None:
-        left.outbox, right.outbox = transcript.sent_by_a, transcript.sent_by_b
+    crossed = transcript or Transcript()
+
+    def from_a(message: Message) -> None:
+        crossed.sent_by_a.append(message)
+        right.inbox.append(message)
+
+    def from_b(message: Message) -> None:
+        crossed.sent_by_b.append(message)
+        left.inbox.append(message)
+
+    left, right = Player(a, from_a), Player(b, from_b)
     while not (left.finished and right.finished):
-        if not (left.advance(right) | right.advance(left)):
+        if not (left.advance() | right.advance()):
             raise PeerError("both roles wait for a message")
     if left.inbox or right.inbox:
         raise PeerError("a role ended with messages unread")

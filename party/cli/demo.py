@@ -10,9 +10,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from party.cli.arguments import fraction
 from party.datasets import NAMES
 from party.demo.errors import DemoError
-from party.cli.arguments import fraction
 from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_omegas
 from party.demo.run import run_demo
 from party.settings.party import ENGINES, USUAL_KEY_BITS

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import ALL, ENGINES, HALF, KEY_CEILING, KEY_FLOOR
-from party.settings.toml import exact_number
 from protocols.errors import InputError
 
 DERIVED_ABOVE = 5000

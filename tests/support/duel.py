@@ -1,11 +1,11 @@
 """Plays two roles against each other and tells how *each* of them ended, with a hand on the wire in between."""
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from protocols.role import Message, Receive, Role, Send
+from protocols.role import Message, Player, Role, Send
 
 T = TypeVar("T")
 
@@ -27,39 +27,6 @@ class End(Generic[T]):
         return self.result is None and self.error is None
 
 
-@dataclass
-class _Side(Generic[T]):
-    name: str
-    role: Role[T]
-    end: End[T] = field(default_factory=End)
-    inbox: deque[Message] = field(default_factory=deque)
-    waiting: bool = False
-    started: bool = False
-
-    def advance(self, peer: "_Side[Any]", tamper: Tamper) -> bool:
-        moved = False
-        while self.end.waits and not (self.waiting and not self.inbox):
-            moved = True
-            value = self.inbox.popleft() if self.waiting else None
-            self.waiting = False
-            try:
-                effect = self.role.send(value) if self.started else next(self.role)
-            except StopIteration as stop:
-                self.end.result = stop.value
-                break
-            except Exception as error:  # noqa: BLE001  # whichever it is, the test judges it
-                self.end.error = error
-                break
-            self.started = True
-            if isinstance(effect, Send):
-                delivered = tamper(self.name, len(self.end.sent), effect.message)
-                self.end.sent.append(effect.message)
-                if delivered is not None:
-                    peer.inbox.append(delivered)
-            self.waiting = isinstance(effect, Receive)
-        return moved
-
-
 def honest(sender: str, number: int, message: Message) -> Message:
     """Deliver everything as it is."""
     del sender, number
@@ -68,10 +35,30 @@ def honest(sender: str, number: int, message: Message) -> Message:
 
 def duel(a: Role[T], b: Role[T], tamper: Tamper = honest) -> tuple[End[T], End[T]]:
     """Play both roles until neither can move; an error of one does not stop the other."""
-    left, right = _Side("a", a), _Side("b", b)
-    while left.advance(right, tamper) | right.advance(left, tamper):
+    ends: dict[str, End[T]] = {"a": End(), "b": End()}
+
+    def deliver(sender: str, message: Message) -> None:
+        delivered = tamper(sender, len(ends[sender].sent), message)
+        ends[sender].sent.append(message)
+        if delivered is not None:
+            (right if sender == "a" else left).inbox.append(delivered)
+
+    def advance(name: str, player: Player[T]) -> bool:
+        end = ends[name]
+        if not end.waits:
+            return False
+        try:
+            moved = player.advance()
+        except Exception as error:  # noqa: BLE001  # whichever it is, the test judges it
+            end.error = error
+            return True
+        end.result = player.result
+        return moved
+
+    left, right = Player(a, partial(deliver, "a")), Player(b, partial(deliver, "b"))
+    while advance("a", left) | advance("b", right):
         pass
-    return left.end, right.end
+    return ends["a"], ends["b"]
 
 
 def replay(role: Role[T], messages: Iterable[Message]) -> End[T]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from party.cli.arguments import fraction
 from party.data import ColumnTreatment
 from party.datasets import load
 from party.demo.data import ALICE, BOB, PARTIES, Half, Halves, deal_dataset, read_own
@@ -17,7 +18,6 @@ from party.demo.folders import (
     write_job,
     write_parties,
 )
-from party.cli.arguments import fraction
 from party.demo.options import DemoOptions, OwnFiles, parse_omegas
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
