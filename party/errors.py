@@ -8,7 +8,7 @@ CotallyError
 │   ├── FactorsError           factors made ahead of time
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
 │   ├── ModelError             a model's file (`party.models.strict_json`)
-│   └── ReportError            the report of a run (`party.demo.run_file`)
+│   └── ReportError            the report of a run (`party.records.train_report`)
 ├── PeerError                  the peer's; exit code 3
 │   ├── PeerLostError          it is absent or gone
 │   ├── PeerStoppedError       it ended the run and said why
