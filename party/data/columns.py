@@ -11,7 +11,17 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data.bins import Scale, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number, scale_of
+from party.data.bins import (
+    DECIMAL_COMMA,
+    Scale,
+    bin_label_of,
+    bin_labels,
+    bin_of,
+    edges_of,
+    is_bin_label,
+    number,
+    scale_of,
+)
 from party.data.frame import Column
 from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.texts import value_of
@@ -149,7 +159,10 @@ def _sizes(edges: Sequence[Decimal], counts: Mapping[Decimal, int]) -> list[int]
 def _read(column: Column, scale: Scale, text: str) -> Decimal:
     value = scale.read(text)
     if value is None:
-        raise column.error(f"the cell is not {scale.called}, and the column is binned", column.cells.index(text))
+        advice = ": decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else ""
+        raise column.error(
+            f"the cell is not {scale.called}, and the column is binned{advice}", column.cells.index(text)
+        )
     return value
 
 
@@ -214,11 +227,20 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     kept = tuple(value for value in labels.frequency if value not in merged.labels)
     if treatment.bins is None and any(bin_label_of(kept, text) for text in merged.labels):
         raise column.error("a value reads as the label of a bin, and numbers in it are merged")
-    if merged.rare:
-        labels.remarks.append(
-            f"values that fewer than {treatment.smallest_value} records hold ({merged.rare}) have become {OTHER!r}"
-        )
+    others = merged.labels - {OTHER}
+    if others:
+        records = sum(map(labels.frequency.__getitem__, others))
+        labels.remarks.append(_merged_words(len(kept), len(others), records, merged.rare, treatment.smallest_value))
     labels.absorbed |= merged.absorbed or not kept
     if len(kept) + bool(merged.labels) == 1:
         labels.remarks.append("one value is left, which tells nothing")
     return merged.labels
+
+
+def _merged_words(kept: int, others: int, records: int, rare: int, smallest: int) -> str:
+    """Say how many values have become "other", and why."""
+    if rare == others:
+        return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}"
+    head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
+    among = f", {rare} of which fewer than {smallest} records hold" if rare else ""
+    return f"{head} kept; {others} others ({records} records) are {OTHER!r}{among}"

@@ -7,19 +7,19 @@ the latter all begin with 0 or +, or all have one length of 7 digits or more, or
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from party.data.bins import day, number
+from party.data.bins import DECIMAL_COMMA, day, number
 from party.data.frame import Column
 from party.data.treatment import ColumnTreatment
+from party.errors import DataError
 
 FEW = 20
 MOST_CODES = 10
 USUAL_BINS = 4
 
-_COMMA = re.compile(r"[+-]?\d+(?:\.\d{3})*,\d+", re.ASCII)
 _ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
 _LONG = re.compile(r"\d{7,}", re.ASCII)
 _ADVICE = {
@@ -55,7 +55,7 @@ class Looks:
             return "numbers"
         if all(day(text) is not None for text in self.present):
             return "dates"
-        return "numbers with commas" if 2 * self._held(_COMMA) > self.records else "texts"
+        return "numbers with commas" if 2 * self._held(DECIMAL_COMMA) > self.records else "texts"
 
     def _held(self, pattern: re.Pattern[str]) -> int:
         return sum(n for text, n in self.present.items() if pattern.fullmatch(text))
@@ -93,22 +93,33 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     return replace(treatment, bins=f"quantiles:{parts}")
 
 
-def check_no_identifier(looks: Looks, treatment: ColumnTreatment, way_out: str = "list it under ignore") -> None:
-    """Refuse a column that names records.
+def check_no_identifier(
+    columns: Sequence[tuple[Looks, ColumnTreatment]], way_out: str = "list {} under ignore"
+) -> None:
+    """Refuse columns that name records, all at once.
 
     Args:
-        looks: The column.
-        treatment: What is done to it.
-        way_out: What to do with a column that is no measurement.
+        columns: Each with what is done to it.
+        way_out: What to do with those that are no measurements.
 
     Raises:
-        DataError: It does, and is not binned.
+        DataError: Some do, and are not binned.
     """
-    if treatment.bins is None and looks.nearly_all_differ:
-        raise looks.column.error(
-            f"{way_out} or, if it is a measurement, {_ADVICE[looks.kind]}: {len(looks.present)} of its "
-            f"{looks.records} cells differ, as in an identifier"
+    found = [looks for looks, treatment in columns if treatment.bins is None and looks.nearly_all_differ]
+    if not found:
+        return
+    first = found[0]
+    if len(found) == 1:
+        raise first.column.error(
+            f"{way_out.format('it')} or, if it is a measurement, {_ADVICE[first.kind]}: {len(first.present)} of its "
+            f"{first.records} cells differ, as in an identifier"
         )
+    names = ", ".join(repr(looks.column.name) for looks in found)
+    raise DataError(
+        f"columns {names}: {way_out.format('them')} or give those that are measurements bins: over half of the cells "
+        "of each differ, as in an identifier",
+        path=first.column.path,
+    )
 
 
 def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> str | None:
@@ -124,4 +135,7 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
     few = MOST_CODES if looks.kind == "numbers" else 1
     if treatment.bins is not None or looks.kind == "texts" or len(looks.present) <= few:
         return None
-    return f"its {len(looks.present)} different {looks.kind} are taken as texts: {_ADVICE[looks.kind]}"
+    said = f"its {len(looks.present)} different {looks.kind} are taken as texts: "
+    if looks.kind == "numbers":
+        return f"{said}if they are quantities, {_ADVICE[looks.kind]}; codes are right as texts"
+    return said + _ADVICE[looks.kind]

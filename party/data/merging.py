@@ -44,7 +44,7 @@ class Merged:
 
     Args:
         labels: These, the data's own "other" among them; none if nothing must.
-        rare: How many of them `most` alone would have kept.
+        rare: How many of them, but for the data's own "other", fewer than `smallest` records hold.
         absorbed: Whether a label that enough records hold is among them, because the rare ones were too few.
     """
 
@@ -61,14 +61,13 @@ def merged_labels(frequency: Mapping[str, int], smallest: int, most: int | None)
     as long as fewer than `smallest` records hold "other".
     """
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))
-    fits = most is None or len(ranked) <= most
     room = len(ranked) if most is None else most - 1
     common = [label for label in ranked if smallest == 1 or frequency[label] >= smallest]
-    if len(common) == len(ranked) and fits:
+    if len(common) == len(ranked) and (most is None or len(ranked) <= most):
         return Merged(frozenset())
     named = [label for label in common if label != OTHER][:room]
     chosen, inside = len(named), sum(frequency.values()) - sum(map(frequency.__getitem__, named))
     while named and inside < smallest:
         inside += frequency[named.pop()]
-    rare = max((len(ranked) if fits else room) - len(common), 0)
+    rare = len(frozenset(ranked) - {*common, OTHER})
     return Merged(frozenset(ranked) - frozenset(named), rare, len(named) < chosen)

@@ -13,7 +13,7 @@ import numpy as np
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, taken_notices
-from party.data.looks import automatic, check_no_identifier, look_at, remark
+from party.data.looks import Looks, automatic, check_no_identifier, look_at, remark
 from party.data.reader import read_frame
 from party.data.treatment import ColumnTreatment
 from party.errors import ConfigError, DataError
@@ -81,10 +81,13 @@ def read_share(
     plans = _plans(frame, id_column, class_name, given, ignore)
     ids = distinct_ids(frame.ids(id_column))
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
+    looked = {name: look_at(column) for name, column in read.items()}
+    listed = {*given, *([] if class_name is None else [class_name])}
+    chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
+    _check_no_identifiers(looked, chosen, class_name)
     treated, remarks = {}, []
     for name, plan in plans.items():
-        listed = name in given or name == class_name
-        treated[name], said = _treated(read[name], plan, listed, name == class_name)
+        treated[name], said = _treated(looked[name], chosen[name], plan, name == class_name)
         remarks += [f"column {name!r}: {'; '.join(said)}"] * bool(said)
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     class_attribute = None if class_name is None else columns[-1]
@@ -99,18 +102,27 @@ def read_share(
     )
 
 
-def _treated(column: Column, given: ColumnTreatment, listed: bool, is_class: bool) -> tuple[TreatedColumn, list[str]]:
+def _check_no_identifiers(
+    looked: Mapping[str, Looks], treatments: Mapping[str, ColumnTreatment], class_name: str | None
+) -> None:
+    """Refuse attributes, then a class, that name records."""
+    both = {name: (looks, treatments[name]) for name, looks in looked.items()}
+    check_no_identifier([pair for name, pair in both.items() if name != class_name])
+    if class_name is not None:
+        check_no_identifier([both[class_name]], "predict another column")
+
+
+def _treated(
+    looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
+) -> tuple[TreatedColumn, list[str]]:
     """Treat a column that names no records, and return what its owner should know.
 
     Raises:
         DataError: See `read_share`.
     """
-    looks = look_at(column)
-    treatment = given if listed else automatic(looks, given)
-    check_no_identifier(looks, treatment, *(["predict another column"] * is_class))
-    treated = treat(column, treatment)
+    treated = treat(looks.column, treatment)
     if is_class and treated.absorbed:
-        raise column.error(
+        raise looks.column.error(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
             "other values: these are too few to be told or put together"
         )
@@ -150,9 +162,12 @@ def distinct_ids(column: Column) -> list[str]:
     ids = [text for text in column.cells if text is not None]
     empty = len(column.cells) - len(ids)
     if empty:
-        raise column.error(f"{empty} ids are empty, the first one here", column.cells.index(None))
+        told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
+        raise column.error(f"{told}: give each record one", column.cells.index(None))
     first: dict[str, int] = {}
     repeated = [row for row, text in enumerate(ids) if first.setdefault(text, row) != row]
     if repeated:
-        raise column.error(f"{len(repeated)} ids occur on an earlier line too, the first one here", repeated[0])
+        several = f"{len(repeated)} ids occur on an earlier line too, the first one here"
+        told = "this id occurs on an earlier line too" if len(repeated) == 1 else several
+        raise column.error(f"{told}: keep one row per person", repeated[0])
     return ids

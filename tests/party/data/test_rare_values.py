@@ -59,9 +59,35 @@ def test_few_records_are_not_singled_out_as_other() -> None:
     assert "tells nothing" in treated(["a"] * 20 + ["b"] * 9).remarks[-1]
 
 
-def test_what_max_values_merges_anyway_is_not_remarked_on() -> None:
-    assert treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9 + ["d"] * 9, max_values=3).remarks == ()
-    assert treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9 + ["d"] * 9, max_values=4).remarks != ()
+def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_either() -> None:
+    cells = ["a"] * 20 + ["b"] * 12 + ["c"] * 10 + [f"rare {i}" for i in range(193)]
+    for most in (None, 4, 5):
+        assert treated(cells, max_values=most).remarks == (
+            "values that fewer than 10 records hold (193) have become 'other'",
+        )
+    assert treated(["a"] * 20 + ["b"] * 4 + ["other"] * 6).remarks[0].startswith("values that fewer than 10 records ho")
+    assert treated(["a"] * 20 + ["b"] * 12 + ["other"] * 3 + ["c"] * 8).remarks == (
+        "values that fewer than 10 records hold (1) have become 'other'",
+    )
+    assert treated(["a"] * 20 + ["other"] * 12).remarks == ()
+
+
+def test_values_that_max_values_leaves_out_are_told_with_their_records() -> None:
+    cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
+    assert treated(cells, max_values=4).remarks == (
+        "the 3 commonest values are kept; 2 others (97 records) are 'other'",
+    )
+    assert treated(cells, max_values=2).remarks == ("the commonest value is kept; 4 others (247 records) are 'other'",)
+    assert treated([*cells, *"fgh"], max_values=4).remarks == (
+        "the 3 commonest values are kept; 5 others (100 records) are 'other', 3 of which fewer than 10 records hold",
+    )
+    assert treated(cells, max_values=5).remarks == ()
+
+
+def test_a_value_that_hides_a_rare_one_is_told_too() -> None:
+    assert treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9).remarks == (
+        "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
+    )
 
 
 def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() -> None:
@@ -201,6 +227,16 @@ def test_a_class_whose_cells_nearly_all_differ_is_refused(tmp_path: Path) -> Non
     assert "predict another column or, if it is a measurement" in refused(tmp_path, table, class_name="who")
 
 
+def test_all_columns_that_name_records_are_refused_at_once(tmp_path: Path) -> None:
+    table = {"mail": MAILS, "x": ["p", "q"] * 150, "phone": [f"+4179{i:06}" for i in range(300)]}
+    text = refused(tmp_path, table, treatments=USUAL)
+    assert text.endswith(
+        "table.csv: columns 'mail', 'phone': list them under ignore or give those that are measurements bins: "
+        "over half of the cells of each differ, as in an identifier"
+    )
+    assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["mail", "phone"]).attributes) == 1
+
+
 def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path) -> None:
     table = {
         "salary": [str(1000 + 13 * i) for i in range(300)],
@@ -222,7 +258,10 @@ def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path)
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ([str(200 + i % 50) for i in range(500)], 'different numbers are taken as texts: give it bins = "quantiles:4"'),
+        (
+            [str(200 + i % 50) for i in range(500)],
+            '50 different numbers are taken as texts: if they are quantities, give it bins = "quantiles:4"; codes',
+        ),
         (
             [f"{i % 12},5" for i in range(500)],
             "numbers with commas are taken as texts: write its numbers with a decimal",
@@ -242,8 +281,13 @@ def test_a_listed_measurement_without_bins_is_warned_about(cells: list[str], wor
 
 
 def test_numbers_with_decimal_commas_that_are_binned_are_refused_by_line() -> None:
-    with pytest.raises(DataError, match="line 2, column 'size': the cell is not a plain number, and the column is bin"):
+    with pytest.raises(
+        DataError, match="line 2, column 'size': the cell is not a plain number, and the column is bin"
+    ) as e:
         treated(["1,5"] * 30, bins="median-of-range")
+    assert str(e.value).endswith(", and the column is binned: decimal commas? write points")
+    with pytest.raises(DataError, match=r"the column is binned$"):
+        treated(["1;5"] * 30, bins="median-of-range")
 
 
 # Whatever a column holds

@@ -104,9 +104,11 @@ def namibia(folder: Path) -> Path:
 
 def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
     alike = "column 'country': 2 values differ from others by case, blanks or Unicode form alone"
-    share = read_share(namibia(tmp_path), "alice", "id")
+    named = {"*": ColumnTreatment(smallest_value=1)}
+    share = read_share(namibia(tmp_path), "alice", "id", None, named)
     assert share.notices == ("taken for missing cells: 'NA' in 'country', 'days'; '-' in 'days'", alike)
-    kept = read_share(namibia(tmp_path), "alice", "id", None, {"country": ColumnTreatment(not_missing=("NA",))})
+    own = ColumnTreatment(not_missing=("NA",), smallest_value=1)
+    kept = read_share(namibia(tmp_path), "alice", "id", None, named | {"country": own})
     assert kept.attributes[0].values == ("CH", "NA", "ch")
     assert kept.notices == ("taken for missing cells: '-' in 'days'; 'NA' in 'days'", alike)
 

@@ -130,9 +130,9 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
             "id,x\n1,a\n1,b\n",
             "id,c\n1,m\n2,n\n",
             None,
-            "a.csv, line 3, column 'id': 1 ids occur on an earlier",
+            "a.csv, line 3, column 'id': this id occurs on an earlier",
         ),
-        ("id,x\n1,a\n,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': 1 ids are empty"),
+        ("id,x\n1,a\n,b\n", "id,c\n1,m\n2,n\n", None, "a.csv, line 3, column 'id': this id is empty"),
         (
             "id,x\n1,a\n2,b\n",
             "id,c\n1,m\n3,n\n",

@@ -164,8 +164,8 @@ def test_personal_answers_that_do_not_fit_are_refused_before_a_secret_is_made(tm
         ("p7,30,f,?,no", r"line 4, column 'drinks': the cell is missing"),
         ("p7,old,f,never,no", r"line 4, column 'age': the cell is no plain number, nor one of the declared bins"),
         ("p7,30,x,never,no", r"line 4, column 'sex': the cell is none of the declared values"),
-        ("p1,30,f,never,no", r"line 4, column 'id': 1 ids occur on an earlier line too"),
-        (",30,f,never,no", r"line 4, column 'id': 1 ids are empty"),
+        ("p1,30,f,never,no", r"line 4, column 'id': this id occurs on an earlier line too: keep one row per person"),
+        (",30,f,never,no", r"line 4, column 'id': this id is empty"),
         ("p7,30,f,never", r"line 4, column 'smoker': the row has 4 fields"),
     ],
 )
