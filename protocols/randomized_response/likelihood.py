@@ -23,7 +23,7 @@ import numpy as np
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.tables.arrays import Floats
-from protocols.tables.table import Codes
+from protocols.tables.table import NO_ANSWER, Codes
 
 MAX_CELLS = 2**16
 MAX_GROUP_CELLS = 2**10
@@ -58,7 +58,7 @@ def most_likely(
 
     Args:
         codes: Disguised records by columns of the design; plain columns are taken as they are.
-        columns: The columns of the distribution.
+        columns: The columns of the distribution; it is that of the records with an answer in all of them.
         design: How the copy was disguised.
         tolerance: How much log-likelihood a record may be missing. Shares are then off by the order of its root.
         limit: Rounds after which to stop all the same, with `converged` false.
@@ -67,8 +67,11 @@ def most_likely(
         InputError: There are no records, columns are none, unknown or named twice, cells are too many, the records do
             not fit the design, or tolerance or limit is not above 0.
     """
-    design.check_fits(codes)
+    design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     _check(codes, columns, design)
+    codes = codes[design.answered(codes, columns)]
+    if not len(codes):
+        raise InputError("no record has an answer in all of these columns")
     if not (tolerance > 0 and limit > 0):
         raise InputError("the tolerance and the limit of rounds must be above 0")
     blocks = _blocks(columns, design)

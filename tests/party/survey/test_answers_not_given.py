@@ -51,6 +51,14 @@ def test_an_estimate_is_of_those_who_answered(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.usefixtures("gaps")
+def test_a_likelihood_is_of_those_who_answered_what_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    """Gaps in columns that nobody asks about are no fault of the table."""
+    text = told(capsys, "estimate", "d.csv", "design.toml", "drinks = never", "smoker = yes", "--likelihood")
+    assert "most likely distribution of drinks" in text
+    assert "most likely distribution of smoker" in text
+
+
+@pytest.mark.usefixtures("gaps")
 def test_a_model_says_how_many_gave_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
     for learner in ("tree", "bayes"):
         assert "smoker: 34 of 100 gave an answer" in told(capsys, "mine", learner, "d.csv", "design.toml")
