@@ -46,8 +46,8 @@ class Share(Message):
     learns that there are such. A value's absence tells that few or none hold it.
 
     The digests show whether both sides hold the same ids, or the same people in another spelling. Whoever can guess the
-    whole list, the second time but for case, blanks, accents' form and leading zeros, can confirm the guess, and whoever
-    knows all but a few of the ids can try what these may be; of a part of the list or of one id alone they tell nothing.
+    whole list, the second time but for case, blanks, accents' form and leading zeros, can confirm the guess; whoever
+    knows all but a few ids can try what these may be; of a part of the list or of one id alone they tell nothing.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
