@@ -25,7 +25,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]
-QUICK = [("generated", 1_500, 2)]
+QUICK = [("generated", 600, 2)]
 
 
 @dataclass(frozen=True)
