@@ -1,7 +1,7 @@
 """The port through which learners count: `counts = yield from engine.count(queries)`.
 
 A query asks, at one node, for the joint counts `N(E and A = v and class = c)` of some candidate attributes. Every
-engine answers the same queries with a `values x classes` matrix a candidate; only what crosses to the peer, and
+engine answers the same queries with a `values x classes` matrix per candidate; only what crosses to the peer, and
 whether the counts are exact, differs. Learners know this module and no engine.
 """
 

@@ -47,5 +47,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def fresh_draw(records: int) -> Draw:
-    """Return draws for so many records from a secret that is forgotten afterwards."""
+    """Return draws for this many records from a secret that is forgotten afterwards."""
     return keyed_draw(new_key(), "audit", list(map(str, range(records))))

@@ -82,7 +82,7 @@ def _wanted(arguments: argparse.Namespace, config: PartyConfig, store: FactorSto
 
 
 def _need(config: PartyConfig) -> tuple[int, int]:
-    """Return how many factors a record takes in a run over this party's data, and how many records these are.
+    """Return how many factors each record takes in a run over this party's data, and how many records these are.
 
     Raises:
         InputError: The data cannot be read, or their groups need no factors that could be counted.

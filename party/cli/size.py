@@ -1,8 +1,7 @@
 """Tell how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
 
-For each expression the interval of its share is meant; without one, all at once: every cell that naive Bayes looks at,
-and every cell that a tree of the given depth may look at. Whatever the answers turn out to be, so many are enough; they
-may be more than needed.
+With --expression it plans for that share's interval. Without it, for every share that naive Bayes, or a tree of the
+given depth, may use. The number is always sufficient, and may be generous.
 """
 
 import argparse

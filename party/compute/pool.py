@@ -43,7 +43,7 @@ class LocalPool:
 
     @classmethod
     def started(cls, workers: int) -> Self:
-        """Start so many worker processes.
+        """Start this many worker processes.
 
         Raises:
             WorkerError: One cannot be started.

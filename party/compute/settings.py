@@ -35,7 +35,7 @@ class ComputeSettings:
 
     def __post_init__(self) -> None:
         if not 0 <= self.workers <= MOST_WORKERS:
-            raise InputError(f"workers must be 0 (one a processor) to {MOST_WORKERS}")
+            raise InputError(f"workers must be 0 (one per processor) to {MOST_WORKERS}")
         if self.cluster is not None and not _is_cluster(self.cluster):
             raise InputError('a cluster is named as "dask://host:8786", or "dask+tls://host:8786"')
         if not isinstance(self.short_exponents, ShortExponents | None):

@@ -60,7 +60,7 @@ class Frame:
         lines: Where each record begins.
         missing: Markers of a missing cell.
         indexes: Names of columns that are no part of the table: indexes of the program that wrote it.
-        notices: What whoever gave the table should know, a sentence each.
+        notices: What the owner of the table should know, one sentence each.
     """
 
     path: Path
@@ -148,7 +148,7 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells], missing: 
         missing: Markers of a missing cell; the usual ones unless given.
 
     Raises:
-        DataError: There is no record, or a name or a cell is such as no file can hold.
+        DataError: There is no record, or a name or a cell cannot be stored in a file.
     """
     if not cells or not cells[0]:
         raise DataError("there are no records", path=path)

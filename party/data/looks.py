@@ -62,7 +62,7 @@ class Looks:
 
     @property
     def nearly_all_differ(self) -> bool:
-        """Tell whether so many cells differ that, taken as they are, they name records."""
+        """Tell whether enough cells differ that, taken as they are, they name records."""
         return len(self.present) > FEW and 2 * len(self.present) > self.records
 
     @property

@@ -25,7 +25,7 @@ class ColumnTreatment:
     Args:
         bins: None (the texts are the values), "median-of-range", "quantiles:K", "year", "quarter", "month", or edges
             in rising order: numbers, or dates.
-        max_values: At most so many values remain: bins join their neighbours, the rarest texts become "other". None
+        max_values: At most this many values remain: bins join their neighbours, the rarest texts become "other". None
             for any number.
         missing: "value" (a value of its own, labelled "missing"), "majority" (the commonest value), "refuse",
             or a text to fill in.

@@ -53,7 +53,7 @@ class Halves:
         """Return the first rows.
 
         Raises:
-            InputError: There are not so many.
+            InputError: There are not that many.
         """
         if rows is None:
             return self

@@ -27,7 +27,7 @@ class DemoOptions:
 
     Args:
         data: A data set's name, or the user's files.
-        rows: Take the first so many rows; None for all.
+        rows: Take only this many rows, from the first on; None for all.
         omegas: Windows in order; `ALL` for all candidates.
         theta: Chance that a group tells the truth.
         groups: Per party.

@@ -83,7 +83,7 @@ def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
 
 
 def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
-    """Do everything and tell of it line by line, what is a table or a drawing in lines of at most so many columns.
+    """Run everything and report it line by line, tables and drawings at most this wide.
 
     Raises:
         InputError: The options or the data cannot be used: nothing was written.

@@ -114,7 +114,7 @@ class _Model:
         )
 
     def levels(self) -> int:
-        """Depth of the tree: about all attributes, or as many as a full tree of so many splits needs."""
+        """Depth of the tree: about all attributes, or as many as a full tree with that many splits needs."""
         full: int = round(2.2 * float(self.splits) ** 0.25) + 2
         return max(1, min(len(self.sizes.domains), full))
 

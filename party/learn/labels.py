@@ -37,7 +37,7 @@ class Labels:
         """Return the code of every label.
 
         Raises:
-            ValueError: One is none of the classes.
+            ValueError: One is not among the classes.
         """
         code = {label: position for position, label in enumerate(self.by_code.tolist())}
         text_code = {name: position for position, name in enumerate(self.names)}
@@ -72,7 +72,7 @@ def declared_labels(target: NDArray[Any], known: Sequence[Any], plain: bool, col
         column: Whether the labels were read beside the other columns, and are texts as those are.
 
     Raises:
-        ValueError: A label is none of them.
+        ValueError: A label is not among them.
     """
     given = np.unique(target)
     names = tuple(map(str, known))

@@ -1,9 +1,9 @@
 """A finished naive Bayes classifier as a file.
 
 `cotally-bayes/1` is JSON: `{"format", "class": {"name", "values"}, "prior": [P(c), ...], "attributes": [{"party",
-"name", "values", "chances": [[P(v given c), ...], ...]}]}`, chances a list a value with a number a class. Numbers have
-twelve digits, so that a file that was read is written again byte for byte. The reader trusts nothing: a file that
-breaks any rule is refused with the place.
+"name", "values", "chances": [[P(v given c), ...], ...]}]}`, chances as one list per value with one number per class.
+Numbers have twelve digits, so that a file that was read is written again byte for byte. The reader trusts nothing: a
+file that breaks any rule is refused with the place.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _SLACK = 1e-9
 
 
 def bayes_json(model: NaiveBayes) -> str:
-    """Write a model as text, one attribute a line."""
+    """Write a model as text, one attribute per line."""
     attributes = ",\n  ".join(
         compact({"party": a.party, "name": a.name, "values": a.values, "chances": _chances(table)})
         for a, table in zip(model.schema.attributes, model.conditional, strict=True)
@@ -87,7 +87,7 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
 def _table(value: object, place: str, values: int, classes: int) -> Floats:
     rows = list_of(value, place)
     if len(rows) != values:
-        refuse(place, f"must be {values} lists, one a value")
+        refuse(place, f"must be {values} lists, one per value")
     table = np.array([_numbers(row, place, classes) for row in rows])
     if (abs(table.sum(axis=0) - 1) > _SLACK).any():
         refuse(place, "must add up to 1 for each class")
@@ -105,5 +105,5 @@ def _numbers(value: object, place: str, classes: int) -> Sequence[float]:
     numbers = list_of(value, place)
     fits = (type(number) in (int, float) and 0 <= number <= 1 for number in numbers)
     if len(numbers) != classes or not all(fits):
-        refuse(place, f"must hold {classes} numbers from 0 to 1, one a class")
+        refuse(place, f"must hold {classes} numbers from 0 to 1, one per class")
     return [float(number) for number in numbers]

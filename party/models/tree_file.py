@@ -142,7 +142,7 @@ class _Nodes:
         counts = list_of(value, f"{place}.counts")
         fits = (type(count) in (int, float) and abs(count) < 2**53 for count in counts)  # no infinity
         if len(counts) != self._schema.classes or not all(fits):
-            refuse(f"{place}.counts", f"must be {self._schema.classes} numbers, one a class")
+            refuse(f"{place}.counts", f"must be {self._schema.classes} numbers, one per class")
         return tuple(counts)
 
     def _leaf(self, record: dict[str, Any], place: str, counts: tuple[float, ...]) -> Leaf:

@@ -56,7 +56,7 @@ silence = 3600             # seconds without a message after which a peer that l
 #   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier does, namely that
 #              powers of a random base with 256-bit exponents cannot be told from powers with full-length exponents
 [compute]
-workers = 0                # processes on this machine: 0 for one a processor, 1 for none beside the party's own
+workers = 0                # processes on this machine: 0 for one per processor, 1 for none beside the party's own
 # on = "dask://host:8786"
 # exponents = "short-256"
 """

@@ -11,7 +11,7 @@ _TOLD = 10
 
 
 def audit_lines(result: AuditResult, names: Names | None = None, width: int = USUAL_WIDTH) -> list[str]:
-    """Return the finding, in lines of at most so many characters.
+    """Return the finding, in lines of at most this many characters.
 
     Args:
         result: What was found.

@@ -21,12 +21,12 @@ def forecast_text(expected: Forecast) -> str:
 
 
 def factors_text(left: int, size: int) -> str:
-    """Say how many factors are left, in a file of so many bytes."""
+    """Say how many factors are left, and how large their file is."""
     return f"{left} factors are left, {size / _MEBIBYTE:.1f} MiB, until this machine is restarted"
 
 
 def need_text(left: int, each: int, records: int) -> str:
-    """Say what the factors left are good for where each of so many records takes so many."""
+    """Say what the factors left are good for for a given number of records and of factors per record."""
     enough = f"enough for {left // each} records" if each else "without groups none are used"
     return f"A record takes {each}: {enough}; this party's data have {records}"
 

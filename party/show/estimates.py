@@ -19,7 +19,7 @@ _UNBIASED = (
 def estimate_lines(
     records: int, design: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
 ) -> Iterator[str]:
-    """Yield what so many disguised answers say of each expression."""
+    """Yield what the disguised answers say of each expression."""
     yield f"{records} records, {design.kind} question, theta {design.design.theta}"
     for finding in findings:
         yield from finding_lines(finding, asked)

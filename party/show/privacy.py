@@ -10,7 +10,7 @@ from protocols.privacy.findings import Findings
 
 
 def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
-    """Return the report, in lines of at most so many characters.
+    """Return the report, in lines of at most this many characters.
 
     Args:
         found: What to tell.

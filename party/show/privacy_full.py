@@ -73,7 +73,7 @@ def _measure_lines(found: AttributeFindings) -> list[str]:
 
 
 def response_lines(found: AttributeFindings) -> list[str]:
-    """Return one sentence a response: how often it comes, and what it makes likely."""
+    """Return one sentence per response: how often it comes, and what it makes likely."""
     lines = []
     for label, chance, posterior in zip(found.values, found.responses, found.posteriors, strict=True):
         if posterior is None:

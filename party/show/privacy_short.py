@@ -1,4 +1,4 @@
-"""The short report: what a design discloses in five sentences, one row an attribute, and what the figures mean."""
+"""The short report: what a design discloses in five sentences, one row per attribute, and what the figures mean."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Belief:
 
 
 def short_lines(found: Findings, width: int) -> list[str]:
-    """Return the short report: sentences, a line each, and a table and its legend of at most so many characters."""
+    """Return the short report: sentences, one line each, and a table and its legend of at most this many characters."""
     text = summary_lines(found)
     if any(own.hides for own in found.attributes):
         rows = _table(found, width)

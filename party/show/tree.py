@@ -28,7 +28,7 @@ def title(tree: Tree) -> str:
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:
-    """Yield a tree line by line, one a node.
+    """Yield a tree line by line, one per node.
 
     Args:
         tree: The tree.

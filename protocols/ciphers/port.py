@@ -5,7 +5,7 @@ its ciphertexts in a form of its own, `Values`: many at a time, so that an imple
 One of them may be *nothing*: a sum of no ciphertexts, which counts as zero and costs no operation.
 
 How many counts fit a plaintext, how they are packed, masked and looked up is the cipher's own affair: here a reply has
-`items`, each with so many `slots` as the key holder had packed columns into one plaintext.
+`items`, each with as many `slots` as the key holder packed columns into one plaintext.
 
 Security: what each method lets out stands with it. `seal` and the encryptor are the only ways out, and everything that
 they write is fresh; `read` is the only way in.
@@ -126,7 +126,7 @@ class Ciphertexts(Protocol[Values]):
 
 
 class KeyHolder(Protocol[Values]):
-    """The key holder's side. Picklable: whoever is given it can decrypt."""
+    """The key holder's side. Picklable, and whoever has it can decrypt."""
 
     def __hash__(self) -> int:
         """Equal keys have equal hashes: what is made once per key is kept under it."""

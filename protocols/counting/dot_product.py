@@ -3,7 +3,7 @@
 `N(E) = V_a . V_b`: the key holder sends `Enc(V_a[i])` for every record, the evaluator adds those with
 `V_b[i] = 1`, and the key holder decrypts. Three economies, without which `smc` would be slower than it has to be:
 
-* a *plane* packs several 0/1 columns of the key holder into one plaintext a record: all `A = v` (and class) of its
+* a *plane* packs several 0/1 columns of the key holder into one plaintext per record: all `A = v` (and class) of its
   candidates at once, one slot each;
 * a plane depends on the key holder's part `E_a` of the path only, so nodes that agree on it share it, and children
   split on the evaluator's attribute reuse their parent's;
@@ -115,7 +115,7 @@ def _cells(query: Query, schema: Schema) -> Iterator[Expression]:
 
 
 def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
-    """Return the products that add up to the number of rightly classified test records, one a leaf."""
+    """Return the products that add up to the number of rightly classified test records, one per leaf."""
     items = []
     for expression, label in tree.leaves():
         hit = expression & Term(layout.schema.class_index, label)
@@ -182,7 +182,7 @@ class DotProductKeyHolder(Generic[Values]):
                 yield plaintexts[start : start + length]
 
     def count_correct(self, tree: Predictor) -> Role[float]:
-        """Send one plane a distinct leaf, then decrypt and tell the number of rightly classified test records."""
+        """Send one plane per distinct leaf, then decrypt and tell the number of rightly classified test records."""
         if len(self._test):
             yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test)
         return (yield from self._telling.correct())

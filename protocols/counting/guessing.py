@@ -197,7 +197,7 @@ class GuessingEstimator(ABC):
             yield block, nodes
 
     def _answers(self, queries: Sequence[Query], nodes: Sequence[GuessedRows]) -> list[Answer]:
-        """Estimate queries, one pass a candidate over all nodes alike in what they guess."""
+        """Estimate queries, one pass per candidate over all nodes alike in what they guess."""
         asked: dict[tuple[int, frozenset[int]], list[int]] = {}
         for position, query in enumerate(queries):
             guessed = frozenset(nodes[position].guess)

@@ -29,7 +29,7 @@ class KeyHolderReplies(Generic[Values]):
         self.key, self._checks, self._records, self._tests = key, checks, records, tests
 
     def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Receive the encrypted counts of a batch, one an item, check them and only then tell them.
+        """Receive the encrypted counts of a batch, one per item, check them and only then tell them.
 
         Raises:
             DeviationError: A check failed; nothing is told.

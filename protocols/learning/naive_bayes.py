@@ -39,7 +39,7 @@ class NaiveBayes:
     def scores(self, codes: Rows) -> Floats:
         """Return `log P(c) + sum_i log P(a_i | c)` of each row (`rows x classes`); the class column is not read.
 
-        A code that is none of an attribute's, such as -1, says nothing: it is left out.
+        A code that is not among an attribute's, such as -1, says nothing: it is left out.
         """
         scores = np.tile(self.prior, (len(codes), 1))
         for column, logarithms in enumerate(self.conditional):

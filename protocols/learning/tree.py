@@ -51,7 +51,7 @@ class Tree:
     def predict(self, codes: Rows) -> NDArray[np.intp]:
         """Return the class of each row of joint codes; the class column is not read.
 
-        A code that is none of an attribute's, such as -1, has no branch: its row gets the majority class of the node
+        A code that is not among an attribute's, such as -1, has no branch: its row gets the majority class of the node
         that it reached.
         """
         labels = np.zeros(len(codes), dtype=np.intp)

@@ -114,7 +114,7 @@ def audit(
 
     Args:
         design: The declaration.
-        draw_factory: Makes the chance for so many records; called once.
+        draw_factory: Makes the chance for a number of records; called once.
         sampler: Disguises true codes; the design's own if not given.
         records: True records, by codes, to be disguised again and again; `default_records` if not given.
         goal: False-alarm rate, power, and the departure of theta that must be caught.

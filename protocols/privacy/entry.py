@@ -88,7 +88,7 @@ def check_column(design: Design, column: int) -> None:
     """Refuse a column that the design does not have.
 
     Raises:
-        InputError: There is none of this index.
+        InputError: There is none with this index.
     """
     if not 0 <= column < len(design.sizes):
         raise InputError(f"there is no column {column}: the design has columns 0 to {len(design.sizes) - 1}")
@@ -98,7 +98,7 @@ def check_group(design: Design, group: int) -> None:
     """Refuse a group that the design does not have.
 
     Raises:
-        InputError: There is none of this index.
+        InputError: There is none with this index.
     """
     if not 0 <= group < len(design.groups):
         raise InputError(f"there is no group {group}: the design has {len(design.groups)}, counted from 0")

@@ -38,7 +38,7 @@ class Kind(Enum):
 
 
 class Draw(Protocol):
-    """Chance as an argument: integers uniform in `0 .. bound - 1`, one a record.
+    """Chance as an argument: integers uniform in `0 .. bound - 1`, one per record.
 
     Draws for different purposes are independent; the same purpose may be asked once only.
     """
@@ -50,7 +50,7 @@ class Draw(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factors:
-    """One factor a record: that of record `i` is `values[kinds[i]]`, an exact fraction."""
+    """One factor per record: that of record `i` is `values[kinds[i]]`, an exact fraction."""
 
     kinds: NDArray[np.intp]
     values: tuple[Fraction, ...]

@@ -107,7 +107,7 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
     factors = record_factors(codes, expression, design)
     if max(map(abs, factors.values)) > _LARGEST_FACTOR:
         raise InputError(
-            "theta hides so many groups altogether: an estimate would be noise; ask about columns of fewer groups"
+            "theta hides that many groups altogether: an estimate would be noise; ask about columns of fewer groups"
         )
     tally = np.bincount(factors.kinds, minlength=len(factors.values)).tolist()
     pairs = list(zip(tally, factors.values, strict=True))

@@ -10,7 +10,7 @@ is the step of expectation-maximization: it keeps `p` in the simplex and never l
 extrapolation where that raises `L` further (SQUAREM, Varadhan and Roland 2008), and a third step. By concavity
 `max L - L(p) <= max g - 1`: that is when to stop, known without the maximum.
 
-`M` is a Kronecker product of one matrix a group, applied axis by axis and never built. The papers solve their linear
+`M` is a Kronecker product of one matrix per group, applied axis by axis and never built. The papers solve their linear
 systems only; the maximum is ours.
 """
 

@@ -28,7 +28,7 @@ NOISE_SHARE = Fraction(1, 2)
 
 
 def drowns(error: float, records: int) -> bool:
-    """Tell whether a standard error over the coins hides the counts of so many records altogether (FAULTS B6)."""
+    """Tell whether a standard error over the coins hides the counts of this many records altogether (FAULTS B6)."""
     return error > NOISE_SHARE * records
 
 

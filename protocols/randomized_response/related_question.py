@@ -86,7 +86,7 @@ class RelatedDesign(Design):
 
     @property
     def patterns(self) -> int:
-        """Number of joint outcomes of a record's coins; whoever lists them sees to it first that they are few."""
+        """Number of joint outcomes of a record's coins; check that they are few before listing them."""
         return prod(self.orders)
 
     def truth(self, group: int) -> Fraction:
@@ -108,7 +108,7 @@ class RelatedDesign(Design):
 
         Else it is for its number, and another order of the groups gives other coins.
         """
-        coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # so many records, no coin yet
+        coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # an empty column that fixes the number of records
         for k, order in enumerate(self.orders):
             uniform = draw(names[k] if names else k.to_bytes(4, "big"), self.coin_bound(k))
             coins.append(offsets_from_uniform(uniform, self.truth(k), order).astype(np.uint8)[:, None])
@@ -168,7 +168,7 @@ class RelatedDesign(Design):
         return satisfied, Fraction(0) if constant else failed
 
     def moments_of(self, group: int, guesses: int) -> Moments:
-        """Return the moments of the factor of a part that so many offsets satisfy, `h` of `L`."""
+        """Return the moments of the factor of a part that a given number of offsets satisfy, `h` of `L`."""
         lies, contrast = guesses * self.lie(group), self.contrast(group)
         return (contrast + lies - lies**2 - 2 * lies * contrast) / contrast**2, (lies - lies**2) / contrast**2
 

@@ -200,7 +200,7 @@ def _needed(
     if cells > 1:
         tail = float(Fraction(1 - confidence) / (2 * cells))
         if not tail:
-            raise InputError("so many cells at once cannot be planned for: a smaller depth, or fewer values")
+            raise InputError("too many cells to plan for at once: take a smaller depth, or merge values")
         deviations = -NormalDist().inv_cdf(tail)
     records = max(2, ceil(Fraction(deviations) ** 2 * variance / half_width**2))
     return SampleSize(records, variance, expression, groups, cells, confidence, half_width)

@@ -72,7 +72,7 @@ class UnrelatedDesign(Design):
     def truths(self, draw: Draw) -> NDArray[np.bool_]:
         """Toss the coins of all records: whether a group tells the truth (`records x groups`)."""
         numerator, denominator = self.theta.numerator, self.theta.denominator
-        truths = [np.zeros((len(draw(b"", 1)), 0), dtype=np.bool_)]  # so many records, no coin yet
+        truths = [np.zeros((len(draw(b"", 1)), 0), dtype=np.bool_)]  # an empty column that fixes the number of records
         truths += [(draw(k.to_bytes(4, "big"), denominator) < numerator)[:, None] for k in range(len(self.groups))]
         return np.hstack(truths)
 

@@ -10,7 +10,7 @@ from protocols.randomized_response.design import Draw
 
 
 def bulk_draw(generator: np.random.Generator, records: int) -> Draw:
-    """Return draws for so many records, in the order in which they are asked for."""
+    """Return draws for this many records, in the order in which they are asked for."""
 
     def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
         del purpose  # the generator goes on
@@ -20,7 +20,7 @@ def bulk_draw(generator: np.random.Generator, records: int) -> Draw:
 
 
 def random_groups(columns: Sequence[int], groups: int, generator: np.random.Generator) -> tuple[tuple[int, ...], ...]:
-    """Spread columns at random over so many groups, as equal in number as can be (Multi-group section 5.2).
+    """Spread columns at random over this many groups, as equal in size as can be (Multi-group section 5.2).
 
     Raises:
         InputError: `groups` is below 1, or above the number of columns.

@@ -38,7 +38,7 @@ class Objection:
     """A field on which the parties differ, and why; only the field's name is told to the peer.
 
     Raises:
-        InputError: The field is none of `FIELDS`.
+        InputError: The field is not one of `FIELDS`.
     """
 
     field: str

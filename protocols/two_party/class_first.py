@@ -31,7 +31,7 @@ def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[Class
 
     Raises:
         DisagreementError: A class has too few records, for us or the peer: the same on both sides.
-        PeerError: The counts are not those of so many records and classes.
+        PeerError: The counts do not fit the number of records and classes.
         DeviationError: Both hold the same class, and count it differently.
     """
     own = local.class_counts(train) if local.holds_class else None

@@ -18,7 +18,7 @@ class Limits:
     smallest_test: int = 30
 
     def refuse_classes(self, classes: int) -> str | None:
-        """Return why a class of so many values is refused, and what to do; None if it is not."""
+        """Return why a class of this many values is refused, and what to do; None if it is not."""
         if classes <= self.max_classes:
             return None
         return (
@@ -27,7 +27,7 @@ class Limits:
         )
 
     def refuse_counts(self, counts: Sequence[int]) -> str | None:
-        """Return why classes of so many training records are refused, and what to do; None if they are not."""
+        """Return why classes of this size are refused, and what to do; None if they are not."""
         rare = sum(count < self.smallest_class for count in counts)
         if not rare:
             return None
@@ -38,7 +38,7 @@ class Limits:
         )
 
     def refuse_test(self, held_out: int) -> str | None:
-        """Return why so many held-out records are refused, and what to do; None if they are not."""
+        """Return why this number of held-out records is refused, and what to do; None if they are not."""
         if not 0 < held_out < self.smallest_test:
             return None
         return (

@@ -30,7 +30,7 @@ def spelling_digest(nonces: bytes, records: Iterable[str]) -> bytes:
 
 
 def tell_difference(own: int, other: int, there: str, same_spelling: bool) -> str:
-    """Return how two lists of so many people differ, and what to do; `there` says where the other list is."""
+    """Return how two lists of these lengths differ, and what to do; `there` says where the other list is."""
     if same_spelling:
         return (
             f"{own} records here and {there}, of the same people in another spelling: "

@@ -40,7 +40,7 @@ OPTIONS = DemoOptions(
 
 @dataclass(frozen=True)
 class Line:
-    """A network: delay one way in seconds, bits a second; zeros mean none."""
+    """A network: delay one way in seconds, bits per second; zeros mean none."""
 
     delay: float = 0.0
     rate: float = 0.0

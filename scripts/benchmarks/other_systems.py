@@ -88,7 +88,7 @@ CASES = (
 )
 QUICK = (Case("tic-tac-toe", 120, ((ALL, "full"),), (EARLY, WHOLE)),)
 SEMI_BIN = {"seconds": 37.0, "megabytes": 13_000.0}
-"""Adult's whole tree by MP-SPDZ's `semi-bin`: 2,119 nodes at 5 to 6 ms and 1.8 MB a count, two cores; not run here."""
+"""Adult's whole tree by MP-SPDZ's `semi-bin`: 2,119 nodes at 5 to 6 ms and 1.8 MB per count; not run here."""
 TARGETS = (
     Target("tic-tac-toe", (ALL, "full"), WHOLE, "seconds", 1 / 3),
     *(Target("adult", (3, factors), EARLY, "seconds", 1) for factors in ("full", "short", "ahead")),

@@ -1,4 +1,4 @@
-"""The data sets as the experiments take them: two values a column, as in the papers, or more."""
+"""The data sets as the experiments take them: two values per column, as in the papers, or more."""
 
 from functools import cache
 
@@ -58,7 +58,7 @@ def _two_valued(attribute: Attribute, codes: np.ndarray) -> tuple[Attribute, np.
 
 
 def several_valued_table(name: str, records: int, values: int | None, bins: int) -> Table:
-    """Return the first records of a data set with at most so many values a column, numbers split at quantiles."""
+    """Return the first records of a data set with at most this many values per column, numbers split at quantiles."""
     binned = numbers(name)
     treatments = {
         column: ColumnTreatment(bins=f"quantiles:{bins}") if column in binned else ColumnTreatment(max_values=values)

@@ -3,7 +3,7 @@
 
 "We split the value of each attribute from the median point of the range": numbers in the middle of their range (as in
 all figures here), or at the median of the records; or every column by its codes, as a program would that sees only
-these: texts in the order of UCI's `adult.names`; or several values a column, which the papers leave to the future.
+these: texts in the order of UCI's `adult.names`; or several values per column, which the papers leave to the future.
 """
 
 from fractions import Fraction

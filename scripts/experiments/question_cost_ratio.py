@@ -3,7 +3,7 @@
 
 Three things are varied: how many values a column keeps; an early stop (a node of few records, or deep down, is not
 split); and what is tallied. Trees are grown once: an early stop is a cut of the grown tree, its queries a part of all.
-Columns are ranked by estimates (2 groups a party, each telling the truth with theta = 0.45) or as if nothing were
+Columns are ranked by estimates (2 groups per party, each telling the truth with theta = 0.45) or as if nothing were
 disguised.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Question: does theta = 0 do as well as theta = 1 under the related question? On two values a column, and on more."""
+"""Question: does theta = 0 do as well as theta = 1 under the related question? With two values per column, and more."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

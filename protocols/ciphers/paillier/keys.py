@@ -92,7 +92,7 @@ def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None
         own_modulus: Ours, where we have one: the peer's must have nothing in common with it.
 
     Raises:
-        PeerError: The modulus is none that an honest peer would send.
+        PeerError: No honest peer would send this modulus.
     """
     longest = MODULUS_BITS_LIMIT // 8
     if not data or len(data) > longest or data[0] == 0:

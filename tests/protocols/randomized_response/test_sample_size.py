@@ -283,5 +283,5 @@ def test_one_cell_has_the_quantile_of_the_interval() -> None:
 
 def test_cells_beyond_all_counting_are_refused() -> None:
     design = RelatedDesign((*[256] * 200, 2), ((200,),), Fraction(4, 5))
-    with pytest.raises(InputError, match="so many cells at once cannot be planned for"):
+    with pytest.raises(InputError, match="too many cells to plan for at once"):
         tree_sample_size(design, 200, 150, Fraction(1, 10), 0.95)

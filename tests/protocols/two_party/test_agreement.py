@@ -99,7 +99,7 @@ def flip_first_class(codes: Any) -> Any:
 
 
 def wide(party: str, sizes: tuple[int, ...]) -> Local:
-    """Return a party of many groups, one a column."""
+    """Return a party of many groups, one per column."""
     case = replace(
         ONE_HOLDS,
         sizes={"alice": sizes if party == "alice" else (2,), "bob": sizes if party == "bob" else (2,)},
