@@ -3,8 +3,8 @@
 import itertools
 import json
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import grpc
@@ -20,8 +20,10 @@ from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, PeerError
 from protocols.messages import Verdict
 from protocols.role import receive
+from tests.support.processes import wait_for
 from tests.support.responder import BAD_PAGES, Responder
 from tests.support.rpc import SESSION, Parties
+from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version="1", session=SESSION)
@@ -134,13 +136,20 @@ def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tup
 
 @pytest.mark.parametrize("code", [code for code in Code if code is not Code.OK])
 def test_each_status_of_the_peer_becomes_an_error_without_its_text(
-    parties: Parties, responder: tuple[Responder, str], code: grpc.StatusCode
+    parties: Parties,
+    responder: tuple[Responder, str],
+    start: Callable[..., "Future[object]"],
+    timer: SkippingTimer,
+    code: grpc.StatusCode,
 ) -> None:
     servicer, address = responder
     servicer.pages = itertools.repeat(code)
-    alice = parties.connect(address, patience=1.0)
+    alice = parties.connect(address, patience=60.0, timer=timer)
+    played = start(play, receive(Verdict), alice)
+    wait_for(lambda: played.done() or len(servicer.pulls) > 1)  # a call that is repeated ends with patience
+    timer.skip_until(played.done, 5.0)
     with pytest.raises(CotallyError) as error:
-        play(receive(Verdict), alice)
+        played.result()
     assert "canary" not in str(error.value)
     assert type(error.value) is type(ERRORS[code]("bob"))
 
