@@ -6,6 +6,7 @@ CotallyError
 │   ├── ConfigError            the settings
 │   ├── IdentityError          keys and certificates
 │   ├── FactorsError           factors made ahead of time
+│   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
 │   ├── ModelError             a model's file (`party.models.strict_json`)
 │   └── ReportError            the report of a run (`party.records.train_report`)

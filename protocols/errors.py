@@ -2,6 +2,7 @@
 
 CotallyError
 ├── InputError            ours: an argument, a table or a design that cannot be used
+│   └── TermError         a term that no run can have (`protocols.terms`)
 └── PeerError             the peer's: a message of the wrong kind or shape
     ├── DisagreementError the parties differ on a field that must be the same at both
     └── DeviationError    a check failed: the session is over for good (FAULTS A7)
@@ -15,7 +16,16 @@ class CotallyError(Exception):
 
 
 class InputError(CotallyError):
-    """What the caller gave cannot be used; the text names it and the legal range."""
+    """What the caller gave cannot be used; the text names it and the legal range.
+
+    Args:
+        problem: The text, or what follows the name of the field in it.
+        field: The one parameter at fault, if it is one.
+    """
+
+    def __init__(self, problem: str, *, field: str | None = None) -> None:
+        super().__init__(problem if field is None else f"{field} {problem}")
+        self.problem, self.field = problem, field
 
 
 class PeerError(CotallyError):

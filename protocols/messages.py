@@ -5,36 +5,22 @@ learns from it (semi-honest model, DESIGN 7.5).
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 from protocols.role import Message
-
-
-@dataclass(frozen=True)
-class Terms:
-    """The parameters of a run, which both parties must agree on.
-
-    `omega` is the window, 0 for all candidates; `test` is the share of records held out.
-    """
-
-    method: str
-    theta: Fraction
-    omega: int
-    engine: str
-    class_name: str
-    seed: int
-    test: Fraction
-    key_bits: int
+from protocols.terms import Job, Unusable
 
 
 @dataclass(frozen=True, repr=False)
 class Greeting(Message):
-    """Protocol version, the party's name, a fresh nonce, and the terms as this party has them."""
+    """Protocol version, the party's name, a fresh nonce, and the job as this party has it.
+
+    A job that the receiver cannot have arrives as `Unusable`, and the answer to it carries none.
+    """
 
     version: str
     party: str
     nonce: bytes
-    terms: Terms
+    job: Job | Unusable
 
 
 @dataclass(frozen=True, repr=False)

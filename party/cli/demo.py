@@ -15,10 +15,11 @@ from party.datasets import NAMES
 from party.demo.errors import DemoError
 from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_omegas
 from party.demo.run import run_demo
-from party.settings.party import ENGINES, USUAL_KEY_BITS
+from party.settings.party import USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
+from protocols.terms import Engine
 
 SUMMARY = "run everything on this machine, on real data"
 
@@ -41,7 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows (default: %(default)s)")
     terms.add_argument("--theta", default="9/20", metavar="T", help="chance of the truth (default: %(default)s)")
     terms.add_argument("--groups", type=int, default=2, metavar="G", help="groups per party (default: %(default)s)")
-    terms.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="of hybrid (default: %(default)s)")
+    terms.add_argument(
+        "--engine",
+        choices=Engine.names(),
+        default=Engine.ENCRYPTED_COINS.value,
+        help="of hybrid (default: %(default)s)",
+    )
     terms.add_argument("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="(default: %(default)s)")
     terms.add_argument("--test", default="1/5", metavar="SHARE", help="held out; 0: none (default: %(default)s)")
     terms.add_argument("--seed", type=int, default=1, metavar="S", help="of both splits (default: %(default)s)")
@@ -68,19 +74,24 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> DemoOptions:
-    return DemoOptions(
-        data=_source(arguments),
-        rows=arguments.rows,
-        omegas=parse_omegas(arguments.omega),
-        theta=fraction("--theta", arguments.theta),
-        groups=arguments.groups,
-        engine=arguments.engine,
-        key_bits=arguments.key_bits,
-        test=fraction("--test", arguments.test),
-        seed=arguments.seed,
-        out=arguments.out,
-        skip_smc=arguments.skip_smc,
-    )
+    try:
+        return DemoOptions(
+            data=_source(arguments),
+            rows=arguments.rows,
+            omegas=parse_omegas(arguments.omega),
+            theta=fraction("--theta", arguments.theta),
+            groups=arguments.groups,
+            engine=Engine(arguments.engine),
+            key_bits=arguments.key_bits,
+            test=fraction("--test", arguments.test),
+            seed=arguments.seed,
+            out=arguments.out,
+            skip_smc=arguments.skip_smc,
+        )
+    except InputError as error:
+        if error.field is None:
+            raise
+        raise InputError(error.problem, field=f"--{error.field.replace('_', '-')}") from None
 
 
 def _source(arguments: argparse.Namespace) -> str | OwnFiles:

@@ -9,11 +9,14 @@ from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
 from party.node.inputs import load_local
 from party.node.policy import check_job
-from party.settings.party import KEY_FLOOR, read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import CAVEAT, forecast_text
 from party.show.odds import own_odds
 from party.show.screen import say_all, tell
 from protocols.errors import InputError
+from protocols.terms import Terms, Train
+from protocols.two_party.inputs import Local
 
 SUMMARY = "tell what a run will cost, before it starts"
 
@@ -33,13 +36,20 @@ def run(arguments: argparse.Namespace) -> int:
         value = getattr(arguments, option)
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
-    config, terms = read_party_config(arguments.config), read_job(arguments.job)
+    config, job = read_party_config(arguments.config), read_job(arguments.job)
     local = load_local(config, KEY_FLOOR, tell)
-    check_job(local, config, terms)
+    check_job(local, config, job)
+    match job:
+        case Train(terms):
+            _plan_training(arguments, config, local, terms)
+    return 0
+
+
+def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Local, terms: Terms) -> None:
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
-    design = local.design(terms.theta, class_is_shared=False) if terms.method != "smc" else None
+    design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
     patterns = design.patterns if design else 1
     sizes = Sizes(
         records=len(local.records),
@@ -54,4 +64,3 @@ def run(arguments: argparse.Namespace) -> int:
         speed = calibrate(local.secrets.key, compute.encryption, workers)
     told = own_odds(local, design) if design else []
     say_all([*told, forecast_text(forecast(sizes, terms, speed, arguments.splits)), CAVEAT])
-    return 0

@@ -16,7 +16,8 @@ from party.node.inputs import load_local, with_workers
 from party.node.policy import check_job
 from party.node.session import OnAgreed, Report, run_session
 from party.records.train_report import TrainReport, write_train_report
-from party.settings.party import KEY_FLOOR, PartyConfig, read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.progress import PROGRESS_STYLES, WORDS, Display, Work, make_progress, waiting, working
 from party.show.screen import say, say_all, tell
 from party.show.training import agreed_lines, expected, result_lines
@@ -47,20 +48,20 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    config, terms = read_party_config(arguments.config), read_job(arguments.job)
+    config, job = read_party_config(arguments.config), read_job(arguments.job)
     settings = compute_settings(arguments, config)
     settle_outputs(arguments, config, replaces=arguments.overwrite)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
         local = load_local(config, KEY_FLOOR, tell)
-        check_job(local, config, terms, peer)
+        check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             on_agreed = announcer(arguments, ready, settings, progress)
             progress.show(waiting(peer.name, address, config.node.patience))
             waits = Waits(config.node.patience, config.node.silence)
             with connect(identity, peer, address, waits=waits) as channel:
-                report = run_session(ready, config, held, channel, terms, progress.follow, on_agreed)
+                report = run_session(ready, config, held, channel, job, progress.follow, on_agreed)
     write_results(arguments, report)
     return 0
 
@@ -150,7 +151,7 @@ def train_report(report: Report) -> TrainReport:
     outcome, terms, traffic = report.outcome, report.agreed.terms, report.traffic
     return TrainReport(
         method=terms.method,
-        omega=(terms.omega or None) if terms.method == "hybrid" else None,
+        omega=terms.omega if terms.ranks else None,
         accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
         correct=outcome.correct,
         records_test=outcome.records_test,

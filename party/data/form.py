@@ -63,12 +63,14 @@ class Form:
 
     def __post_init__(self) -> None:
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n\0'):
-            raise InputError('separator must be one character, such as ",", ";", "|" or "\\t" for a tab')
+            raise InputError('must be one character, such as ",", ";", "|" or "\\t" for a tab', field="separator")
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)
             except (LookupError, ValueError):
-                raise InputError('encoding must be one that Python knows, such as "utf-8" or "cp1252"') from None
+                raise InputError(
+                    'must be one that Python knows, such as "utf-8" or "cp1252"', field="encoding"
+                ) from None
 
 
 USUAL = Form()

@@ -14,8 +14,9 @@ from party.files import write_atomically
 from party.keys.identity import trust
 from party.node.creation import CONFIG_FILE, create_party
 from party.records.run_file import FORMAT
-from party.settings.party import ALL, METHODS
+from party.settings.window import window_text
 from protocols.errors import InputError
+from protocols.terms import ALL, Method, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -114,7 +115,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         f"groups = {options.groups}",
         "",
         "[agree]",
-        f"methods = [{', '.join(map(toml_text, METHODS))}]",
+        f"methods = [{', '.join(map(toml_text, Method))}]",
         'odds = "any"',
         'omega = "all"',
         f"smallest_key_bits = {options.key_bits}",
@@ -141,19 +142,18 @@ def _treatment_lines(treatments: Mapping[str, ColumnTreatment]) -> list[str]:
     return lines
 
 
-def write_job(folder: Path, run: str, method: str, omega: int, class_name: str, options: DemoOptions) -> str:
+def write_job(folder: Path, run: str, terms: Terms) -> str:
     """Write the job of one run and return the file's name."""
-    engine = "dot_product" if method == "smc" else options.engine
-    window = '"all"' if omega == ALL else omega
+    omega = toml_text(window_text(terms.omega)) if terms.omega is ALL else terms.omega
     content = f"""\
-method = "{method}"
-theta = "{options.theta}"
-omega = {window}
-engine = "{engine}"
-class = {toml_text(class_name)}
-seed = {options.seed}
-test = "{options.test}"
-key_bits = {options.key_bits}
+method = "{terms.method}"
+theta = "{terms.theta}"
+omega = {omega}
+engine = "{terms.engine}"
+class = {toml_text(terms.class_name)}
+seed = {terms.seed}
+test = "{terms.test}"
+key_bits = {terms.key_bits}
 """
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)

@@ -5,8 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data.treatment import SMALLEST_VALUE
-from party.settings.party import ALL, ENGINES, HALF, KEY_CEILING, KEY_FLOOR
+from party.settings.party import KEY_FLOOR
+from party.settings.window import parse_window
 from protocols.errors import InputError
+from protocols.terms import MOST_KEY_BITS, WINDOWS, Engine, Method, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -41,15 +43,15 @@ class DemoOptions:
         smallest_value: A value that fewer records hold is not named.
 
     Raises:
-        InputError: One of them is out of its range.
+        InputError: One of them is out of its range; `field` is its name.
     """
 
     data: str | OwnFiles
     rows: int | None
-    omegas: tuple[int, ...]
+    omegas: tuple[Window, ...]
     theta: Fraction
     groups: int
-    engine: str
+    engine: Engine
     key_bits: int
     test: Fraction
     seed: int
@@ -59,42 +61,39 @@ class DemoOptions:
     smallest_value: int = SMALLEST_VALUE
 
     def __post_init__(self) -> None:
+        usual_key = self.key_floor <= self.key_bits <= MOST_KEY_BITS and self.key_bits % 2 == 0
         legal = (
-            (self.rows is None or self.rows >= 1, "--rows must be 1 or more"),
-            (0 < self.theta < 1 and self.theta != HALF, "--theta must be above 0 and below 1, and not 1/2"),
-            (1 <= self.groups <= 8, "--groups must be 1 to 8"),
-            (self.engine in ENGINES, f"--engine must be one of {', '.join(ENGINES)}"),
-            (
-                self.key_floor <= self.key_bits <= KEY_CEILING and self.key_bits % 2 == 0,
-                f"--key-bits must be an even number from {self.key_floor} to {KEY_CEILING}",
-            ),
-            (0 <= self.test < 1, "--test must be 0 or more and below 1"),
-            (0 <= self.seed < 2**63, "--seed must be an integer from 0 to 2**63 - 1"),
-            (len(set(self.omegas)) == len(self.omegas) > 0, "--omega must list distinct windows"),
+            ("rows", self.rows is None or self.rows >= 1, "must be 1 or more"),
+            ("groups", 1 <= self.groups <= 8, "must be 1 to 8"),
+            ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {MOST_KEY_BITS}"),
+            ("omega", len(set(self.omegas)) == len(self.omegas) > 0, "must list distinct windows"),
         )
-        for holds, problem in legal:
+        for name, holds, problem in legal:
             if not holds:
-                raise InputError(problem)
+                raise InputError(problem, field=name)
+        for omega in self.omegas:
+            self.terms(Method.HYBRID, omega, "class")
+
+    def terms(self, method: Method, omega: Window, class_name: str) -> Terms:
+        """Return the terms of one run."""
+        engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
+        return Terms(method, self.theta, omega, engine, class_name, self.seed, self.test, self.key_bits)
 
     def derives_smc(self, rows: int) -> bool:
         """Tell whether the row of `smc` is derived from the plain tree."""
         return rows > DERIVED_ABOVE if self.skip_smc is None else self.skip_smc
 
 
-def parse_omegas(text: str) -> tuple[int, ...]:
+def parse_omegas(text: str) -> tuple[Window, ...]:
     """Read a list of windows.
 
     Raises:
         InputError: It is none.
 
     >>> parse_omegas("1,2,all")
-    (1, 2, 0)
+    (1, 2, None)
     """
-    omegas = []
-    for word in text.split(","):
-        plain = word.strip()
-        is_number = plain.isascii() and plain.isdigit() and 1 <= int(plain[:6]) <= 65535
-        if plain != "all" and not is_number:
-            raise InputError('--omega must list windows of 1 or more, or "all", such as 1,2,3,all')
-        omegas.append(ALL if plain == "all" else int(plain))
-    return tuple(omegas)
+    try:
+        return tuple(parse_window(word.strip()) for word in text.split(","))
+    except InputError:
+        raise InputError(f"must list {WINDOWS}, as in 1,2,3,all", field="omega") from None

@@ -11,11 +11,12 @@ from party.demo.options import DemoOptions
 from party.models.tree_file import tree_json
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
+from protocols.terms import ALL
 from protocols.two_party.inputs import Local
 from protocols.two_party.split import split_records
 

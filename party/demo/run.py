@@ -28,6 +28,7 @@ from party.models.tree_file import read_tree
 from party.node.inputs import load_local
 from party.node.policy import check_disguise
 from party.records.run_file import (
+    PLAIN,
     BytesSent,
     DataFacts,
     Parameters,
@@ -37,14 +38,16 @@ from party.records.run_file import (
     write_run,
 )
 from party.records.train_report import TrainReport, read_train_report
-from party.settings.party import ALL, read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import read_party_config
+from party.settings.window import window_text
 from party.show import runs as show_runs
 from party.show.layout import USUAL_WIDTH
 from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.messages import Terms
+from protocols.terms import ALL, Method, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import Local
 
@@ -67,19 +70,19 @@ class Display(Protocol):
 class Run:
     """One run: its method, its window (`ALL` where the method has none), and its name in file names."""
 
-    method: str
-    omega: int = ALL
+    method: Method
+    omega: Window = ALL
 
     @property
     def name(self) -> str:
         """As in `model-hybrid-2.json`."""
-        return f"hybrid-{self.omega or 'all'}" if self.method == "hybrid" else self.method
+        return f"{self.method}-{window_text(self.omega)}" if self.method == Method.HYBRID else self.method
 
 
 def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
     """Return the runs of a demo in their order; `smc` is not among them if it is derived."""
-    smc = () if options.derives_smc(rows) else (Run("smc"),)
-    return (Run("randomized"), *(Run("hybrid", omega) for omega in options.omegas), *smc)
+    smc = () if options.derives_smc(rows) else (Run(Method.SMC),)
+    return (Run(Method.RANDOMIZED), *(Run(Method.HYBRID, omega) for omega in options.omegas), *smc)
 
 
 def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
@@ -142,23 +145,14 @@ class _Demo:
                 reference.schema.classes,
             ),
             Parameters(str(options.theta), options.groups, options.key_bits, options.engine, options.seed),
-            (self._unmeasured("plain", seconds),),
+            (self._unmeasured(PLAIN, seconds),),
         )
         self.tree = reference.tree
 
     def check_design(self, parties: Mapping[str, Local]) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
-        terms = Terms(
-            "hybrid",
-            options.theta,
-            ALL,
-            options.engine,
-            self._halves.class_name,
-            options.seed,
-            options.test,
-            options.key_bits,
-        )
+        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name)
         for local in parties.values():
             flaw = object_to_limits(local, terms)
             if flaw is not None:
@@ -167,7 +161,7 @@ class _Demo:
 
     def _unmeasured(self, method: str, seconds: float | None) -> Row:
         """Return the row of the plain tree, or that of `smc` derived from it."""
-        derived = method == "smc"
+        derived = method == Method.SMC
         tree, correct = self.reference.tree, self.reference.correct(self.reference.tree)
         counts = self.reference.computations if derived else 0
         return Row(
@@ -199,9 +193,9 @@ class _Demo:
                 self._add(row)
                 say(show_runs.result(row))
         if self.options.derives_smc(len(self._halves.ids)):
-            self._add(self._unmeasured("smc", None))
+            self._add(self._unmeasured(Method.SMC, None))
         for party in PARTIES:
-            last = Run("hybrid", self.options.omegas[-1])
+            last = Run(Method.HYBRID, self.options.omegas[-1])
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _add(self, row: Row) -> None:
@@ -210,7 +204,7 @@ class _Demo:
 
     def _run(self, run: Run, server: Server, show: OnProgress) -> Row:
         alice, bob = self._out / ALICE, self._out / BOB
-        job = write_job(alice, run.name, run.method, run.omega, self._halves.class_name, self.options)
+        job = write_job(alice, run.name, self.options.terms(run.method, run.omega, self._halves.class_name))
         read_job(alice / job, self.options.key_floor)
         model, report = f"model-{run.name}.json", f"report-{run.name}.json"
         (bob / MODEL).unlink(missing_ok=True)
@@ -226,11 +220,11 @@ class _Demo:
         correct = self.reference.correct(tree)
         equal = self.reference.is_plain(tree)
         self._check(run, told, correct, equal)
-        if run.method == "hybrid":
+        if run.method == Method.HYBRID:
             self.tree = tree
         return Row(
             method=run.method,
-            omega=run.omega or None,
+            omega=run.omega,
             accuracy=self._share(correct),
             smc_computations=told.smc_computations,
             cost_ratio=told.smc_computations / self.reference.computations if self.reference.computations else None,
@@ -245,13 +239,13 @@ class _Demo:
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:
         """Compare what the parties told with what the joined table says (they cannot, we can)."""
-        if run.method == "randomized":
+        if run.method == Method.RANDOMIZED:
             return
         if told.correct != correct:
             raise DemoError(f"{run.name}: the parties counted {told.correct} right predictions, there are {correct}")
-        if run.omega == ALL and not equal:
+        if run.omega is ALL and not equal:
             raise DemoError(f"{run.name}: the tree is not that of plain ID3")
-        if run.method == "smc" and told.smc_computations != self.reference.computations:
+        if run.method == Method.SMC and told.smc_computations != self.reference.computations:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
 
 

@@ -11,7 +11,7 @@ from math import floor, prod
 
 from party.forecast.calibration import Speed
 from protocols.ciphers.paillier.packing import slot_width
-from protocols.messages import Terms
+from protocols.terms import ALL, Terms
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_A_SPLIT, _TEST_PLANES_A_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
@@ -60,10 +60,10 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
         terms: Of the run.
         splits: Inner nodes of the tree, if known.
     """
-    if terms.method == "randomized":
+    if not terms.counts_exactly:
         return classes
     sizes = sorted(domains, reverse=True)
-    window = terms.omega if terms.method == "hybrid" and terms.omega else len(sizes)
+    window = len(sizes) if terms.window is ALL else terms.window
     total, left = 0, splits
     for level in range(len(sizes)):
         nodes = min(prod(sizes[:level]), max(1, train // 2))
@@ -99,12 +99,12 @@ class _Model:
 
     def forecast(self, most: int) -> Forecast:
         """Add the parts up; `most` counts are told."""
-        secure = self.terms.method != "randomized"
+        secure = self.terms.counts_exactly
         counts = self.counts() if secure else 0.0
         encrypted = self.ciphertexts() if secure else 0.0
         length = 2 * self.sizes.key_bits // 8
-        copies = 0 if self.terms.method == "smc" else self.sizes.records * (len(self.sizes.domains) + 1)
-        gains = self.splits * len(self.sizes.domains) * 16 if self.terms.method != "smc" else 0.0
+        copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
+        gains = self.splits * len(self.sizes.domains) * 16 if self.terms.disguises else 0.0
         return Forecast(
             seconds=1 + self.setting_up(encrypted) + self.counting(counts) + self.splits * _SECONDS_A_SPLIT,
             bytes=encrypted * length + copies + gains + counts * 2 + self.replies(counts) * length + 8_000,
@@ -121,32 +121,29 @@ class _Model:
     def window(self) -> float:
         """Mean number of candidates that are counted at a node."""
         mean_left = max(1.0, len(self.sizes.domains) - 0.6 * self.levels())
-        omega = self.terms.omega if self.terms.method == "hybrid" else 0
-        return min(omega, mean_left) if omega else mean_left
+        window = self.terms.window
+        return mean_left if window is ALL else min(window, mean_left)
 
     def counts(self) -> float:
         """A guess at the exact counts, which cost little: the cells of every window."""
         mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
         return self.splits * self.window() * mean_size * self.sizes.classes
 
-    def by_coins(self) -> bool:
-        return self.terms.method == "hybrid" and self.terms.engine == "encrypted_coins"
-
     def ciphertexts(self) -> float:
         """What the key holder encrypts."""
-        if self.by_coins():
+        if self.terms.encrypts_coins:
             return self.sizes.records * (min(self.sizes.patterns) - 1)
         test = self.sizes.records - self.train
         return self.splits * (_PLANES_A_SPLIT * self.train + _TEST_PLANES_A_SPLIT * test)
 
     def setting_up(self, encrypted: float) -> float:
         """Encryption and the evaluator's share of it, which go on side by side."""
-        additions = 2 if self.by_coins() else self.window()
+        additions = 2 if self.terms.encrypts_coins else self.window()
         return max(encrypted * self.speed.encrypt, encrypted * (self.speed.read + additions * self.speed.add))
 
     def counting(self, counts: float) -> float:
         """Multiplications of rows, packing, sealing and decrypting."""
-        rows = 2 * self.distinct_rows() * self.levels() if self.by_coins() else 0.0
+        rows = 2 * self.distinct_rows() * self.levels() if self.terms.encrypts_coins else 0.0
         width = slot_width(self.train)
         each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
         return (rows + counts * (width + 1)) * self.speed.add + each
@@ -163,9 +160,9 @@ class _Model:
     def memory(self, secure: bool) -> float:
         """Of the evaluator, or of the key holder with its tables, whichever is more."""
         columns = len(self.sizes.domains) + 1
-        patterns = max(self.sizes.patterns) if self.by_coins() else 1
+        patterns = max(self.sizes.patterns) if self.terms.encrypts_coins else 1
         expanded = self.sizes.records * patterns * (columns + 40)
         tables = self.sizes.key_bits * _TABLE_FACTOR if secure else 0
         length = 2 * self.sizes.key_bits // 8 + _BYTES_AN_INTEGER
-        weights = self.distinct_rows() * length if self.by_coins() else 0.0
+        weights = self.distinct_rows() * length if self.terms.encrypts_coins else 0.0
         return _BASE_MEMORY + max(tables, weights) + expanded

@@ -9,8 +9,9 @@ from party.errors import IdentityError
 from party.files import write_atomically
 from party.keys.identity import Identity, create_identity
 from party.keys.keystore import PAILLIER_FILE, SECRET_FILE, create_keys
-from party.settings.party import KEY_CEILING, KEY_FLOOR
+from party.settings.party import KEY_FLOOR
 from protocols.errors import InputError
+from protocols.terms import MOST_KEY_BITS
 
 CONFIG_FILE = "party.toml"
 
@@ -34,8 +35,8 @@ def create_party(
         IdentityError: The name, a host or the key length is not possible, or a file is there already.
         InputError: The folder cannot be written.
     """
-    if not floor_bits <= key_bits <= KEY_CEILING:
-        raise IdentityError(f"the key must have {floor_bits} to {KEY_CEILING} bits")
+    if not floor_bits <= key_bits <= MOST_KEY_BITS:
+        raise IdentityError(f"the key must have {floor_bits} to {MOST_KEY_BITS} bits")
     try:
         existed = folder.exists()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -15,6 +15,7 @@ from party.settings.party import PartyConfig
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.randomized_response.grouping import default_groups
+from protocols.terms import Method
 from protocols.two_party.inputs import Local, Secrets
 
 Tell = Callable[[Sequence[str]], None]
@@ -53,7 +54,7 @@ def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None)
         secrets=Secrets(load_secret(folder), key, secrets),
         limits=config.agree.limits,
     )
-    if set(config.agree.methods) != {"smc"}:
+    if set(config.agree.methods) != {Method.SMC}:
         _check_groups(local, config)
     return local
 

@@ -6,36 +6,43 @@ from party.errors import ConfigError
 from party.keys.identity import Peer
 from party.names import odds_words
 from party.records.releases import Memory, check_release, release_of
-from party.settings.party import HALF, PartyConfig, first_objection
+from party.settings.party import Agreement, PartyConfig
+from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.messages import Terms
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.terms import ALL, HALF, Job, Terms, Train
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import Local
 
 
-def check_job(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None = None) -> None:
+def check_job(local: Local, config: PartyConfig, job: Job, peer: Peer | None = None) -> None:
     """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
 
     Args:
         local: What we bring.
         config: Our settings.
-        terms: The terms of the job.
+        job: What to do.
         peer: Who will be called; a mere plan calls nobody.
 
     Raises:
         InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
             data or what we agree to, or the data set was released otherwise before.
     """
+    match job:
+        case Train(terms):
+            _check_training(local, config, terms, peer)
+
+
+def _check_training(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None) -> None:
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)
-    if terms.method != "smc":
+    if terms.disguises:
         check_disguise(local, terms, config.agree.odds)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, terms, who))
@@ -78,16 +85,43 @@ def _check_odds(local: Local, design: RelatedDesign, most: Fraction | None) -> N
 def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:
     """Return what this party objects to: by its settings, its data, or what it has released before, and to whom."""
 
-    def policy(terms: Terms) -> Objection | None:
-        field = first_objection(config.agree, terms)
-        if field is not None:
-            value = getattr(terms, field)
-            return Objection(field.removesuffix("_name"), f"the job asks for {value}, our [agree] does not allow it")
-        if terms.method != "smc":
-            try:
-                check_disguise(local, terms, config.agree.odds)
-            except InputError as error:
-                return Objection("theta", str(error))
-        return memory.judge_terms(terms)
+    def policy(job: Job) -> Objection | None:
+        match job:
+            case Train(terms):
+                return (
+                    first_objection(config.agree, terms)
+                    or _disguise_objection(local, terms, config.agree.odds)
+                    or memory.judge_terms(terms)
+                )
 
     return policy
+
+
+def first_objection(agree: Agreement, terms: Terms) -> Objection | None:
+    """Return the first term that this party does not agree to; the odds that it allows depend on its data too.
+
+    Terms that the method does not use are not looked at.
+    """
+    widest = agree.omega is ALL or (terms.omega is not ALL and terms.omega <= agree.omega)
+    fits = (
+        ("method", terms.method, terms.method in agree.methods),
+        ("omega", window_text(terms.omega), widest or not terms.ranks),
+        ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
+    )
+    return next(
+        (
+            Objection(term, f"the job asks for {value}, our [agree] does not allow it")
+            for term, value, fit in fits
+            if not fit
+        ),
+        None,
+    )
+
+
+def _disguise_objection(local: Local, terms: Terms, most_odds: Fraction | None) -> Objection | None:
+    try:
+        if terms.disguises:
+            check_disguise(local, terms, most_odds)
+    except InputError as error:
+        return Objection("theta", str(error))
+    return None

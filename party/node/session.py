@@ -11,8 +11,8 @@ from party.node.policy import make_policy
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
-from protocols.messages import Terms
 from protocols.role import Phase, Progress
+from protocols.terms import Job
 from protocols.two_party.agreement import Agreed, answer, propose
 from protocols.two_party.inputs import Local
 from protocols.two_party.training import Outcome, run
@@ -55,7 +55,7 @@ def run_session(
     config: PartyConfig,
     held: FolderLock,
     channel: Channel,
-    terms: Terms | None,
+    job: Job | None,
     on_progress: OnProgress | None = None,
     on_agreed: OnAgreed | None = None,
 ) -> Report:
@@ -66,7 +66,7 @@ def run_session(
         config: Our settings.
         held: The lock of our folder.
         channel: To the peer; closed in good order at the end.
-        terms: The terms we propose, or None to answer the peer's.
+        job: What we propose, or None to answer the peer's.
         on_progress: Told how far each phase is.
         on_agreed: Told when both sides have agreed, before any data leaves.
 
@@ -77,10 +77,10 @@ def run_session(
     clock = _PhaseClock(on_progress)
     memory = Memory(local, held, (channel.peer, channel.fingerprint))
     policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
-    if terms is None:
+    if job is None:
         agreed = play(answer(local, policy, channel.peer, nonce, memory.judge), channel)
     else:
-        agreed = play(propose(local, terms, policy, channel.peer, nonce, memory.judge), channel)
+        agreed = play(propose(local, job, policy, channel.peer, nonce, memory.judge), channel)
     if on_agreed is not None:
         on_agreed(agreed)
     memory.note(agreed)

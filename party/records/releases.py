@@ -18,8 +18,8 @@ from pathlib import Path
 
 from party.errors import ConfigError
 from party.files import FolderLock, read_bytes, write_atomically
-from protocols.messages import Terms
 from protocols.randomness import keyed_digest
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreed, Objection
 from protocols.two_party.inputs import Local
 
@@ -72,7 +72,7 @@ def release_of(local: Local, terms: Terms, peer: tuple[str, str] | None = None) 
     }
     if peer is not None:
         fields["party"] = list(peer)
-    if terms.method != "smc":
+    if terms.disguises:
         fields["theta"] = str(terms.theta)
         fields["groups"] = sorted(sorted(table.attributes[column].name for column in group) for group in local.groups)
     return Release(local.dataset, fields, key)
@@ -86,7 +86,7 @@ def with_brought(release: Release, agreed: Agreed, copy: bytes | None = None) ->
         "peer columns": sorted([name, values] for name, values in theirs.items()),
         "peer data": agreed.commitment.hex(),
     }
-    if agreed.terms.method != "smc":
+    if agreed.terms.disguises:
         names = [*theirs, agreed.terms.class_name]
         groups = agreed.peer_design.groups
         fields["peer groups"] = sorted(sorted(names[column] for column in group) for group in groups)

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from party.files import write_atomically
-from party.records.train_report import METHODS as TRAINED
 from party.records.train_report import check, is_count
+from protocols.terms import ALL, Method, Window, is_window
 
 FORMAT = "cotally-run/1"
-METHODS = ("plain", *TRAINED)
+PLAIN = "plain"
+METHODS = (PLAIN, *Method)
 
 
 def _is_share(value: float | None) -> bool:
@@ -68,7 +69,7 @@ class Row:
     """
 
     method: str
-    omega: int | None
+    omega: Window
     accuracy: float | None
     smc_computations: int
     cost_ratio: float | None
@@ -82,7 +83,8 @@ class Row:
 
     def __post_init__(self) -> None:
         check(self.method in METHODS, "method is unknown")
-        check(self.omega is None or (self.method == "hybrid" and self.omega >= 1), "omega must be 1 or more")
+        has_window = self.method == Method.HYBRID
+        check(is_window(self.omega) and (has_window or self.omega is ALL), "omega must be 1 or more")
         check(_is_share(self.accuracy), "accuracy must be between 0 and 1")
         check(self.cost_ratio is None or self.cost_ratio >= 0, "cost_ratio must be 0 or more")
         check(self.seconds is None or self.seconds >= 0, "seconds must be 0 or more")

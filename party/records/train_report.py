@@ -7,8 +7,7 @@ from pathlib import Path
 
 from party.files import read_bytes, write_atomically
 from protocols.errors import InputError
-
-METHODS = ("randomized", "hybrid", "smc")
+from protocols.terms import Method, Window, is_window
 
 _MOST_BYTES = 1 << 24
 
@@ -43,7 +42,7 @@ class TrainReport:
     """
 
     method: str
-    omega: int | None
+    omega: Window
     accuracy: float | None
     correct: float | None
     records_test: int
@@ -56,12 +55,12 @@ class TrainReport:
     phases: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check(self.method in METHODS, "method is unknown")
+        check(self.method in Method.names(), "method is unknown")
         for name in ("accuracy", "correct", "seconds"):
             value = getattr(self, name)
             is_number = type(value) in (int, float) and isfinite(value)
             check(is_number or (value is None and name != "seconds"), f"{name} must be a number")
-        check(self.omega != 0 and is_count(self.omega), "omega must be 1 or more, or null")
+        check(is_window(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
         for name in (*counts, "exact_counts_disclosed"):
             value = getattr(self, name)

@@ -1,8 +1,7 @@
-"""The two settings files: a party's own (`party.toml`) and that of a run (`job.toml`).
+"""A party's own settings, `party.toml`.
 
-`party.toml` says what this party holds, how its columns become attributes (DESIGN 3), how they are disguised,
-and what it agrees to; it stays at home. `job.toml` holds the terms of one run, which the parties compare. Every
-key is checked: the error names file, key and legal range.
+The file says what this party holds, how its columns become attributes (DESIGN 3), how they are disguised, and what it
+agrees to; it stays at home. Every key is checked: the error names file, key and legal range.
 """
 
 from collections.abc import Mapping
@@ -22,30 +21,21 @@ from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTrea
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
 from party.settings.toml import Section, read_toml
+from party.settings.window import read_window
 from protocols.errors import InputError
-from protocols.messages import Terms
 from protocols.tables.schema import MAX_DOMAIN
+from protocols.terms import MOST_KEY_BITS, Method, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
 
-METHODS = ("hybrid", "smc", "randomized")
-ENGINES = ("encrypted_coins", "dot_product")
-ALL = 0
 HERE = "local"
 KEY_FLOOR = 2048
-KEY_CEILING = 16384
 USUAL_KEY_BITS = 3072
 USUAL_ODDS = 2
-USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
-HALF = Fraction(1, 2)
 
-_THETA = "theta must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
-_TEST = "test must be 0 or more and below 1"
 _AGREE = ("methods", "odds", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
-_MOST_OMEGA = 65535
 _MOST_RECORDS = 2**31 - 1
-_MOST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -99,9 +89,9 @@ class Agreement:
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
     """
 
-    methods: tuple[str, ...]
+    methods: tuple[Method, ...]
     odds: Fraction | None
-    omega: int
+    omega: Window
     smallest_key_bits: int
     limits: Limits = USUAL_LIMITS
 
@@ -228,8 +218,7 @@ def _form(data: Section) -> Form:
     try:
         return Form(separator, encoding, data.texts("missing", MISSING_MARKERS))
     except InputError as error:
-        key = str(error).partition(" ")[0]
-        raise data.error(key, str(error).removeprefix(f"{key} ")) from None
+        raise data.error(error.field or "separator", error.problem) from None
 
 
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
@@ -293,12 +282,12 @@ def _group(section: Section, group: object) -> tuple[str, ...]:
 
 
 def _agreement(section: Section, key_floor: int) -> Agreement:
-    methods = section.texts("methods", METHODS, METHODS)
+    methods = tuple(map(Method, section.texts("methods", Method.names(), Method.names())))
     if not methods:
         raise section.error("methods", "must name a method")
     default_bits = max(key_floor, USUAL_KEY_BITS)
-    bits = section.integer("smallest_key_bits", key_floor, KEY_CEILING, default_bits)
-    return Agreement(methods, _odds(section), _omega(section, "all"), bits, _limits(section))
+    bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
+    return Agreement(methods, _odds(section), read_window(section, "all"), bits, _limits(section))
 
 
 def _limits(section: Section) -> Limits:
@@ -317,15 +306,6 @@ def _odds(section: Section) -> Fraction | None:
     if strongest <= 1:
         raise section.error("odds", 'must be a number above 1, as in 2 for "2 to 1", or "any"')
     return strongest
-
-
-def _omega(section: Section, default: int | str) -> int:
-    omega = section.raw("omega", default)
-    if omega == "all":
-        return ALL
-    if type(omega) is not int or not 1 <= omega <= _MOST_OMEGA:
-        raise section.error("omega", f'must be an integer from 1 to {_MOST_OMEGA}, or "all"')
-    return omega
 
 
 def _node(section: Section, name: str) -> NodeSettings:
@@ -376,54 +356,3 @@ def _cluster(section: Section, key: str, address: str, exponents: str) -> Comput
         return ComputeSettings(cluster=address, short_exponents=EXPONENTS[exponents])
     except InputError:
         raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None
-
-
-def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Terms:
-    """Read a `job.toml`.
-
-    Args:
-        path: The file.
-        key_floor: The smallest key that a run may have.
-
-    Raises:
-        ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
-    """
-    job = read_toml(path, ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits"))
-    terms = Terms(
-        method=job.choice("method", METHODS),
-        theta=job.fraction("theta", USUAL_THETA),
-        omega=_omega(job, 3),
-        engine=job.choice("engine", ENGINES, ENGINES[0]),
-        class_name=job.text("class"),
-        seed=job.integer("seed", 0, _MOST_SEED, 0),
-        test=job.fraction("test", "1/5"),
-        key_bits=job.integer("key_bits", key_floor, KEY_CEILING, max(key_floor, USUAL_KEY_BITS)),
-    )
-    if not _legal_theta(terms.theta):
-        raise job.error("theta", _THETA)
-    if not 0 <= terms.test < 1:
-        raise job.error("test", _TEST)
-    return terms
-
-
-def first_objection(agree: Agreement, terms: Terms) -> str | None:
-    """Return the first field of the terms that this party does not agree to; its odds depend on its data too.
-
-    Fields that the method does not use are not looked at: `smc` has no disguise, `hybrid` alone has a window.
-    """
-    window_fits = agree.omega == ALL or 1 <= terms.omega <= agree.omega
-    fits = {
-        "method": terms.method in agree.methods,
-        "theta": terms.method == "smc" or _legal_theta(terms.theta),
-        "omega": terms.method != "hybrid" or (terms.omega >= 0 and window_fits),
-        "engine": terms.method == "randomized" or terms.engine in ENGINES,
-        "class_name": bool(terms.class_name),
-        "seed": 0 <= terms.seed <= _MOST_SEED,
-        "test": 0 <= terms.test < 1,
-        "key_bits": terms.method == "randomized" or agree.smallest_key_bits <= terms.key_bits <= KEY_CEILING,
-    }
-    return next((field for field, fit in fits.items() if not fit), None)
-
-
-def _legal_theta(theta: Fraction) -> bool:
-    return 0 < theta < 1 and theta != HALF

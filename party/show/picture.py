@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from party.files import write_atomically
-from party.records.run_file import Row, RunReport
+from party.records.run_file import PLAIN, Row, RunReport
+from party.settings.window import window_text
 from protocols.errors import InputError
+from protocols.terms import Method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,10 +75,10 @@ class _Windows:
     """The rows of `hybrid` in order of their windows, and where each stands on the axis."""
 
     def __init__(self, report: RunReport) -> None:
-        rows = [row for row in report.rows if row.method == "hybrid"]
+        rows = [row for row in report.rows if row.method == Method.HYBRID]
         self.rows: Sequence[Row] = sorted(rows, key=lambda row: row.omega or report.data.attributes)
         self.places = list(range(len(self.rows)))
-        self.labels = ["all" if row.omega is None else str(row.omega) for row in self.rows]
+        self.labels = [window_text(row.omega) for row in self.rows]
 
     def prepare(self, axes: "Axes") -> None:
         axes.set_xticks(self.places, self.labels)
@@ -89,8 +91,8 @@ def _draw_accuracy(axes: "Axes", report: RunReport, windows: _Windows) -> None:
     windows.prepare(axes)
     drawn = []
     for method, text, colour, style in (
-        ("plain", "plain ID3", _GREEN, "--"),
-        ("randomized", "randomized only", _ORANGE, ":"),
+        (PLAIN, "plain ID3", _GREEN, "--"),
+        (Method.RANDOMIZED, "randomized only", _ORANGE, ":"),
     ):
         row = report.of(method)
         if row is not None and row.accuracy is not None:
@@ -98,7 +100,7 @@ def _draw_accuracy(axes: "Axes", report: RunReport, windows: _Windows) -> None:
             drawn.append(row.accuracy)
     values = [row.accuracy for row in windows.rows if row.accuracy is not None]
     if len(values) == len(windows.rows) and values:
-        axes.plot(windows.places, values, color=_BLUE, marker="o", linewidth=1.8, label="hybrid")
+        axes.plot(windows.places, values, color=_BLUE, marker="o", linewidth=1.8, label=Method.HYBRID)
         _mark(axes, windows.places, values, [f"{value:.3f}" for value in values])
         drawn += values
     if not drawn:
@@ -113,7 +115,7 @@ def _draw_cost(axes: "Axes", report: RunReport, windows: _Windows) -> None:
     axes.set_title("Cost ratio: SMC computations, hybrid / SMC only", loc="left", fontsize=10)
     windows.prepare(axes)
     ratios = [row.cost_ratio or 0.0 for row in windows.rows]
-    smc = report.of("smc")
+    smc = report.of(Method.SMC)
     axes.axhline(1, color=_GREY, linestyle="--", linewidth=1.2)
     name = "SMC only" if smc is None or not smc.derived else "SMC only (derived)"
     axes.annotate(

@@ -5,11 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from party.records.run_file import Row, RunReport
+from party.settings.window import window_text
 from party.show import layout
 from party.show.layout import USUAL_WIDTH, Column, cut_lines
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
+from protocols.terms import Method
 
 _TREE_LINES = 40
 _ACCURACY = (
@@ -86,7 +88,7 @@ def size_text(size: int | None) -> str:
 
 def label(row: Row) -> str:
     """Return the method with its window."""
-    return f"hybrid ω={row.omega or 'all'}" if row.method == "hybrid" else row.method
+    return f"{row.method} ω={window_text(row.omega)}" if row.method == Method.HYBRID else row.method
 
 
 def in_run(number: int, runs: int, name: str, step: Step) -> Step:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from party.forecast.model import Forecast, most_counts
 from party.node.session import Report
+from party.settings.window import window_text
 from party.show.costs import forecast_text
 from party.show.odds import own_odds
 from protocols.randomized_response.precision import records_to_tell, tells
@@ -19,8 +20,8 @@ def listening(name: str, address: str, peer: str) -> str:
 def agreed_lines(local: Local, agreed: Agreed) -> list[str]:
     """Say what was agreed and what our copy will tell."""
     terms = agreed.terms
-    window = f", omega {terms.omega or 'all'}, {terms.engine}" if terms.method == "hybrid" else ""
-    theta = "" if terms.method == "smc" else f", theta {terms.theta}"
+    window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
+    theta = f", theta {terms.theta}" if terms.disguises else ""
     told = f"{terms.method}{theta}{window}, class {terms.class_name!r}, {len(agreed.schema.attributes)} attributes"
     return [
         f"Agreed with {agreed.peer}: {told}",
@@ -54,7 +55,7 @@ def _accuracy(report: Report) -> list[str]:
     records = f"on {outcome.records_test} held-out records"
     counts = outcome.tree.root.counts
     commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
-    if report.agreed.terms.method != "randomized":
+    if report.agreed.terms.counts_exactly:
         return [f"Accuracy {share:.3f} {records}", commonest]
     error = outcome.standard_error / outcome.records_test
     if not tells(error):

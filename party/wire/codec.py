@@ -22,16 +22,17 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.role import Message
+from protocols.terms import ALL, MAX_LABEL, MOST_DIGITS, NO_JOB, Engine, Job, Method, TermError, Terms, Train, Unusable
 
 MAX_FRAME: Final = 256 << 20
 DIGEST_BYTES: Final = 32
 NONCE_BYTES: Final = 32
 MAX_KEY_BYTES: Final = 2048
-MAX_LABEL: Final = 1024  # characters of a name or a value label
 MAX_ATTRIBUTES: Final = 4096
 MAX_VALUES: Final = 256  # a code is one byte
 
-_FRACTION = re.compile(r"(0|[1-9][0-9]{0,17})/([1-9][0-9]{0,17})", re.ASCII)
+_FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
+_ALL_CANDIDATES = 0
 _REFUSAL = "the peer sent a message that cannot be read"
 
 
@@ -108,63 +109,71 @@ def _fraction_text(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
-def _fraction(text: str) -> Fraction:
+def _fraction(field: str, text: str) -> Fraction:
     """Read a fraction in its one form, lowest terms.
 
     Raises:
-        ValueError: It is in another.
+        TermError: It is in another.
     """
     match = _FRACTION.fullmatch(text)
-    if match is None:
-        raise ValueError("not a fraction")
-    value = Fraction(int(match[1]), int(match[2]))
-    if _fraction_text(value) != text:
-        raise ValueError("not in lowest terms")
+    value = Fraction(int(match[1]), int(match[2])) if match else None
+    if value is None or _fraction_text(value) != text:
+        raise TermError(field, "must be a fraction in lowest terms, such as 9/20")
     return value
 
 
 def _greeting_to_wire(message: m.Greeting) -> wire.Greeting:
-    terms = message.terms
-    return wire.Greeting(
-        version=message.version,
-        party=message.party,
-        nonce=message.nonce,
-        terms=wire.Terms(
-            method=terms.method,
-            theta=_fraction_text(terms.theta),
-            omega=terms.omega,
-            engine=terms.engine,
-            class_name=terms.class_name,
-            seed=terms.seed,
-            test=_fraction_text(terms.test),
-            key_bits=terms.key_bits,
-        ),
+    proto = wire.Greeting(version=message.version, party=message.party, nonce=message.nonce)
+    match message.job:
+        case Train(terms):
+            proto.train.CopyFrom(_terms_to_wire(terms))
+        case Unusable():
+            pass
+    return proto
+
+
+def _terms_to_wire(terms: Terms) -> wire.Terms:
+    return wire.Terms(
+        method=terms.method,
+        theta=_fraction_text(terms.theta),
+        omega=_ALL_CANDIDATES if terms.omega is ALL else terms.omega,
+        engine=terms.engine,
+        class_name=terms.class_name,
+        seed=terms.seed,
+        test=_fraction_text(terms.test),
+        key_bits=terms.key_bits,
     )
 
 
 def _greeting(proto: wire.Greeting) -> m.Greeting:
-    terms = m.Terms(
-        method=proto.terms.method,
-        theta=_fraction(proto.terms.theta),
-        omega=proto.terms.omega,
-        engine=proto.terms.engine,
-        class_name=proto.terms.class_name,
-        seed=proto.terms.seed,
-        test=_fraction(proto.terms.test),
-        key_bits=proto.terms.key_bits,
+    return m.Greeting(proto.version, proto.party, proto.nonce, _job(proto))
+
+
+def _job(proto: wire.Greeting) -> Job | Unusable:
+    """Read the job; one that no run can have is no error of the frame, so that both sides hear of the field."""
+    if proto.WhichOneof("job") is None:
+        return NO_JOB
+    try:
+        return Train(_terms(proto.train))
+    except TermError as error:
+        return Unusable(error.field, error.problem)
+
+
+def _terms(proto: wire.Terms) -> Terms:
+    return Terms(
+        method=Method(proto.method),
+        theta=_fraction("theta", proto.theta),
+        omega=ALL if proto.omega == _ALL_CANDIDATES else proto.omega,
+        engine=Engine(proto.engine),
+        class_name=proto.class_name,
+        seed=proto.seed,
+        test=_fraction("test", proto.test),
+        key_bits=proto.key_bits,
     )
-    return m.Greeting(proto.version, proto.party, proto.nonce, terms)
 
 
 def _greeting_valid(message: m.Greeting) -> bool:
-    terms = message.terms
-    texts = (message.version, message.party, terms.method, terms.engine, terms.class_name)
-    fractions = (terms.theta, terms.test)
-    return (
-        len(message.nonce) == NONCE_BYTES
-        and all(len(text) <= MAX_LABEL for text in texts)
-        and all(_FRACTION.fullmatch(_fraction_text(value)) for value in fractions)
-    )
+    return len(message.nonce) == NONCE_BYTES and max(len(message.version), len(message.party)) <= MAX_LABEL
 
 
 def _share_to_wire(message: m.Share) -> wire.Share:

@@ -26,8 +26,7 @@ from protocols.messages import EstimatedGains
 from protocols.role import Phase, Progress, Role, as_part, exchange
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
-
-ALL = 0
+from protocols.terms import ALL, WINDOWS, Window, is_window
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,21 @@ class HybridId3:
     whatever `engine` discloses.
 
     Raises:
-        InputError: The window is negative, or there is nothing to rank with.
+        InputError: The window is none, or there is nothing to rank with.
     """
 
     def __init__(
         self,
         schema: Schema,
         records: int,
-        window: int,
+        window: Window,
         engine: Counts,
         estimates: Estimates | None = None,
         class_counts: tuple[float, ...] | None = None,
     ) -> None:
-        if window < 0:
-            raise InputError("omega must be 1 or more, or 'all'")
-        if window != ALL and estimates is None:
+        if not is_window(window):
+            raise InputError(f"must be {WINDOWS}", field="omega")
+        if window is not ALL and estimates is None:
             raise InputError("a window needs estimates to rank by")
         self._schema, self._records, self._window = schema, records, window
         self._engine, self._estimates = engine, estimates
@@ -155,7 +154,7 @@ class HybridId3:
         return self._records - sum(pending)
 
     def _is_ranked(self, node: _Open) -> bool:
-        return 0 < self._window < len(node.candidates)
+        return self._window is not ALL and self._window < len(node.candidates)
 
     def _estimated_gains(self, nodes: Sequence[_Open]) -> list[float]:
         assert self._estimates is not None  # noqa: S101  # the constructor refused a window without estimates
@@ -181,7 +180,7 @@ def _is_pure(counts: Sequence[float]) -> bool:
     return sum(count > 0 for count in counts) == 1
 
 
-def _best(gains: Mapping[int, float], window: int) -> tuple[int, ...]:
+def _best(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:
     """Return the attributes of the highest gains, ties and result in the agreed order."""
     order = sorted(gains, key=lambda attribute: (-gains[attribute], attribute))
     return tuple(sorted(order[:window]))

@@ -76,9 +76,9 @@ class Design(ABC):
 
     def __post_init__(self) -> None:
         if not 0 <= self.theta <= 1:
-            raise InputError(f"theta must be between 0 and 1, not {self.theta}")
+            raise InputError(f"must be between 0 and 1, not {self.theta}", field="theta")
         if self.theta.denominator > MAX_DENOMINATOR:
-            raise InputError(f"theta must be a fraction with a denominator of at most {MAX_DENOMINATOR}")
+            raise InputError(f"must be a fraction with a denominator of at most {MAX_DENOMINATOR}", field="theta")
         columns = [column for group in self.groups for column in group]
         if len(set(columns)) != len(columns):
             raise InputError("a column stands in two groups: name each once")

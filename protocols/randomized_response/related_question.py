@@ -72,11 +72,14 @@ class RelatedDesign(Design):
                     "into a group, or merge values"
                 )
             if order > 1 and self.truth(group) * order == 1:
-                raise InputError(f"theta = {self.theta} makes a group of {order} offsets carry nothing: choose another")
+                raise InputError(
+                    f"= {self.theta} makes a group of {order} offsets carry nothing: choose another", field="theta"
+                )
             if self.by_contrast and order > 2 and self.truth(group) <= 0:
                 raise InputError(
-                    f"theta = {self.theta} leaves a group of {order} offsets no chance of the truth: "
-                    f"theta = {1 - self.theta} has the same strength"
+                    f"= {self.theta} leaves a group of {order} offsets no chance of the truth: "
+                    f"theta = {1 - self.theta} has the same strength",
+                    field="theta",
                 )
 
     @cached_property

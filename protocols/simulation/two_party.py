@@ -15,7 +15,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
-from protocols.learning.id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone, run_pair
@@ -23,6 +23,7 @@ from protocols.simulation.draws import bulk_draw, random_groups
 from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes, Table
+from protocols.terms import ALL, Method, Window
 
 PARTIES = ("alice", "bob")
 
@@ -43,7 +44,7 @@ class Row:
     """One method on one split: `cost_ratio` is hybrid's SMC computations over those of `smc`."""
 
     method: str
-    omega: int | None
+    omega: Window
     accuracy: float
     cost_ratio: float
 
@@ -100,11 +101,11 @@ def compare_methods(
     views = disguised_views(split, at_random(theta, groups, generator), generator)
     plain = grow_plain(split)
     rows = [Row("plain", None, accuracy(plain.tree, split), 1.0)]
-    rows.append(Row("randomized", None, accuracy(grow_randomized(split, views), split), 0.0))
+    rows.append(Row(Method.RANDOMIZED, None, accuracy(grow_randomized(split, views), split), 0.0))
     for omega in windows:
         grown = grow_hybrid(split, views, omega)
         ratio = grown.computations / plain.computations
-        rows.append(Row("hybrid", omega, accuracy(grown.tree, split), ratio))
+        rows.append(Row(Method.HYBRID, omega, accuracy(grown.tree, split), ratio))
     return rows
 
 
@@ -152,7 +153,7 @@ def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
     return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
 
-def grow_hybrid(split: Split, views: Sequence[View], omega: int) -> GrownTree:
+def grow_hybrid(split: Split, views: Sequence[View], omega: Window) -> GrownTree:
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from math import sqrt
 
 from protocols.counts import Classifier
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.survey.responses import Responses
+from protocols.terms import ALL
 
 
 def grow_tree(survey: Responses) -> Tree:

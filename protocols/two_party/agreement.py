@@ -11,23 +11,24 @@ has is told after the split is on record, as the first step of the run (`class_f
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import DisagreementError, InputError
-from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
+from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.two_party.inputs import Local, check_terms, share_design
+from protocols.terms import TERM_NAMES, Job, Terms, Train, Unusable
+from protocols.two_party.inputs import Local, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records
 
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", "method", "theta", "omega", "engine", "class", "seed", "test", "key_bits",
+    "version", "party", *TERM_NAMES, "job",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip
@@ -49,7 +50,7 @@ class Objection:
             raise InputError(f"the parties compare {', '.join(FIELDS)}, and not {self.field!r}")
 
 
-Policy = Callable[[Terms], Objection | None]
+Policy = Callable[[Job], Objection | None]
 
 _PEER = "the peer does not agree: its screen says why"
 _KNOWN_OTHERWISE = "the peer knows us with others: bring the same again, or name a new data set on both sides"
@@ -81,14 +82,12 @@ def accept_any(agreed: Agreed) -> None:
     del agreed
 
 
-def propose(
-    local: Local, terms: Terms, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any
-) -> Role[Agreed]:
-    """Open a run with these terms.
+def propose(local: Local, job: Job, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreed]:
+    """Open a run of this job.
 
     Args:
         local: What we bring.
-        terms: The terms of the run.
+        job: What to do, and on which terms.
         policy: What we agree to.
         peer: The name that the peer must give.
         nonce: 32 fresh random bytes.
@@ -98,26 +97,31 @@ def propose(
 
     Raises:
         DisagreementError: The parties differ; `field` says on what.
-        InputError: The terms are impossible.
     """
-    check_terms(terms)
-    yield Send(Greeting(VERSION, local.party, nonce, terms))
+    yield Send(Greeting(VERSION, local.party, nonce, job))
     greeting = yield from receive(Greeting)
-    nonces = canonical(nonce, greeting.nonce)
-    yield from settle(_greeting_objection(local, terms, greeting, policy, peer))
-    return (yield from _compare(local, terms, peer, nonces, judge))
+    yield from settle(_greeting_objection(local, job, greeting, policy, peer))
+    return (yield from _agree_on(local, job, peer, canonical(nonce, greeting.nonce), judge))
 
 
 def answer(local: Local, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreed]:
-    """Answer a proposal; the terms are the initiator's, if our policy agrees. As `propose` otherwise.
+    """Answer a proposal; the job is the initiator's, if our policy agrees. As `propose` otherwise.
 
     Discloses: as this module says.
     """
     greeting = yield from receive(Greeting)
-    yield Send(Greeting(VERSION, local.party, nonce, greeting.terms))
-    nonces = canonical(greeting.nonce, nonce)
-    yield from settle(_greeting_objection(local, greeting.terms, greeting, policy, peer))
-    return (yield from _compare(local, greeting.terms, peer, nonces, judge))
+    job = greeting.job
+    yield Send(Greeting(VERSION, local.party, nonce, job))
+    yield from settle(_greeting_objection(local, job, greeting, policy, peer))
+    assert not isinstance(job, Unusable)  # noqa: S101  # an objection has been raised as an error
+    return (yield from _agree_on(local, job, peer, canonical(greeting.nonce, nonce), judge))
+
+
+def _agree_on(local: Local, job: Job, peer: str, nonces: bytes, judge: Judge) -> Role[Agreed]:
+    """Compare what a job of this kind needs, once both have agreed to it."""
+    match job:
+        case Train(terms):
+            return (yield from _compare(local, terms, peer, nonces, judge))
 
 
 def _compare(local: Local, terms: Terms, peer: str, nonces: bytes, judge: Judge) -> Role[Agreed]:
@@ -163,22 +167,24 @@ def _class_objection(local: Local, own: Share, share: Share, nonces: bytes) -> R
     return None
 
 
-def _greeting_objection(local: Local, terms: Terms, greeting: Greeting, policy: Policy, peer: str) -> Objection | None:
+def _greeting_objection(
+    local: Local, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
+) -> Objection | None:
     if greeting.version != VERSION:
         return Objection("version", f"we speak {VERSION}")
     if greeting.party != peer or greeting.party == local.party:
         return Objection("party", f"the peer must be {peer}, and not {local.party}")
-    for field in fields(terms):
-        if getattr(greeting.terms, field.name) != getattr(terms, field.name):
-            return Objection(field.name.removesuffix("_name"), "the peer answers with another value")
-    return _terms_objection(local, terms) or policy(terms)
+    match greeting.job, job:
+        case (Unusable(field, reason), _) | (_, Unusable(field, reason)):
+            return Objection(field, f"it {reason}")
+        case Train(theirs), Train(terms):
+            changed = terms.difference(theirs)
+            if changed is not None:
+                return Objection(changed, "the peer answers with another value")
+            return _terms_objection(local, terms) or policy(job)
 
 
 def _terms_objection(local: Local, terms: Terms) -> Objection | None:
-    try:
-        check_terms(terms)
-    except InputError as error:
-        return Objection(str(error).split(" ", 1)[0], str(error))
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
     if local.secrets.key.bits < terms.key_bits:
@@ -245,23 +251,22 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
 
 
 def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreed:
-    if terms.method == "smc":  # nothing is disguised
+    if not terms.disguises:
         nothing = RelatedDesign((), (), terms.theta)
         return Agreed(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
-    lists_patterns = terms.method == "hybrid" and terms.engine == "encrypted_coins"
     sizes = [len(values) for _, values in share.attributes]
     if share.class_values is not None and not shared:
         sizes.append(len(share.class_values))
     try:
         own_design = local.design(terms.theta, shared)
         peer_design = share_design(tuple(sizes), share.groups, terms.theta)
-        if lists_patterns:
+        if terms.encrypts_coins:
             ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
-        return Objection("theta" if "theta" in str(error) else "groups", str(error))
+        return Objection("theta" if error.field == "theta" else "groups", str(error))
     rows = share.records * max(own_design.patterns, peer_design.patterns)
-    if lists_patterns and rows > MAX_EXPANDED_ROWS:
+    if terms.encrypts_coins and rows > MAX_EXPANDED_ROWS:
         return Objection(
             "groups",
             f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: "

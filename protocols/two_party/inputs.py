@@ -7,7 +7,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.messages import Share, Terms
+from protocols.messages import Share
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.randomness import Randomness, canonical, keyed_digest
@@ -150,21 +150,3 @@ def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], th
     """
     kept = (tuple(column for column in group if column < len(sizes)) for group in groups)
     return RelatedDesign.of_contrast(sizes, tuple(group for group in kept if group), theta)
-
-
-def check_terms(terms: Terms) -> None:
-    """Refuse terms that no run can have, whoever proposes them.
-
-    Raises:
-        InputError: A field is out of its range; the text names field and range.
-    """
-    if terms.method not in ("hybrid", "smc", "randomized"):
-        raise InputError("method must be hybrid, smc or randomized")
-    if not 0 < terms.theta < 1:
-        raise InputError("theta must lie between 0 and 1, both excluded: at 0 and 1 nothing is disguised")
-    if terms.omega < 0:
-        raise InputError("omega must be 1 or more, or 'all'")
-    if terms.engine not in ("encrypted_coins", "dot_product"):
-        raise InputError("engine must be encrypted_coins or dot_product")
-    if not 0 <= terms.test < 1:
-        raise InputError("test must be at least 0 and below 1")

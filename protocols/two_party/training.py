@@ -30,7 +30,7 @@ from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.errors import DeviationError, PeerError
-from protocols.learning.id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.moments import largest_factor
@@ -116,7 +116,7 @@ class _Run:
         self._class_counts = yield from share_class_counts(self._local, self._agreed, self._train)
         view = yield from self._exchange_copies()
         train, test = view.rows(self._train), view.rows(self._test)
-        if self._terms.method == "randomized":
+        if not self._terms.counts_exactly:
             result, correct, error = yield from self._grow_from_estimates(train, test)
         else:
             error = 0.0
@@ -127,7 +127,7 @@ class _Run:
     def _exchange_copies(self) -> Role[View]:
         """Send and receive the disguised copies, a page of each in turn."""
         agreed, codes = self._agreed, self._local.table.codes
-        if self._terms.method == "smc":
+        if not self._terms.disguises:
             return make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
         own_design, peer_design = agreed.own_design, agreed.peer_design
         self._coins = self._local.coins(own_design)
@@ -157,18 +157,17 @@ class _Run:
             len(self._local.records),
             largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
         )
-        learner = HybridId3(self._agreed.schema, len(train), 1, engine, estimator, self._class_counts)
+        learner = HybridId3(self._agreed.schema, len(train), self._terms.window, engine, estimator, self._class_counts)
         result = yield from learner.build()
         correct = yield from engine.count_correct(result.tree)
         return result, correct, engine.standard_error
 
     def _grow_from_secure_counts(self, train: View, test: View) -> Role[tuple[Result, float]]:
-        estimator = None if self._terms.method == "smc" else Estimator(train)
+        estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator)
         engine = yield from self._make_engine(train, test, Checks(train.schema, len(train), plausibility))
         yield from engine.set_up()
-        window = ALL if self._terms.method == "smc" else self._terms.omega
-        learner = HybridId3(self._agreed.schema, len(train), window, engine, estimator, self._class_counts)
+        learner = HybridId3(self._agreed.schema, len(train), self._terms.window, engine, estimator, self._class_counts)
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 
@@ -180,7 +179,7 @@ class _Run:
         telling = KeyHolderReplies(secrets.key, checks, *sizes)
         replying = EvaluatorReplies(self._key, checks, *sizes, secrets.randomness)
         compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
-        if not self._counts_by_coins():
+        if not self._terms.encrypts_coins:
             layout = make_layout(train.schema, holder, *sizes, self._key)
             if holds_key:
                 return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
@@ -191,9 +190,6 @@ class _Run:
             return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
         return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
 
-    def _counts_by_coins(self) -> bool:
-        return self._terms.method == "hybrid" and self._terms.engine == "encrypted_coins"
-
     def _share_key(self, holds_key: bool) -> Role[AnyCiphertexts]:
         own = self._local.secrets.key
         if holds_key:
@@ -202,7 +198,7 @@ class _Run:
         return own.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
 
     def _outcome(self, result: Result, correct: float, error: float) -> Outcome:
-        secure = self._terms.method != "randomized"
+        secure = self._terms.counts_exactly
         tested = len(self._test) > 0
         return Outcome(
             tree=result.tree,
@@ -224,7 +220,7 @@ def key_holder(party: str, agreed: Agreed) -> str:
     columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
     """
     terms, schema = agreed.terms, agreed.schema
-    if terms.method == "hybrid" and terms.engine == "encrypted_coins":
+    if terms.encrypts_coins:
         cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
     else:
         cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}

@@ -23,6 +23,7 @@ from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
 from party.records.train_report import TrainReport, read_train_report
+from protocols.terms import Engine, Method, Window
 
 OPTIONS = DemoOptions(
     data="tic-tac-toe",
@@ -30,7 +31,7 @@ OPTIONS = DemoOptions(
     omegas=(1,),
     theta=Fraction(9, 20),
     groups=2,
-    engine="encrypted_coins",
+    engine=Engine.ENCRYPTED_COINS,
     key_bits=3072,
     test=Fraction(1, 5),
     seed=1,
@@ -91,8 +92,8 @@ def phe_seconds(key_bits: int, sample: int) -> float:
 
 def measure_run(
     halves: Halves,
-    method: str,
-    omega: int,
+    method: Method,
+    omega: Window,
     line: Line | None = None,
     prepare: Callable[[Path], None] | None = None,
     options: DemoOptions = OPTIONS,
@@ -106,7 +107,7 @@ def measure_run(
         with slow_line(port, line) as entry:
             config = config_path(root, "alice")
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
-            job = write_job(root / "alice", "run", method, omega, halves.class_name, options)
+            job = write_job(root / "alice", "run", options.terms(method, omega, halves.class_name))
             outputs = ("--model", "model.json", "--report", "report.json", "--progress", "none")
             server = Server.started(
                 "bob", root / "bob", "serve", "party.toml", "--model", "model.json", "--progress", "none"

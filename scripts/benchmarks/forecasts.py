@@ -19,9 +19,9 @@ from party.forecast.model import Sizes, forecast
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
-from protocols.messages import Terms
 from protocols.randomized_response.grouping import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.terms import Method
 
 FACTOR = 2.0
 CASES = [("tic-tac-toe", 958, 1), ("tic-tac-toe", 958, 3), ("adult", 5_000, 3), ("generated", 5_000, 2)]
@@ -72,9 +72,9 @@ def measure(name: str, records: int, omega: int, key_bits: int) -> tuple[dict[st
     say(f"{name}, {records} records, omega {omega} ...")
     speed = calibrate_now(key_bits)
     halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).first(records)
-    terms = Terms("hybrid", OPTIONS.theta, omega, OPTIONS.engine, "class", OPTIONS.seed, OPTIONS.test, key_bits)
+    terms = replace(OPTIONS, key_bits=key_bits).terms(Method.HYBRID, omega, "class")
     told = forecast(expected_sizes(halves, key_bits), terms, speed)
-    run = measure_run(halves, "hybrid", omega, options=replace(OPTIONS, key_bits=key_bits))
+    run = measure_run(halves, Method.HYBRID, omega, options=replace(OPTIONS, key_bits=key_bits))
     report = run.report
     pairs = {
         "seconds": Told(told.seconds, report.seconds),

@@ -12,6 +12,7 @@ from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
 
 from party.data import ColumnTreatment
 from party.demo.data import Half, Halves
+from protocols.terms import Method
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def measure(case: Case, key_bits: int) -> dict[str, object]:
     say(f"{case} ...")
     line = Line(case.delay, case.rate) if case.delay or case.rate else None
     options = replace(OPTIONS, groups=case.groups, key_bits=key_bits)
-    run = measure_run(generate(case.records, case.attributes), "hybrid", 3, line, options=options)
+    run = measure_run(generate(case.records, case.attributes), Method.HYBRID, 3, line, options=options)
     return {
         **vars(case),
         "seconds": run.report.seconds,

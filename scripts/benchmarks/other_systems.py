@@ -36,13 +36,14 @@ from phe.paillier import generate_paillier_keypair
 from party.data import Column, ColumnTreatment, treat
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
+from party.settings.window import window_text
 from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
 from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.terms import ALL, Method, Window
 
 Row = dict[str, Any]
 
-ALL = 0
 WHOLE, EARLY = 0.0, 0.05  # share of the records below which MPyC's demo makes a leaf
 PARTIES = 3
 KEY_BITS = (2048, 3072)
@@ -63,7 +64,7 @@ class Case:
 
     data: str
     records: int | None
-    runs: tuple[tuple[int, str], ...]
+    runs: tuple[tuple[Window, str], ...]
     stops: tuple[float, ...]
 
 
@@ -75,7 +76,7 @@ class Target:
     """
 
     data: str
-    run: tuple[int, str]
+    run: tuple[Window, str]
     stop: float | None
     figure: str
     at_most: float
@@ -107,12 +108,12 @@ def measure_trees(case: Case, checkout: Path | None, key_bits: int, limit: float
     return [*ours.values(), *theirs, *judged]
 
 
-def measure_ours(data: str, run: tuple[int, str], halves: Halves, key_bits: int) -> Row:
+def measure_ours(data: str, run: tuple[Window, str], halves: Halves, key_bits: int) -> Row:
     omega, factors = run
-    what = f"{data}, hybrid omega {omega or 'all'}, factors {factors}"
+    what = f"{data}, hybrid omega {window_text(omega)}, factors {factors}"
     say(f"{what} ...")
     options = replace(OPTIONS, key_bits=key_bits, test=Fraction(0))
-    report = measure_run(halves, "hybrid", omega, prepare=FACTORS[factors], options=options).report
+    report = measure_run(halves, Method.HYBRID, omega, prepare=FACTORS[factors], options=options).report
     sent = [report.bytes_sent, report.bytes_received]
     return {
         "system": "cotally",

@@ -14,20 +14,21 @@ from math import floor
 from _lab import FACTORS, OPTIONS, make_parser, measure_run, phe_seconds, publish, say
 
 from party.demo.data import deal_dataset
+from party.settings.window import window_text
+from protocols.terms import ALL, Engine, Method, Window
 
-ALL = 0
 DATA = {"tic-tac-toe": None, "mushroom": 8_124, "adult": 32_561}
 RUNS = [
-    *(("hybrid", omega, "encrypted_coins", "full") for omega in (1, 3, ALL)),
-    *(("hybrid", omega, "encrypted_coins", factors) for factors in ("short", "ahead") for omega in (3, ALL)),
-    *(("hybrid", omega, "dot_product", "full") for omega in (1, 3, ALL)),
-    ("smc", ALL, "dot_product", "full"),
+    *((Method.HYBRID, omega, Engine.ENCRYPTED_COINS, "full") for omega in (1, 3, ALL)),
+    *((Method.HYBRID, omega, Engine.ENCRYPTED_COINS, factors) for factors in ("short", "ahead") for omega in (3, ALL)),
+    *((Method.HYBRID, omega, Engine.DOT_PRODUCT, "full") for omega in (1, 3, ALL)),
+    (Method.SMC, ALL, Engine.DOT_PRODUCT, "full"),
 ]
 DOT_PRODUCT_RECORDS = 2_000  # above, one plane a distinct E_a takes hours
 
 
 def measure(
-    name: str, records: int | None, runs: list[tuple[str, int, str, str]], key_bits: int, textbook: float
+    name: str, records: int | None, runs: list[tuple[Method, Window, Engine, str]], key_bits: int, textbook: float
 ) -> list[dict[str, object]]:
     halves = deal_dataset(name, OPTIONS.seed).first(records)
     train = len(halves.ids) - floor(len(halves.ids) * OPTIONS.test)
@@ -37,14 +38,14 @@ def measure(
             "data": name,
             "records": train,
             "method": method,
-            "omega": omega or "all",
+            "omega": "all" if omega is ALL else omega,
             "engine": engine,
             "factors": factors,
         }
-        if engine == "dot_product" and len(halves.ids) > DOT_PRODUCT_RECORDS:
+        if engine == Engine.DOT_PRODUCT and len(halves.ids) > DOT_PRODUCT_RECORDS:
             rows.append({**row, "note": "left out: hours"})
             continue
-        say(f"{name}: {method} omega {omega or 'all'} by {engine}, {factors} ...")
+        say(f"{name}: {method} omega {window_text(omega)} by {engine}, {factors} ...")
         options = replace(OPTIONS, engine=engine, key_bits=key_bits)
         run = measure_run(halves, method, omega, prepare=FACTORS[factors], options=options)
         rows.append(

@@ -13,7 +13,8 @@ from party.files import locked_folder
 from party.keys.identity import load_identity, load_peers
 from party.node.inputs import load_local
 from party.node.session import Report, run_session
-from party.settings.party import read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel, Recording
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
@@ -64,7 +65,7 @@ class Crossed:
 
 def play_session(pair: Pair, **changes: object) -> Crossed:
     crossed = Crossed()
-    terms = read_job(pair.write_job(**changes), BITS)
+    job = read_job(pair.write_job(**changes), BITS)
     configs = {name: read_party_config(pair.folder / name / "party.toml", BITS) for name in ("alice", "bob")}
     identities = {name: load_identity(pair.folder / name) for name in configs}
     peers = {name: load_peers(pair.folder / name) for name in configs}
@@ -74,7 +75,7 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
             local = load_local(configs[name], BITS)
             with locked_folder(configs[name].folder) as held, open_channel() as channel:
                 channel.recording = crossed.recordings[name] = Recording()
-                own = terms if name == "bob" else None
+                own = job if name == "bob" else None
                 crossed.reports[name] = run_session(local, configs[name], held, channel, own)
         except BaseException as error:  # noqa: BLE001  # for the test to look at
             crossed.errors.append(error)

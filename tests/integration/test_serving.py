@@ -17,7 +17,8 @@ from party.keys.identity import load_identity, load_peers
 from party.node import session
 from party.node.inputs import load_local
 from party.records.releases import FILE
-from party.settings.party import read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import read_party_config
 from party.show.incident import DEBUG
 from party.transport.channel import play
 from party.transport.grpc.client import connect
@@ -63,11 +64,11 @@ class Bob:
 
     def play(self, role: Callable[[Local, Agreed], Role[Outcome]], **changes: object) -> Outcome:
         """Agree on a run, and play this role of it."""
-        terms = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
+        job = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
         local = load_local(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
-            agreed = play(propose(local, terms, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            agreed = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             outcome = play(role(local, agreed), channel)
             channel.close()
             return outcome

@@ -17,7 +17,8 @@ from party.forecast.model import Sizes, forecast, most_counts
 from party.models.tree_file import read_tree
 from party.node.session import Report, run_session
 from party.records.releases import FILE
-from party.settings.party import read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import read_party_config
 from party.show.costs import forecast_text
 from protocols.randomized_response.precision import records_to_tell
 from tests.support.processes import BITS, Ended, Pair, make_pair, serving
@@ -219,7 +220,7 @@ def expected(
     **terms: object,
 ) -> str:
     sizes = Sizes(records=RECORDS, domains=domains, classes=classes, patterns=patterns, key_bits=BITS)
-    return forecast_text(forecast(sizes, read_job(pair.write_job(**terms)), SPEED, splits)).split(", ", 1)[1]
+    return forecast_text(forecast(sizes, read_job(pair.write_job(**terms)).terms, SPEED, splits)).split(", ", 1)[1]
 
 
 def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:

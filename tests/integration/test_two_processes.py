@@ -14,10 +14,11 @@ import pytest
 from party.datasets import load
 from party.models.tree_file import read_tree, tree_json
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.tables.schema import Schema
+from protocols.terms import ALL
 from protocols.two_party.split import split_records
 from tests.support.processes import Ended, Pair, cotally, finish, make_pair, serving, start, write_table
 

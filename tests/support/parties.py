@@ -1,6 +1,7 @@
 """Two parties over one small joint table, ready to play against each other in one process."""
 
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -12,12 +13,12 @@ from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.learning.id3 import ALL, HybridId3, Result
-from protocols.messages import Terms
+from protocols.learning.id3 import HybridId3, Result
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
+from protocols.terms import ALL, Engine, Job, Method, TermError, Terms, Train, Unusable
 from protocols.two_party.agreement import Agreed, Judge, Policy, accept_any, answer, propose
 from protocols.two_party.inputs import Local, Secrets
 from protocols.two_party.limits import Limits
@@ -72,7 +73,26 @@ def make_terms(**changes: object) -> Terms:
         "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins",
         "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS,
     }  # fmt: skip
-    return Terms(**{**usual, **changes})  # type: ignore[arg-type]
+    return terms_of(usual | changes)
+
+
+def terms_of(values: Mapping[str, object]) -> Terms:
+    """Return terms of these values; method and engine by name.
+
+    Raises:
+        TermError: One of them is not legal.
+    """
+    named = {"method": Method(str(values["method"])), "engine": Engine(str(values["engine"]))}
+    return Terms(**{**values, **named})  # type: ignore[arg-type]
+
+
+def changed_job(job: Job | Unusable, **changes: object) -> Job | Unusable:
+    """Return a job with other terms, as it arrives from a peer that speaks of them."""
+    assert isinstance(job, Train)
+    try:
+        return Train(terms_of(vars(job.terms) | changes))
+    except TermError as error:
+        return Unusable(error.field, error.problem)
 
 
 def make_local(case: Case, party: str) -> Local:
@@ -101,9 +121,9 @@ def labels(size: int) -> tuple[str, ...]:
     return tuple(f"v{i}" for i in range(size))
 
 
-def agree_to_all(terms: Terms) -> None:
+def agree_to_all(job: Job) -> None:
     """Return no objection."""
-    del terms
+    del job
 
 
 def whole(
@@ -118,7 +138,7 @@ def whole(
     """Agree, then run: one party's part of a session."""
     nonce = nonce or secrets.token_bytes(32)
     if terms is not None:
-        agreed = yield from propose(local, terms, policy, peer, nonce, judge)
+        agreed = yield from propose(local, Train(terms), policy, peer, nonce, judge)
     else:
         agreed = yield from answer(local, policy, peer, nonce, judge)
     return agreed, (yield from run(local, agreed, judge_copy))

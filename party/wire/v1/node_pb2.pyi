@@ -282,32 +282,34 @@ Global___Frame: _TypeAlias = Frame  # noqa: Y015
 
 @_typing.final
 class Greeting(_message.Message):
-    """Who speaks, and the terms of the run as that party has them."""
+    """Who speaks, and the job as that party has it; none where it cannot have the other's."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     VERSION_FIELD_NUMBER: _builtins.int
     PARTY_FIELD_NUMBER: _builtins.int
     NONCE_FIELD_NUMBER: _builtins.int
-    TERMS_FIELD_NUMBER: _builtins.int
+    TRAIN_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     party: _builtins.str
     nonce: _builtins.bytes
     @_builtins.property
-    def terms(self) -> Global___Terms: ...
+    def train(self) -> Global___Terms: ...
     def __init__(
         self,
         *,
         version: _builtins.str = ...,
         party: _builtins.str = ...,
         nonce: _builtins.bytes = ...,
-        terms: Global___Terms | None = ...,
+        train: Global___Terms | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["terms", b"terms"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "train", b"train"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce", "party", b"party", "terms", b"terms", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "nonce", b"nonce", "party", b"party", "train", b"train", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train"]  # noqa: Y015
+    _WhichOneofArgType_job: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_job) -> _WhichOneofReturnType_job | None: ...
 
 Global___Greeting: _TypeAlias = Greeting  # noqa: Y015
 
@@ -325,7 +327,9 @@ class Terms(_message.Message):
     KEY_BITS_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
+    """In lowest terms, such as 9/20; `test` too."""
     omega: _builtins.int
+    """0 for all candidates."""
     engine: _builtins.str
     class_name: _builtins.str
     seed: _builtins.int

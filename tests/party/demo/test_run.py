@@ -25,11 +25,13 @@ from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_local
 from party.records.train_report import TrainReport
-from party.settings.party import ALL, read_job, read_party_config
+from party.settings.job import read_job
+from party.settings.party import read_party_config
 from party.show.progress import Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
+from protocols.terms import ALL, Method
 from tests.party.demo.test_data import BITS, options
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
@@ -82,12 +84,11 @@ def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> No
         assert party == ALICE
         assert isinstance(server, FakeServer)
         config, job, _, model, _, report, *_ = arguments
-        terms = read_job(folder / job, BITS)
+        terms = read_job(folder / job, BITS).terms
         reference = reference_of(out)
         correct = reference.correct(reference.tree)
-        omega = terms.omega or None
         told = TrainReport(
-            terms.method, omega, None, correct, len(reference.test), reference.computations, 1.5, 10, 20, 7, 99
+            terms.method, terms.omega, None, correct, len(reference.test), reference.computations, 1.5, 10, 20, 7, 99
         )
         alices, bobs, told = twist(terms.method, reference.tree, told)
         write_model(folder / model, alices)
@@ -118,7 +119,7 @@ def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
     names = ["randomized", "hybrid-2", "hybrid-all", "smc"]
     assert [run.name for run in planned(asked, 5000)] == names
     assert [run.name for run in planned(asked, 5001)] == names[:-1]
-    assert planned(asked, 1)[1] == Run("hybrid", 2)
+    assert planned(asked, 1)[1] == Run(Method.HYBRID, 2)
 
 
 def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

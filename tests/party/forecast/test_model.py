@@ -10,10 +10,10 @@ from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Forecast, Sizes, forecast, most_counts
 from party.show.costs import forecast_text
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.learning.id3 import ALL, HybridId3
-from protocols.messages import Terms
+from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables.schema import Attribute, joint_schema
+from protocols.terms import ALL, Terms
 from tests.support.parties import key_holder, make_terms
 
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
@@ -74,7 +74,7 @@ def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
 
 
 def test_dot_products_cost_far_more_than_encrypted_coins() -> None:
-    assert cost(make_terms(method="smc")).bytes > 50 * cost(make_terms(omega=0)).bytes
+    assert cost(make_terms(method="smc")).bytes > 50 * cost(make_terms(omega=ALL)).bytes
 
 
 def test_a_forecast_reads_as_one_line_without_false_precision() -> None:

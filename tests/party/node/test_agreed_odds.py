@@ -11,7 +11,7 @@ from party.node.policy import check_disguise, check_job, make_policy
 from party.records.releases import Memory
 from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
-from protocols.messages import Terms
+from protocols.terms import Method, Terms, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import Local
 from tests.support.cases import correlated
@@ -73,7 +73,7 @@ def settings(folder: Path, odds: str) -> PartyConfig:
 
 def objection_of(alice: Local, config: PartyConfig, terms: Terms) -> Objection | None:
     with locked_folder(config.folder) as held:
-        return make_policy(alice, config, Memory(alice, held, ("bob", "")))(terms)
+        return make_policy(alice, config, Memory(alice, held, ("bob", "")))(Train(terms))
 
 
 @pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])
@@ -82,16 +82,16 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: 
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
     if agreed:
-        check_job(alice, config, terms)
+        check_job(alice, config, Train(terms))
         assert objection is None
         return
     assert objection is not None
     assert objection.field == "theta"
     assert "7 to 11" in objection.reason
     with pytest.raises(InputError, match="7 to 11"):
-        check_job(alice, config, terms)
+        check_job(alice, config, Train(terms))
 
 
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Local) -> None:
-    terms = replace(CASE.terms, method="smc", key_bits=3072, theta=Fraction(1, 4))
+    terms = replace(CASE.terms, method=Method.SMC, key_bits=3072, theta=Fraction(1, 4))
     assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -8,17 +7,14 @@ import pytest
 from party.data import ColumnTreatment, Form
 from party.errors import ConfigError
 from party.settings.party import (
-    ALL,
     Address,
     Agreement,
     DisguiseSettings,
     PartyConfig,
-    first_objection,
-    read_job,
     read_party_config,
 )
 from party.settings.toml import exact_number
-from protocols.messages import Terms
+from protocols.terms import ALL, Method
 from protocols.two_party.limits import Limits
 
 PARTY = """\
@@ -49,30 +45,13 @@ address = "bob.example.org:7071"
 patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
-JOB = """\
-method = "hybrid"
-theta = "9/20"
-omega = 2
-engine = "dot_product"
-class = "outcome"
-seed = 7
-test = "1/4"
-key_bits = 4096
-"""
-TERMS = Terms("hybrid", Fraction(9, 20), 2, "encrypted_coins", "outcome", 0, Fraction(1, 5), 3072)
-AGREE = Agreement(("hybrid", "smc"), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+AGREE = Agreement((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
     path = folder / "party.toml"
     path.write_text(text)
     return read_party_config(path, key_floor)
-
-
-def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
-    path = folder / "job.toml"
-    path.write_text(text)
-    return read_job(path, key_floor)
 
 
 def swap(text: str, old: str, new: str) -> str:
@@ -103,7 +82,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
-    assert config.agree == Agreement(("hybrid", "smc", "randomized"), Fraction(2), ALL, 3072)
+    assert config.agree == Agreement((Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, 3072)
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
 
@@ -226,69 +205,9 @@ def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
-    path = tmp_path / "file.toml"
-    for text, read in ((PARTY, read_party_config), (JOB, read_job)):
-        path.write_text(text)
-        plain = read(path)
-        path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-        assert read(path) == plain
-
-
-def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
-    assert job(tmp_path, JOB) == Terms("hybrid", Fraction(9, 20), 2, "dot_product", "outcome", 7, Fraction(1, 4), 4096)
-
-
-def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
-    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(11, 20), omega=3)
-
-
-def test_the_window_of_all_candidates_is_zero(tmp_path: Path) -> None:
-    assert job(tmp_path, swap(JOB, "omega = 2", 'omega = "all"')).omega == ALL
-
-
-@pytest.mark.parametrize("theta", ["0.45", "9/20", "18/40", ".45"])
-def test_equal_fractions_are_equal_terms(tmp_path: Path, theta: str) -> None:
-    assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
-
-
-def test_test_may_be_zero(tmp_path: Path) -> None:
-    assert job(tmp_path, swap(JOB, '"1/4"', "0")).test == 0
-
-
-def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
-    assert job(tmp_path, swap(JOB, "4096", "512"), key_floor=512).key_bits == 512
-    assert party(tmp_path, swap(PARTY, "= 3072", "= 512"), key_floor=512).agree.smallest_key_bits == 512
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "problem"),
-    [
-        ('method = "hybrid"', 'method = "plain"', "method: must be one of"),
-        ('method = "hybrid"', 'methods = "hybrid"', "methods: unknown key; did you mean 'method'?"),
-        ('"9/20"', '"1/2"', "theta: theta must be above 0 and below 1, and not 1/2"),
-        ('"9/20"', "0", "theta: theta must be above 0"),
-        ('"9/20"', "1", "theta: theta must be above 0"),
-        ('"9/20"', '"-1/3"', "theta: theta must be above 0"),
-        ('"9/20"', "0.45", 'theta: write the number as text, "0.45" or as a fraction'),
-        ('"9/20"', '"9/0"', "theta: must be an exact number"),
-        ('"9/20"', '"1e-1"', "theta: must be an exact number"),
-        ('"9/20"', "true", "theta: must be an exact number"),
-        ('"9/20"', '["9/20"]', "theta: must be an exact number"),
-        ("omega = 2", "omega = 0", 'omega: must be an integer from 1 to 65535, or "all"'),
-        ("omega = 2", "omega = -1", "omega: must be an integer from 1"),
-        ('engine = "dot_product"', 'engine = "plain"', 'engine: must be one of "encrypted_coins"'),
-        ('class = "outcome"\n', "", "class: is missing"),
-        ('class = "outcome"', 'class = ""', "class: must be text that is not empty"),
-        ("seed = 7", "seed = -1", "seed: must be an integer from 0"),
-        ('"1/4"', "1", "test: test must be 0 or more and below 1"),
-        ('"1/4"', '"-1/4"', "test: test must be 0 or more"),
-        ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),
-    ],
-)
-def test_a_bad_term_is_named_with_file_key_and_legal_range(tmp_path: Path, old: str, new: str, problem: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        job(tmp_path, swap(JOB, old, new))
-    assert f"{tmp_path / 'job.toml'}: {problem}" in str(caught.value)
+    plain = party(tmp_path, PARTY)
+    plain.path.write_bytes(b"\xef\xbb\xbf" + PARTY.replace("\n", "\r\n").encode())
+    assert read_party_config(plain.path) == plain
 
 
 @pytest.mark.parametrize("text", ["1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41])
@@ -296,54 +215,9 @@ def test_what_is_no_plain_fraction_is_none(text: str) -> None:
     assert exact_number(text) is None
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({}, None),
-        ({"omega": 3}, None),
-        ({"theta": Fraction(7, 10)}, None),
-        ({"method": "randomized"}, "method"),
-        ({"method": "plain"}, "method"),
-        ({"theta": Fraction(1, 2)}, "theta"),
-        ({"theta": Fraction(1)}, "theta"),
-        ({"omega": 4}, "omega"),
-        ({"omega": ALL}, "omega"),
-        ({"omega": -1}, "omega"),
-        ({"engine": "other"}, "engine"),
-        ({"class_name": ""}, "class_name"),
-        ({"seed": -1}, "seed"),
-        ({"test": Fraction(1)}, "test"),
-        ({"test": Fraction(-1)}, "test"),
-        ({"key_bits": 3071}, "key_bits"),
-        ({"key_bits": 16385}, "key_bits"),
-        ({"theta": Fraction(1, 2), "key_bits": 2048, "omega": 9}, "theta"),
-        ({"method": "smc", "theta": Fraction(1, 2), "omega": 99}, None),
-        ({"method": "smc", "key_bits": 2048}, "key_bits"),
-    ],
-)
-def test_the_first_term_that_this_party_does_not_agree_to_is_named(
-    change: dict[str, object], field: str | None
-) -> None:
-    assert first_objection(AGREE, replace(TERMS, **change)) == field  # type: ignore[arg-type]
-
-
-def test_who_agrees_to_all_windows_still_refuses_a_negative_one() -> None:
-    agree = replace(AGREE, omega=ALL)
-    assert first_objection(agree, replace(TERMS, omega=999)) is None
-    assert first_objection(agree, replace(TERMS, omega=ALL)) is None
-    assert first_objection(agree, replace(TERMS, omega=-1)) == "omega"
+def test_a_party_may_agree_to_all_windows(tmp_path: Path) -> None:
+    assert party(tmp_path, swap(PARTY, "omega = 3", 'omega = "all"')).agree.omega is ALL
 
 
 def test_a_party_may_agree_to_any_odds(tmp_path: Path) -> None:
     assert party(tmp_path, swap(PARTY, '"5/2"', '"any"')).agree.odds is None
-
-
-@pytest.mark.parametrize("theta", [Fraction(0), Fraction(1), Fraction(1, 2)])
-def test_a_theta_that_carries_nothing_or_hides_nothing_is_refused_whatever_was_agreed(theta: Fraction) -> None:
-    agree = replace(AGREE, odds=None)
-    assert first_objection(agree, replace(TERMS, theta=theta)) == "theta"
-
-
-def test_estimates_alone_need_no_key() -> None:
-    agree = replace(AGREE, methods=("randomized",))
-    assert first_objection(agree, replace(TERMS, method="randomized", key_bits=8, omega=9)) is None

@@ -16,15 +16,38 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.role import Message
+from protocols.terms import (
+    ALL,
+    HALF,
+    MOST_KEY_BITS,
+    MOST_SEED,
+    MOST_WINDOW,
+    NO_JOB,
+    Engine,
+    Method,
+    Terms,
+    Train,
+    Unusable,
+)
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 DIGESTS = st.binary(min_size=32, max_size=32)
 COUNTS = st.integers(0, 2**64 - 1)
-SMALL = st.integers(0, 2**32 - 1)
-FRACTIONS = st.builds(Fraction, st.integers(0, 10**17), st.integers(1, 10**17))
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
 DOMAINS = st.lists(LABELS, max_size=5).map(tuple)
-TERMS = st.builds(m.Terms, LABELS, FRACTIONS, SMALL, LABELS, LABELS, COUNTS, FRACTIONS, SMALL)
+CHANCES = st.fractions(0, 1, max_denominator=10**17).filter(lambda theta: theta not in (0, 1, HALF))
+TERMS = st.builds(
+    Terms,
+    st.sampled_from(Method),
+    CHANCES,
+    st.just(ALL) | st.integers(1, MOST_WINDOW),
+    st.sampled_from(Engine),
+    LABELS.filter(bool),
+    st.integers(0, MOST_SEED),
+    st.just(Fraction(0)) | CHANCES,
+    st.integers(1, MOST_KEY_BITS),
+)
+JOBS = TERMS.map(Train) | st.just(NO_JOB)
 
 
 @st.composite
@@ -40,7 +63,7 @@ def shares(draw: st.DrawFn) -> m.Share:
 
 
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
-    m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, TERMS),
+    m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, JOBS),
     m.ClassDigest: st.builds(m.ClassDigest, DIGESTS),
     m.ClassCounts: st.builds(m.ClassCounts, st.lists(COUNTS, max_size=256).map(tuple)),
     m.Share: shares(),
@@ -56,7 +79,8 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
 }
 
-A_GREETING = m.Greeting("v", "alice", bytes(32), m.Terms("hybrid", Fraction(9, 20), 2, "e", "c", 7, Fraction(0), 3072))
+A_JOB = Train(Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, "c", 7, Fraction(0), 3072))
+A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32), bytes(32))
 
 
@@ -95,6 +119,8 @@ def test_a_changed_frame_gives_a_message_or_a_peer_error(message: Message, data:
         changed = decode(bytes(frame))
     except PeerError:
         return
+    if isinstance(changed, m.Greeting) and isinstance(changed.job, Unusable):
+        changed = replace(changed, job=NO_JOB)  # what the peer cannot have is not told back
     assert decode(encode(changed)) == changed
 
 
@@ -113,7 +139,7 @@ def frame(**fields: object) -> bytes:
 def greeting(**changes: object) -> bytes:
     proto = wire.Frame.FromString(encode(A_GREETING))
     for name, value in changes.items():
-        place = proto.greeting.terms if hasattr(proto.greeting.terms, name) else proto.greeting
+        place = proto.greeting.train if hasattr(proto.greeting.train, name) else proto.greeting
         setattr(place, name, value)
     return proto.SerializeToString()
 
@@ -124,12 +150,6 @@ def share(**changes: object) -> bytes:
         proto.share.ClearField(name)  # type: ignore[arg-type]
         part = wire.Share(**{name: value})  # type: ignore[arg-type]
         proto.share.MergeFrom(part)
-    return proto.SerializeToString()
-
-
-def no_terms() -> bytes:
-    proto = wire.Frame.FromString(encode(A_GREETING))
-    proto.greeting.ClearField("terms")
     return proto.SerializeToString()
 
 
@@ -147,20 +167,8 @@ MALFORMED = {
     "all zeros": bytes(100),
     "groups nested deeply": b"\x0b" * 100_000,
     "invalid UTF-8": b"\x1a\x03" + b"\x0a\x01\xff",
-    "a decimal": greeting(theta="0.7"),
-    "a fraction not in lowest terms": greeting(theta="2/4"),
-    "a fraction with a sign": greeting(theta="-1/2"),
-    "a fraction with a leading zero": greeting(theta="01/2"),
-    "a fraction over zero": greeting(theta="1/0"),
-    "a fraction in other digits": greeting(theta="\u0661/\u0662"),
-    "a fraction with a line end": greeting(theta="1/2\n"),
-    "a fraction of many digits": greeting(test="1/" + "3" * 19),
-    "a whole number": greeting(test="1"),
-    "no fraction": greeting(test=""),
-    "no terms": no_terms(),
     "a short nonce": greeting(nonce=bytes(31)),
     "a long party": greeting(party=LONG),
-    "a long method": greeting(method=LONG),
     "a NaN": frame(estimated_gains=wire.EstimatedGains(values=[1.0, math.nan])),
     "an infinity": frame(estimated_counts=wire.EstimatedCounts(values=[math.inf])),
     "an empty key": frame(holder_key=wire.HolderKey()),
@@ -190,6 +198,53 @@ def test_a_malformed_frame_is_refused_by_a_text_that_is_always_the_same(data: by
     assert type(refusal.value) is PeerError
 
 
+LOWEST = "must be a fraction in lowest terms, such as 9/20"
+BAD_TERMS: list[tuple[str, object, str]] = [
+    ("method", "plain", "must be hybrid, smc or randomized"),
+    ("method", "canary" * 999, "must be hybrid, smc or randomized"),
+    ("theta", "0.7", LOWEST),
+    ("theta", "2/4", LOWEST),
+    ("theta", "-1/3", LOWEST),
+    ("theta", "01/3", LOWEST),
+    ("theta", "1/0", LOWEST),
+    ("theta", "\u0661/\u0663", LOWEST),
+    ("theta", "1/3\n", LOWEST),
+    ("theta", "1/1", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"),
+    ("theta", "1/2", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"),
+    ("test", "1/" + "3" * 19, LOWEST),
+    ("test", "1", LOWEST),
+    ("test", "", LOWEST),
+    ("test", "1/1", "must be 0 or more and below 1"),
+    ("omega", 65536, 'must be an integer from 1 to 65535, or "all"'),
+    ("engine", "", "must be encrypted_coins or dot_product"),
+    ("class_name", "", "must be text of 1 to 1024 characters"),
+    ("class_name", LONG, "must be text of 1 to 1024 characters"),
+    ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
+    ("key_bits", 0, "must be an integer from 1 to 16384"),
+    ("key_bits", 16385, "must be an integer from 1 to 16384"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "reason"), BAD_TERMS)
+def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_range(
+    field: str, value: object, reason: str
+) -> None:
+    expected = Unusable(field.removesuffix("_name"), reason)
+    assert decode(greeting(**{field: value})) == replace(A_GREETING, job=expected)
+
+
+def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:
+    proto = wire.Frame.FromString(encode(A_GREETING))
+    proto.greeting.ClearField("job")
+    silent = replace(A_GREETING, job=NO_JOB)
+    assert decode(proto.SerializeToString()) == silent
+    assert encode(replace(A_GREETING, job=Unusable("theta", "canary"))) == encode(silent)
+
+
+def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
+    assert decode(greeting(omega=0)) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
+
+
 def test_an_unchanged_frame_of_each_malformed_kind_is_read() -> None:
     assert decode(greeting()) == A_GREETING
     assert decode(share()) == A_SHARE
@@ -216,10 +271,8 @@ def test_a_frame_of_one_byte_too_many_is_refused_on_both_sides(monkeypatch: pyte
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
-        replace(A_GREETING, terms=replace(A_GREETING.terms, theta=Fraction(-1, 2))),
-        replace(A_GREETING, terms=replace(A_GREETING.terms, test=Fraction(1, 10**18))),
     ],
-    ids=["no kind", "length", "NaN", "too large", "negative", "no text", "a negative fraction", "a long fraction"],
+    ids=["no kind", "length", "NaN", "too large", "negative", "no text"],
 )
 def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
     with pytest.raises(InputError, match="cannot be sent"):

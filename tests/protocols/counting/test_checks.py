@@ -13,10 +13,11 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import View
 from protocols.counts import Query
 from protocols.errors import DeviationError
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
+from protocols.terms import ALL
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
 from tests.support.plain import RecordingEngine, schema_of

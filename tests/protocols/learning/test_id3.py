@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError, PeerError
-from protocols.learning.id3 import ALL, HybridId3, Result
+from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.messages import EstimatedGains
 from protocols.role import Progress, Role, Send, Transcript, receive, run_alone, run_pair
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
+from protocols.terms import ALL
 from tests.support.cases import correlated
 from tests.support.plain import FixedTables, RecordingEngine, reference_id3, schema_of
 
@@ -285,7 +286,7 @@ def test_gains_at_the_ends_of_the_range_are_accepted() -> None:
 def test_a_negative_window_and_a_window_without_estimates_are_refused() -> None:
     schema = schema_of((2,), 2)
     engine = PlaintextEngine(schema, np.zeros((1, 2), dtype=np.uint8), np.zeros((0, 2), dtype=np.uint8))
-    with pytest.raises(InputError, match="omega must be 1 or more, or 'all'"):
+    with pytest.raises(InputError, match='omega must be an integer from 1 to 65535, or "all"'):
         HybridId3(schema, 1, -1, engine, FixedTables({}))
     with pytest.raises(InputError, match="needs estimates to rank by"):
         HybridId3(schema, 1, 1, engine)

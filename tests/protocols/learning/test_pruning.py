@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Query
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.randomized_response.estimate import estimate_count
@@ -21,6 +21,7 @@ from protocols.survey.mining import prune_tree
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
+from protocols.terms import ALL
 from tests.support.cases import correlated
 from tests.support.surveys import SIZES, designs, sampled, schema_for
 

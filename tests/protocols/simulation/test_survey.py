@@ -10,7 +10,7 @@ import pytest
 from party.datasets.tables import load_table
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
-from protocols.learning.id3 import ALL, HybridId3
+from protocols.learning.id3 import HybridId3
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
 from protocols.simulation.draws import random_groups
@@ -26,6 +26,7 @@ from protocols.simulation.survey import (
     unrelated_question,
 )
 from protocols.survey.mining import grow_tree
+from protocols.terms import ALL
 
 Learn = Callable[[HoldOut, Design, np.random.Generator], float]
 

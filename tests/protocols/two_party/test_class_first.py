@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from protocols.errors import DeviationError, DisagreementError, PeerError
-from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, TableCommitment, Terms, Verdict
+from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.role import Message
 from protocols.tables.table import Codes
+from protocols.terms import Job, Train
 from protocols.two_party.agreement import answer, object_to_limits, propose
 from protocols.two_party.inputs import Local
 from protocols.two_party.limits import USUAL_LIMITS, Limits
@@ -54,8 +55,8 @@ def halves() -> Any:
     return np.arange(RECORDS) % 2
 
 
-def agree_to_all(terms: Terms) -> None:
-    del terms
+def agree_to_all(job: Job) -> None:
+    del job
 
 
 def rare(train_records: int, method: str = "hybrid", seed: int = 1) -> Case:
@@ -155,7 +156,7 @@ def test_what_a_side_agrees_to_tells_of_no_split_whether_a_class_is_rare_in_it(o
             first, second = limited(case, "bob"), limited(case)
             proposes, answers = (first, second) if opens else (second, first)
             ends = duel(
-                propose(proposes, case.terms, agree_to_all, answers.party, b"1" * 32),
+                propose(proposes, Train(case.terms), agree_to_all, answers.party, b"1" * 32),
                 answer(answers, agree_to_all, proposes.party, b"2" * 32),
             )
             assert [end.error for end in ends] == [None, None]

@@ -15,12 +15,13 @@ import pytest
 from protocols.counting.checks import Plausibility
 from protocols.counting.estimated import Estimator
 from protocols.errors import DeviationError
-from protocols.messages import DisguisedPage, ExactCounts, Terms
+from protocols.messages import DisguisedPage, ExactCounts
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, joint_schema
+from protocols.terms import Terms
 from protocols.two_party.inputs import Local
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated

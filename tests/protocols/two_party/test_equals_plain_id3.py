@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from protocols.learning.id3 import ALL
+from protocols.terms import ALL, Engine, Method
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
 from tests.support.parties import Case, make_terms, plain_id3, play
@@ -72,8 +72,8 @@ def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
     for terms in (
         replace(case.terms, omega=1),
-        replace(case.terms, omega=2, engine="dot_product"),
-        replace(case.terms, method="randomized", omega=ALL),
+        replace(case.terms, omega=2, engine=Engine.DOT_PRODUCT),
+        replace(case.terms, method=Method.RANDOMIZED, omega=ALL),
     ):
         outcome = play_equal(replace(case, terms=terms))
         assert (outcome.key_holder is None) == (terms.method == "randomized")

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 
 from protocols.errors import PeerError
 from protocols.learning.tree import Tree
-from protocols.messages import Greeting, ModelDigest, Terms, Verdict
+from protocols.messages import Greeting, ModelDigest, Verdict
 from protocols.role import Message, Transcript, run_pair
+from protocols.terms import ALL, NO_JOB, Engine, Job, Method, Train, Unusable
 from tests.support.cases import correlated
 from tests.support.duel import replay
-from tests.support.parties import Case, make_roles, make_terms
+from tests.support.parties import Case, changed_job, make_roles, make_terms
 
 WAYS: Mapping[str, dict[str, Any]] = {
     "hybrid by coins": {"omega": 2},
@@ -76,7 +77,7 @@ TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_p
 def changed_value(draw: st.DrawFn, value: Any) -> Any:
     """Draw something else of the same type: truncated, extended, or at random."""
     by_type: dict[type, Callable[[], st.SearchStrategy[Any]]] = {
-        Terms: lambda: changed_fields(value),
+        Train: lambda: changed_jobs(value),
         Fraction: lambda: FRACTIONS,
         int: lambda: NUMBERS,
         float: lambda: REALS,
@@ -115,6 +116,14 @@ def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
     if how == "none":
         return ()
     return (*value[:place], draw(changed_value(value[place])), *value[place + 1 :])
+
+
+@st.composite
+def changed_jobs(draw: st.DrawFn, job: Train) -> Job | Unusable:
+    name = draw(st.sampled_from([field.name for field in fields(job.terms)]))
+    value = getattr(job.terms, name)
+    plain = str(value) if isinstance(value, Method | Engine) else 0 if value is ALL else value
+    return draw(st.just(NO_JOB) | changed_value(plain).map(lambda other: changed_job(job, **{name: other})))
 
 
 @st.composite
@@ -210,5 +219,5 @@ def test_strange_terms_end_no_worse(terms: dict[str, Any]) -> None:
     messages = list(peer_messages("hybrid, all", "bob", 0))
     greeting = messages[0]
     assert isinstance(greeting, Greeting)
-    messages[0] = replace(greeting, terms=replace(greeting.terms, **terms))
+    messages[0] = replace(greeting, job=changed_job(greeting.job, **terms))
     assert_ends_well("hybrid, all", "bob", 0, messages)

@@ -227,7 +227,7 @@ FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
         {"method": "randomized"},
         lambda who, n, m: EstimatedCounts(()) if isinstance(m, EstimatedCounts) else m,
     ),
-    "terms": ({"theta": Fraction(1, 2)}, honest),
+    "terms": ({"theta": Fraction(10**17, 10**18 - 1)}, honest),
     "verdict": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, Verdict) else m),
 }
 

@@ -1,0 +1,40 @@
+"""The settings of one run, `job.toml`: what to do together, and the terms, which the parties compare."""
+
+from pathlib import Path
+
+from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
+from party.settings.toml import Section, read_toml
+from party.settings.window import read_window
+from protocols.terms import MOST_KEY_BITS, MOST_SEED, TERM_NAMES, Engine, Job, Method, TermError, Terms, Train
+
+USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
+
+
+def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Job:
+    """Read a `job.toml`.
+
+    Args:
+        path: The file.
+        key_floor: The smallest key that a run may have.
+
+    Raises:
+        ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
+    """
+    section = read_toml(path, TERM_NAMES)
+    try:
+        return Train(_terms(section, key_floor))
+    except TermError as error:
+        raise section.error(error.field, error.problem) from None
+
+
+def _terms(job: Section, key_floor: int) -> Terms:
+    return Terms(
+        method=Method(job.choice("method", Method.names())),
+        theta=job.fraction("theta", USUAL_THETA),
+        omega=read_window(job, 3),
+        engine=Engine(job.choice("engine", Engine.names(), Engine.ENCRYPTED_COINS)),
+        class_name=job.text("class"),
+        seed=job.integer("seed", 0, MOST_SEED, 0),
+        test=job.fraction("test", "1/5"),
+        key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
+    )

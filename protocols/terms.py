@@ -1,0 +1,180 @@
+"""What two parties can do together, and the terms on which they do it (DESIGN 6 and 7).
+
+A job is one of a few kinds; each kind has its own parameters. The legal values of all of them stand here and nowhere
+else: a job that cannot be run cannot be made. Settings, wire, demo and roles make one, and hear which field is wrong.
+"""
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+from protocols.errors import InputError
+
+Window = int | None
+"""How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
+ALL: Final = None
+
+MOST_WINDOW: Final = 65535
+MOST_SEED: Final = 2**63 - 1
+MOST_KEY_BITS: Final = 16384
+MOST_DIGITS: Final = 18  # of a fraction, above and below the line
+MAX_LABEL: Final = 1024  # characters of a name or a value label
+WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
+HALF: Final = Fraction(1, 2)
+
+
+class TermError(InputError):
+    """A term that no run can have.
+
+    Args:
+        field: One of `TERM_NAMES`.
+        reason: Its legal range; nothing of what was given.
+    """
+
+    field: str
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(reason, field=field)
+
+
+class _Choice(StrEnum):
+    """A term of a few values. To make one of another text raises `TermError`."""
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """Return all of them as plain texts."""
+        return [each.value for each in cls]
+
+    @classmethod
+    def _missing_(cls, value: object) -> None:
+        del value
+        *others, last = cls.names()
+        raise TermError(cls.__name__.lower(), f"must be {', '.join(others)} or {last}")
+
+
+class Method(_Choice):
+    """How a tree is built (DESIGN 7.1)."""
+
+    HYBRID = "hybrid"
+    SMC = "smc"
+    RANDOMIZED = "randomized"
+
+
+class Engine(_Choice):
+    """How exact counts are made (DESIGN 6)."""
+
+    ENCRYPTED_COINS = "encrypted_coins"
+    DOT_PRODUCT = "dot_product"
+
+
+def is_window(value: object) -> bool:
+    """Tell whether this is `ALL` or a number of candidates.
+
+    >>> is_window(3), is_window(ALL), is_window(0)
+    (True, True, False)
+    """
+    return value is ALL or (type(value) is int and 1 <= value <= MOST_WINDOW)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The parameters of building one tree, on which both parties must agree.
+
+    `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out, and
+    `key_bits` the least length of the key. What the method does not use must be legal all the same, but for a `theta`
+    of 1/2 where nothing is disguised.
+
+    Raises:
+        TermError: The first term that no run can have.
+    """
+
+    method: Method
+    theta: Fraction
+    omega: Window
+    engine: Engine
+    class_name: str
+    seed: int
+    test: Fraction
+    key_bits: int
+
+    def __post_init__(self) -> None:
+        Method(self.method)
+        _check_fraction("theta", self.theta)
+        if not 0 < self.theta < 1 or (self.disguises and self.theta == HALF):
+            raise TermError("theta", "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing")
+        if not is_window(self.omega):
+            raise TermError("omega", f"must be {WINDOWS}")
+        Engine(self.engine)
+        if not 1 <= len(self.class_name) <= MAX_LABEL:
+            raise TermError("class", f"must be text of 1 to {MAX_LABEL} characters")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise TermError("seed", f"must be an integer from 0 to {MOST_SEED}")
+        _check_fraction("test", self.test)
+        if not 0 <= self.test < 1:
+            raise TermError("test", "must be 0 or more and below 1")
+        if not 1 <= self.key_bits <= MOST_KEY_BITS:
+            raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
+
+    @property
+    def disguises(self) -> bool:
+        """Whether disguised copies cross."""
+        return self.method != Method.SMC
+
+    @property
+    def counts_exactly(self) -> bool:
+        """Whether exact counts are made, and a key is needed."""
+        return self.method != Method.RANDOMIZED
+
+    @property
+    def ranks(self) -> bool:
+        """Whether candidates are ranked by estimates and counted exactly: only then `omega` and `engine` are free."""
+        return self.method == Method.HYBRID
+
+    @property
+    def encrypts_coins(self) -> bool:
+        """Whether counts are made from encrypted coins; else from dot products, if at all."""
+        return self.ranks and self.engine == Engine.ENCRYPTED_COINS
+
+    @property
+    def window(self) -> Window:
+        """How many candidates the learner counts at a node."""
+        if self.ranks:
+            return self.omega
+        return ALL if self.counts_exactly else 1
+
+    def difference(self, other: "Terms") -> str | None:
+        """Return the name of the first term in which these are not the others."""
+        ours, theirs = ([getattr(terms, field.name) for field in fields(Terms)] for terms in (self, other))
+        return next((name for name, a, b in zip(TERM_NAMES, ours, theirs, strict=True) if a != b), None)
+
+
+TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))
+"""The terms as people and messages call them."""
+
+
+def _check_fraction(field: str, value: Fraction) -> None:
+    if max(abs(value.numerator), value.denominator) >= 10**MOST_DIGITS:
+        raise TermError(field, f"must be a fraction of at most {MOST_DIGITS} digits above and below the line")
+
+
+@dataclass(frozen=True)
+class Train:
+    """Build one tree together."""
+
+    terms: Terms
+
+
+Job = Train
+"""What two parties may do together: a sum of its kinds, of which there is one so far."""
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """What stands in the place of a peer's job that cannot be made: the field at fault, and its legal range."""
+
+    field: str
+    reason: str
+
+
+NO_JOB: Final = Unusable("job", "must be one that both know")

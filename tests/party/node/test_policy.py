@@ -1,0 +1,60 @@
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from party.node.policy import first_objection
+from party.settings.party import Agreement
+from protocols.terms import ALL, Engine, Method, Terms
+from protocols.two_party.limits import Limits
+
+TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, "outcome", 0, Fraction(1, 5), 3072)
+AGREE = Agreement((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+
+
+def make(**changes: Any) -> Terms:
+    return replace(TERMS, **changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({}, None),
+        ({"omega": 3}, None),
+        ({"theta": Fraction(7, 10)}, None),
+        ({"method": Method.RANDOMIZED}, "method"),
+        ({"omega": 4}, "omega"),
+        ({"omega": ALL}, "omega"),
+        ({"key_bits": 3071}, "key_bits"),
+        ({"key_bits": 2048, "omega": 9}, "omega"),
+        ({"method": Method.SMC, "theta": Fraction(1, 2), "omega": 99}, None),
+        ({"method": Method.SMC, "key_bits": 2048}, "key_bits"),
+    ],
+)
+def test_the_first_term_that_this_party_does_not_agree_to_is_named(
+    change: dict[str, object], field: str | None
+) -> None:
+    objection = first_objection(AGREE, make(**change))
+    assert (objection and objection.field) == field
+
+
+def test_who_agrees_to_all_windows_refuses_none() -> None:
+    agree = replace(AGREE, omega=ALL)
+    assert first_objection(agree, make(omega=999)) is None
+    assert first_objection(agree, make(omega=ALL)) is None
+
+
+def test_estimates_alone_need_no_key() -> None:
+    agree = replace(AGREE, methods=(Method.RANDOMIZED,))
+    assert first_objection(agree, make(method=Method.RANDOMIZED, key_bits=8, omega=9)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "value"),
+    [({"omega": ALL}, "all"), ({"omega": 4}, "4"), ({"method": Method.RANDOMIZED}, "randomized")],
+)
+def test_what_the_job_asks_for_is_told_to_its_owner(change: dict[str, Any], value: str) -> None:
+    objection = first_objection(AGREE, make(**change))
+    assert objection is not None
+    assert objection.reason == f"the job asks for {value}, our [agree] does not allow it"

@@ -1,0 +1,103 @@
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.settings.job import read_job
+from protocols.terms import ALL, Engine, Method, Terms, Train
+
+JOB = """\
+method = "hybrid"
+theta = "9/20"
+omega = 2
+engine = "dot_product"
+class = "outcome"
+seed = 7
+test = "1/4"
+key_bits = 4096
+"""
+TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, "outcome", 0, Fraction(1, 5), 3072)
+
+
+def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
+    path = folder / "job.toml"
+    path.write_text(text)
+    match read_job(path, key_floor):
+        case Train(terms):
+            return terms
+
+
+def swap(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def test_a_byte_order_mark_before_a_job_is_allowed(tmp_path: Path) -> None:
+    plain = job(tmp_path, JOB)
+    path = tmp_path / "job.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + JOB.replace("\n", "\r\n").encode())
+    assert read_job(path) == Train(plain)
+
+
+def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
+    assert job(tmp_path, JOB) == Terms(
+        Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, "outcome", 7, Fraction(1, 4), 4096
+    )
+
+
+def test_a_job_of_two_lines_has_the_declared_defaults(tmp_path: Path) -> None:
+    assert job(tmp_path, 'method = "hybrid"\nclass = "outcome"\n') == replace(TERMS, theta=Fraction(11, 20), omega=3)
+
+
+def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, "omega = 2", 'omega = "all"')).omega is ALL
+
+
+@pytest.mark.parametrize("theta", ["0.45", "9/20", "18/40", ".45"])
+def test_equal_fractions_are_equal_terms(tmp_path: Path, theta: str) -> None:
+    assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
+
+
+def test_test_may_be_zero(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, '"1/4"', "0")).test == 0
+
+
+def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, "4096", "512"), key_floor=512).key_bits == 512
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('method = "hybrid"', 'method = "plain"', "method: must be one of"),
+        ('method = "hybrid"', 'methods = "hybrid"', "methods: unknown key; did you mean 'method'?"),
+        ('"9/20"', '"1/2"', "theta: must be above 0 and below 1, and not 1/2"),
+        ('"9/20"', "0", "theta: must be above 0"),
+        ('"9/20"', "1", "theta: must be above 0"),
+        ('"9/20"', '"-1/3"', "theta: must be above 0"),
+        ('"9/20"', "0.45", 'theta: write the number as text, "0.45" or as a fraction'),
+        ('"9/20"', '"9/0"', "theta: must be an exact number"),
+        ('"9/20"', '"1e-1"', "theta: must be an exact number"),
+        ('"9/20"', "true", "theta: must be an exact number"),
+        ('"9/20"', '["9/20"]', "theta: must be an exact number"),
+        ("omega = 2", "omega = 0", 'omega: must be an integer from 1 to 65535, or "all"'),
+        ("omega = 2", "omega = -1", "omega: must be an integer from 1"),
+        ('engine = "dot_product"', 'engine = "plain"', 'engine: must be one of "encrypted_coins"'),
+        ('class = "outcome"\n', "", "class: is missing"),
+        ('class = "outcome"', f'class = "{"x" * 1025}"', "class: must be text of 1 to 1024 characters"),
+        ('"9/20"', f'"1/{10**18}"', "theta: must be a fraction of at most 18 digits"),
+        ("omega = 2", "omega = 65536", "omega: must be an integer from 1 to 65535"),
+        ("omega = 2", 'omega = "3"', "omega: must be an integer from 1 to 65535"),
+        ('class = "outcome"', 'class = ""', "class: must be text that is not empty"),
+        ("seed = 7", "seed = -1", "seed: must be an integer from 0"),
+        ('"1/4"', "1", "test: must be 0 or more and below 1"),
+        ('"1/4"', '"-1/4"', "test: must be 0 or more"),
+        ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),
+    ],
+)
+def test_a_bad_term_is_named_with_file_key_and_legal_range(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        job(tmp_path, swap(JOB, old, new))
+    assert f"{tmp_path / 'job.toml'}: {problem}" in str(caught.value)

@@ -1,0 +1,134 @@
+"""Terms: those that cannot be run cannot be made, and the error carries the field and its legal range."""
+
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from protocols.errors import InputError
+from protocols.terms import (
+    ALL,
+    MOST_KEY_BITS,
+    MOST_SEED,
+    MOST_WINDOW,
+    TERM_NAMES,
+    Engine,
+    Method,
+    TermError,
+    Terms,
+    is_window,
+)
+from tests.support.parties import make_terms
+
+THETA = "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
+OMEGA = 'must be an integer from 1 to 65535, or "all"'
+TEST = "must be 0 or more and below 1"
+DIGITS = "must be a fraction of at most 18 digits above and below the line"
+LONG = Fraction(1, 10**18)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "reason"),
+    [
+        ({"method": "guess"}, "method", "must be hybrid, smc or randomized"),
+        ({"theta": Fraction(0)}, "theta", THETA),
+        ({"theta": Fraction(1)}, "theta", THETA),
+        ({"theta": Fraction(1, 2)}, "theta", THETA),
+        ({"theta": Fraction(1, 2), "method": Method.RANDOMIZED}, "theta", THETA),
+        ({"theta": Fraction(-1, 3), "method": Method.SMC}, "theta", THETA),
+        ({"theta": LONG}, "theta", DIGITS),
+        ({"omega": 0}, "omega", OMEGA),
+        ({"omega": -1}, "omega", OMEGA),
+        ({"omega": MOST_WINDOW + 1}, "omega", OMEGA),
+        ({"omega": True}, "omega", OMEGA),
+        ({"engine": "abacus"}, "engine", "must be encrypted_coins or dot_product"),
+        ({"class_name": ""}, "class", "must be text of 1 to 1024 characters"),
+        ({"class_name": "x" * 1025}, "class", "must be text of 1 to 1024 characters"),
+        ({"seed": -1}, "seed", f"must be an integer from 0 to {2**63 - 1}"),
+        ({"seed": 2**63}, "seed", f"must be an integer from 0 to {2**63 - 1}"),
+        ({"test": Fraction(1)}, "test", TEST),
+        ({"test": Fraction(-1, 5)}, "test", TEST),
+        ({"test": LONG}, "test", DIGITS),
+        ({"key_bits": 0}, "key_bits", "must be an integer from 1 to 16384"),
+        ({"key_bits": 16385}, "key_bits", "must be an integer from 1 to 16384"),
+        ({"theta": Fraction(1), "key_bits": 0, "omega": 0}, "theta", THETA),
+    ],
+)
+def test_what_no_run_can_have_cannot_be_made(changes: dict[str, Any], field: str, reason: str) -> None:
+    with pytest.raises(TermError) as caught:
+        replace(make_terms(), **changes)
+    assert (caught.value.field, caught.value.problem) == (field, reason)
+    assert str(caught.value) == f"{field} {reason}"
+    assert isinstance(caught.value, InputError)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"theta": Fraction(1, 2), "method": Method.SMC},
+        {"theta": Fraction(1, 10**17)},
+        {"omega": 1},
+        {"omega": MOST_WINDOW},
+        {"omega": ALL},
+        {"class_name": "x" * 1024},
+        {"seed": 0},
+        {"seed": MOST_SEED},
+        {"test": Fraction(0)},
+        {"key_bits": 1},
+        {"key_bits": MOST_KEY_BITS},
+    ],
+)
+def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
+    assert replace(make_terms(), **changes)
+
+
+def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
+    assert TERM_NAMES == ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits")
+    assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
+
+
+@pytest.mark.parametrize(
+    ("method", "disguises", "counts_exactly", "ranks", "window"),
+    [
+        (Method.HYBRID, True, True, True, 3),
+        (Method.SMC, False, True, False, ALL),
+        (Method.RANDOMIZED, True, False, False, 1),
+    ],
+)
+def test_what_a_method_does_follows_from_its_name(
+    method: Method, disguises: bool, counts_exactly: bool, ranks: bool, window: int | None
+) -> None:
+    terms = make_terms(method=method, omega=3)
+    assert (terms.disguises, terms.counts_exactly, terms.ranks, terms.window) == (
+        disguises,
+        counts_exactly,
+        ranks,
+        window,
+    )
+
+
+@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("engine", Engine)
+def test_coins_are_encrypted_by_one_engine_of_one_method(method: Method, engine: Engine) -> None:
+    expected = (method, engine) == (Method.HYBRID, Engine.ENCRYPTED_COINS)
+    assert make_terms(method=method, engine=engine).encrypts_coins == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({}, None),
+        ({"omega": 2}, "omega"),
+        ({"class_name": "label"}, "class"),
+        ({"seed": 9, "theta": Fraction(1, 3)}, "theta"),
+        ({"key_bits": 128}, "key_bits"),
+    ],
+)
+def test_the_first_term_that_differs_is_named(changes: dict[str, Any], name: str | None) -> None:
+    assert make_terms().difference(make_terms(**changes)) == name
+
+
+@pytest.mark.parametrize("value", ["3", "all", 1.0, True, 0, -1, MOST_WINDOW + 1])
+def test_what_is_no_window_is_told_from_one(value: object) -> None:
+    assert not is_window(value)
