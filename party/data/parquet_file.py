@@ -22,10 +22,11 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
         raise DataError("reading Parquet needs pyarrow: pip install 'cotally[parquet]'", path=path) from None
     try:
         table = pq.ParquetFile(file).read()
-    except pa.ArrowException:
+        names = table.column_names
+    except (pa.ArrowException, UnicodeDecodeError):
         raise DataError("the file is not Parquet, or is damaged", path=path) from None
     cells = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(names, table.columns, strict=True):
         if pa.types.is_nested(column.type):
             raise DataError("the column holds lists or structures", path=path, column=name)
         try:
@@ -33,7 +34,7 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
         except (pa.ArrowException, UnicodeDecodeError):
             raise DataError("the column cannot be read as text", path=path, column=name) from None
     lines, texts = range(1, table.num_rows + 1), list(map(distinct, cells))
-    return finished(Written(path, table.column_names, cells, texts, lines, _indexes(path, table.schema)), form.missing)
+    return finished(Written(path, names, cells, texts, lines, _indexes(path, table.schema)), form.missing)
 
 
 def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped

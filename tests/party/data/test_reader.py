@@ -202,6 +202,12 @@ def test_a_parquet_column_of_lists_or_structures_is_refused(tmp_path: Path) -> N
         assert "lists or structures" in str(error)
 
 
+def test_a_parquet_file_with_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = parquet(tmp_path, {"id": pa.array(["1"]), "odd": pa.array(["x"])})
+    path.write_bytes(path.read_bytes().replace(b"odd", b"\xb0\xb0\xb0"))
+    assert "not Parquet, or is damaged" in str(refused(path))
+
+
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     assert "not Parquet" in str(refused(written(tmp_path, C * 10, "table.parquet")))
     whole = parquet(tmp_path, {"id": pa.array([CANARY] * 9)}).read_bytes()
