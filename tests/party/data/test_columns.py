@@ -367,7 +367,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(CASES)
 def test_every_cell_of_a_treated_column_is_found_again(case: tuple[list[str | None], ColumnTreatment]) -> None:
     cells, treatment = column(case[0]).cells, case[1]

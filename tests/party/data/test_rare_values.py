@@ -138,7 +138,6 @@ def test_a_quantile_is_no_records_own_number_unless_many_hold_it() -> None:
 NUMBERS = st.decimals(-50, 50, places=2)
 
 
-@settings(deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=60), st.sampled_from(["median-of-range", "quantiles:2", "quantiles:5"]))
 def test_an_edge_moves_past_fewer_records_than_hide_each_other(numbers: list[Decimal], bins: str) -> None:
     counts = Counter(numbers)
@@ -310,7 +309,7 @@ CASES = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(CASES)
 def test_no_label_is_held_by_fewer_records_than_the_limit(
     case: tuple[list[str | None], ColumnTreatment],
@@ -328,7 +327,7 @@ def test_no_label_is_held_by_fewer_records_than_the_limit(
     assert found == [result.values[code] for code in result.codes]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(TEXTS, min_size=1, max_size=60), st.integers(2, 12))
 def test_a_value_that_is_named_is_so_whatever_the_rare_ones_are_called(cells: list[str | None], limit: int) -> None:
     """What rare values are called cannot be seen in the domain."""

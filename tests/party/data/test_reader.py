@@ -148,7 +148,7 @@ def test_reprs_show_sizes_only(tmp_path: Path) -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_table_is_read_as_it_was_written_but_for_blanks_around_cells(tmp_path: Path, data: st.DataObject) -> None:
     names = data.draw(st.lists(TEXT.map(str.strip).filter(bool), min_size=1, max_size=4, unique=True))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
@@ -30,7 +30,6 @@ def told(holder: AnyKeyHolder, values: Any) -> list[int]:
     return holder.counts(sealed, [Shape(len(values), 1)], LARGEST)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=12))
 def test_sums_by_group_are_those_of_the_plaintexts(holder: AnyKeyHolder, pairs: list[tuple[int, int]]) -> None:
     messages, groups = [m for m, _ in pairs], np.array([g for _, g in pairs], dtype=np.intp)
@@ -38,7 +37,6 @@ def test_sums_by_group_are_those_of_the_plaintexts(holder: AnyKeyHolder, pairs: 
     assert told(holder, sums) == np.bincount(groups, messages, minlength=4).tolist()
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.data())
 def test_negating_and_adding_numbers_are_as_in_the_plaintexts(
     holder: AnyKeyHolder, messages: list[int], data: st.DataObject

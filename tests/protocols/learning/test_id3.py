@@ -67,7 +67,7 @@ def test_quinlans_gains_are_the_printed_ones() -> None:
         assert int(1000 * gain(table)) == thousandths
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=5),
     classes=st.integers(1, 4),
@@ -202,7 +202,7 @@ def test_equal_means_are_ranked_in_the_agreed_order() -> None:
     assert engines[0].levels[0][0].candidates == (0, 1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(window=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), classes=st.integers(2, 3))
 def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed: int, classes: int) -> None:
     sizes = (2, 3, 2, 2)

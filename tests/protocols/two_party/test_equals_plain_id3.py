@@ -37,14 +37,14 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=110, deadline=None)
+@settings(max_examples=110)
 @given(case=cases())
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
 
 
 @pytest.mark.parametrize("way", ["encrypted coins", "dot products"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(case=cases(rows=24))
 def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
     width = sum(map(len, case.sizes.values()))
@@ -52,7 +52,7 @@ def test_a_window_as_wide_as_the_schema_is_all(way: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(case=cases(rows=12, sizes=(1, 3)))
 def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
@@ -67,7 +67,7 @@ def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_plain_id3(case, way)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(case=cases(rows=24))
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
     for terms in (

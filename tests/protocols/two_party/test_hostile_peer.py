@@ -163,7 +163,7 @@ def assert_ends_well(way: str, initiator: str, side: int, messages: list[Message
         assert end.result[1].tree == recorded(way, initiator)[1]
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
 @given(attacks())
 def test_whatever_the_peer_sends_ends_in_peer_error_or_the_right_model(
     attack: tuple[str, str, int, list[Message]],

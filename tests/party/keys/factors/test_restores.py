@@ -313,7 +313,7 @@ class World:
             os.truncate(self.bench.path, self.bench.path.stat().st_size + 7)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(STEPS, max_size=25))
 def test_no_sequence_of_accidents_gives_a_factor_twice(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as root:
