@@ -76,29 +76,6 @@ def stored(name: str) -> list[tuple[str, ...]]:
     return [tuple(row) for row in csv.reader(lzma.decompress(packed).decode("ascii").splitlines())]
 
 
-def originals(name: str) -> dict[str, bytes]:
-    """Return the files of the UCI, byte for byte, by their names there.
-
-    Raises:
-        InputError: There is no such data set.
-    """
-    _, *rows = stored(name)
-    if name == "adult":
-        train = "".join(", ".join(row) + "\n" for row in rows[:ADULT_TRAINING_ROWS])
-        test = "".join(", ".join(row) + ".\n" for row in rows[ADULT_TRAINING_ROWS:])
-        return {
-            "adult.data": f"{train}\n".encode(),
-            "adult.test": f"|1x3 Cross validator\n{test}\n".encode(),
-        }
-    files = {
-        "tic-tac-toe": "tic-tac-toe.data",
-        "votes": "house-votes-84.data",
-        "breast-cancer": "breast-cancer-wisconsin.data",
-        "mushroom": "agaricus-lepiota.data",
-    }
-    return {files[name]: "".join(",".join(row) + "\n" for row in rows).encode()}
-
-
 def _treatment(name: str, column: str) -> ColumnTreatment:
     if name == "adult":
         return _BINNED if column in _ADULT_NUMBERS else _TWO_VALUES

@@ -3,7 +3,7 @@
 A *breach of level b* is a value that some response makes true with chance b or more (Review section 4, there of an
 item in a transaction). It counts a belief that was strong before; an *upward breach from rho1 to rho2* (Evfimievski,
 Gehrke, Srikant 2003) is a value of prior at most rho1 and posterior at least rho2, and does not. Values are taken one
-by one, not in sets.
+by one, not in sets. No command reports upward breaches: they are the literature's measure, for who reads it.
 """
 
 from dataclasses import dataclass

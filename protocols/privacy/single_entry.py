@@ -5,6 +5,9 @@ response tells the truth and largest, `1 - sum P(x)^2`, where none says anything
 
 Deviation from the paper: its component 1 has `1 - W_y` where `W_y` belongs, and its closed form inherits that; the two
 agree at `W_y = 1/2`, its experiments. Here the sum is over any number of values and any design.
+
+No command uses the measures after mining (`recoverability_known`, `recoverability_unknown`, `after_mining`): they are
+the paper's, for who has mined.
 """
 
 from collections.abc import Sequence

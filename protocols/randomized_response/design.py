@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from itertools import product
-from math import prod
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -184,31 +183,3 @@ class Design(ABC):
 def cells(sizes: Sequence[int]) -> list[tuple[int, ...]]:
     """Return all cells of these domains in row-major order."""
     return list(product(*(range(size) for size in sizes)))
-
-
-def joint_transition(design: Design, columns: Sequence[int]) -> Matrix:
-    """Return the transition matrix over the joint cells of any columns: the declaration, written out.
-
-    Groups answer independently and plain columns truthfully. Exact; meant for few cells: tests, audits, reports.
-    """
-    blocks = []
-    for k, group in enumerate(design.groups):
-        own = [column for column in columns if column in group]
-        if own:
-            blocks.append((own, design.transition(k, own)))
-    plain = [column for column in columns if design.group_of(column) is None]
-    every = cells([design.sizes[column] for column in columns])
-
-    def position(cell: tuple[int, ...], own: Sequence[int]) -> int:
-        index = 0
-        for column in own:
-            index = index * design.sizes[column] + cell[columns.index(column)]
-        return index
-
-    def chance(response: tuple[int, ...], truth: tuple[int, ...]) -> Fraction:
-        if position(response, plain) != position(truth, plain):
-            return Fraction(0)
-        entries = (matrix[position(response, own)][position(truth, own)] for own, matrix in blocks)
-        return prod(entries, start=Fraction(1))
-
-    return tuple(tuple(chance(response, truth) for truth in every) for response in every)

@@ -118,24 +118,6 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
     )
 
 
-def covariance(codes: Codes, first: Expression, second: Expression, design: Design) -> Fraction:
-    """Estimate, without bias, the covariance of two estimated counts over the coins.
-
-    `sum f_i g_i - N(E and E')`: the expectation of `f_i g_i` less that of the product of the truths. Each count is of
-    the records with an answer in its own columns: one that lacks an answer to either has a part in one count at most.
-    """
-    codes = codes[design.answered(codes, {term.column for term in (*first.terms, *second.terms)})]
-    left, right = record_factors(codes, first, design), record_factors(codes, second, design)
-    joint = _times(left, right)
-    tally = np.bincount(joint.kinds, minlength=len(joint.values)).tolist()
-    mixed = sum((times * value for times, value in zip(tally, joint.values, strict=True)), Fraction(0))
-    both = {term.column: term.value for term in first.terms}
-    if any(both.setdefault(term.column, term.value) != term.value for term in second.terms):
-        return mixed
-    terms = sorted({*first.terms, *second.terms})
-    return mixed - estimate_count(codes, Expression(tuple(terms)), design).count
-
-
 def record_factors(codes: Codes, expression: Expression, design: Design) -> Factors:
     """Return `f_i` of every record."""
     plain = expression.restricted(frozenset(design.plain)).satisfied_by(codes)

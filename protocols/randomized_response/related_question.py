@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 from math import gcd, lcm, prod
 from typing import ClassVar
 
@@ -219,11 +218,6 @@ class RelatedDesign(Design):
         lie, contrast = self.lie(group), self.contrast(group)
         return ((1 - lie) / contrast, *[-lie / contrast] * (self.orders[group] - 1))
 
-    def pattern_weights(self) -> tuple[Fraction, ...]:
-        """Weight of each guess of all coins of a record, in the order of the patterns: the product over the groups."""
-        every = product(*(self.guess_weights(k) for k in range(len(self.groups))))
-        return tuple(prod(weights, start=Fraction(1)) for weights in every)
-
 
 def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int) -> NDArray[np.int64]:
     """Turn integers uniform in `0 .. b(L-1) - 1`, `t = a/b`, into offsets: exact, no float (FAULTS B5).
@@ -239,16 +233,7 @@ def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int
 
 def disguise(codes: Codes, coins: Coins, design: RelatedDesign) -> Codes:
     """Return the disguised copy: every column of group `k` shifted by the record's coin `k`; no answer stays none."""
-    return _shifted(codes, coins.astype(np.int64), design)
-
-
-def undo(codes: Codes, coins: Coins, design: RelatedDesign) -> Codes:
-    """Return the records that these coins would have disguised as `codes`."""
-    return _shifted(codes, -coins.astype(np.int64), design)
-
-
-def _shifted(codes: Codes, offsets: NDArray[np.int64], design: RelatedDesign) -> Codes:
-    result = codes.copy()
+    result, offsets = codes.copy(), coins.astype(np.int64)
     for k, group in enumerate(design.groups):
         for column in group:
             moved = (codes[:, column] + offsets[:, k]) % design.sizes[column]

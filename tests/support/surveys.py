@@ -7,13 +7,14 @@ from math import prod
 
 import numpy as np
 
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
 from protocols.survey.responses import Responses, survey_schema
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
+from tests.support.declaration import joint_transition
 
 HALF = Fraction(1, 2)
 """With theta and all personal chances powers of 1/2 every weight is a short binary fraction: floats hold it exactly."""

@@ -20,6 +20,7 @@ from protocols.randomized_response.related_question import disguise
 from protocols.role import Role, Send, receive, run_pair
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
+from tests.support.declaration import pattern_weights
 from tests.support.enumeration import coin_outcomes, true_count
 from tests.support.plain import schema_of
 from tests.support.views import joint_design, peer_design, view_of
@@ -52,7 +53,7 @@ def cells(path: Expression, candidate: int) -> list[list[Expression]]:
 
 
 def test_the_weights_of_the_exact_theta_are_short_binary_fractions() -> None:
-    weights = view().design.pattern_weights()
+    weights = pattern_weights(view().design)
     assert {weight.denominator for weight in weights} <= {1, 2, 4}
 
 

@@ -12,10 +12,10 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import RowSets, View, cell_count, expand, merge_equal, tally
 from protocols.counts import Query
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.randomized_response.related_question import undo
 from protocols.role import run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
+from tests.support.declaration import undo
 from tests.support.enumeration import expressions, true_count
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of

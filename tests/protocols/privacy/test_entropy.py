@@ -15,9 +15,10 @@ from protocols.privacy.entropy import (
     record_coin_entropy,
 )
 from protocols.privacy.entry import entry_of
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
+from tests.support.declaration import joint_transition
 
 BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
 

@@ -6,8 +6,9 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.entry import Entry, Row, check_group, entry_of
-from protocols.randomized_response.design import Design, joint_transition
+from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
+from tests.support.declaration import joint_transition
 
 HALF = Fraction(1, 2)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from protocols.privacy.events import MAX_CELLS, MAX_PAIRS, Margin, joint_columns, margins, told_chance, untested_pairs
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related
+from tests.support.declaration import joint_transition
 
 
 def records_of(design: Design) -> list[tuple[int, ...]]:

@@ -10,8 +10,9 @@ from protocols.errors import InputError
 from protocols.privacy.beliefs import breach
 from protocols.privacy.entry import Row, entry_of
 from protocols.privacy.joint import MAX_CELLS, entry_in_group, is_small
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed
+from tests.support.declaration import joint_transition
 
 
 def by_enumeration(design: Design, column: int, priors: list[Row]) -> dict[tuple[tuple[int, ...], int], Fraction]:

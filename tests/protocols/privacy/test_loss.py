@@ -9,9 +9,10 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, ratio_loss, record_loss
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related, unrelated
+from tests.support.declaration import joint_transition
 
 
 def worst_ratio(design: Design, columns: Sequence[int]) -> float:

@@ -10,8 +10,9 @@ from itertools import combinations
 import pytest
 
 from protocols.privacy.relations import Relation, disclosed_columns, relations
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from tests.protocols.privacy.designs import DESIGNS, related
+from tests.support.declaration import joint_transition
 
 MORE: dict[str, Design] = {
     **DESIGNS,

@@ -192,7 +192,7 @@ def test_nothing_is_divided_but_fractions() -> None:
     part = Expression((Term(1, 3),))
     sent = np.zeros((1, 2), dtype=np.uint8)
     unrelated = UnrelatedDesign((2, 5), ((1,),), Fraction(9, 20), ((), (Fraction(1, 5),) * 5))
-    numbers: list[object] = [design.lie(0), design.lie(1), *design.pattern_weights()]
+    numbers: list[object] = [design.lie(0), design.lie(1), *design.guess_weights(0), *design.guess_weights(1)]
     for each, group in ((design, 1), (unrelated, 0)):
         numbers += [*each.factors(sent, part, group).values, *each.moments(group, part)]
         numbers.append(each.likelihood_ratio(group, [1]))

@@ -9,9 +9,10 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import Estimate, estimate_count
-from protocols.randomized_response.related_question import RelatedDesign, disguise, undo
+from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
+from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
     designs,
     disguised_copies,
@@ -44,7 +45,7 @@ def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(
 
 @pytest.mark.parametrize("design", designs(), ids=name)
 def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: RelatedDesign) -> None:
-    weights = design.pattern_weights()
+    weights = pattern_weights(design)
     assert sum(weights) == 1
     guesses = design.pattern_coins()
     records = every_record(design.sizes)[::2]

@@ -1,6 +1,5 @@
-"""Intervals cover what they say; variances and covariances are unbiased over coins and over sampling, exactly."""
+"""Intervals cover what they say; variances are unbiased over coins and over sampling, exactly."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from math import erf, exp, sqrt
@@ -10,12 +9,11 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import Estimate, covariance, estimate_count, quantile
+from protocols.randomized_response.estimate import Estimate, estimate_count, quantile
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
-from protocols.tables.expression import ROOT, Expression, Term
-from protocols.tables.table import NO_ANSWER, Codes
+from protocols.tables.expression import Expression, Term
 from tests.support.binomial import ShareTest, log_mass
 from tests.support.enumeration import (
     every_design,
@@ -78,76 +76,6 @@ def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) ->
     narrow, wide = (Fraction(erf(factor * quantile(0.8) / sqrt(2))) for factor in (0.7, 1.3))
     assert min(below.power(narrow), above.power(wide)) > 0.9
     assert below.low <= hits <= above.high
-
-
-def moments_of(
-    tables: Sequence[tuple[Codes, Fraction]], first: Expression, second: Expression, design: Design
-) -> tuple[Fraction, Fraction]:
-    """Return the covariance of two estimated counts, and what the estimate of it is on average."""
-    rows = [
-        (
-            chance,
-            estimate_count(table, first, design).count,
-            estimate_count(table, second, design).count,
-            covariance(table, first, second, design),
-        )
-        for table, chance in tables
-    ]
-    mean = sum((p * a for p, a, _, _ in rows), Fraction(0)) * sum((p * b for p, _, b, _ in rows), Fraction(0))
-    true = sum((p * a * b for p, a, b, _ in rows), Fraction(0)) - mean
-    return true, sum((p * found for p, _, _, found in rows), Fraction(0))
-
-
-MIDDLE = [
-    design
-    for design in every_design()
-    if len(every_record(design.sizes)) <= 12 and design.theta in (Fraction(9, 20), Fraction(1, 2))
-]
-
-
-@pytest.mark.parametrize("design", MIDDLE, ids=name)
-def test_over_all_responses_the_covariance_is_estimated_without_bias(design: Design) -> None:
-    """Over pairs that are equal, contradict each other, overlap, or touch other groups; one record, as records add."""
-    asked = list(expressions(design.sizes))
-    pairs = list(product(asked[:: max(1, len(asked) // 5)], asked[:: max(1, len(asked) // 4)]))
-    tables = list(response_tables(every_record(design.sizes)[[-1]], design))
-    for first, second in pairs:
-        true, found = moments_of(tables, first, second, design)
-        assert found == true
-
-
-COLUMNS = (Term(0, 0), Term(1, 1), Term(2, 1))
-PAIRS = {
-    "equal": (Expression(COLUMNS[:2]), Expression(COLUMNS[1::-1])),
-    "contradictory in one group": (Expression(COLUMNS[:2]), Expression((Term(0, 1), Term(1, 1)))),
-    "contradictory in the plain class": (Expression((Term(3, 0),)), Expression((Term(3, 1), *COLUMNS))),
-    "one implies the other": (Expression(COLUMNS[:1]), Expression(COLUMNS)),
-    "overlapping": (Expression(COLUMNS[:2]), Expression(COLUMNS[1:])),
-    "in other groups": (Expression(COLUMNS[:1]), Expression(COLUMNS[2:])),
-    "everything": (ROOT, Expression(COLUMNS)),
-}
-PERSONAL = (*map(shares, ("1/4 3/4", "1/3 2/3", "3/5 2/5")), ())
-
-
-@pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize("kind", ["related", "unrelated"])
-def test_of_two_records_the_covariance_is_estimated_without_bias(pair: str, kind: str) -> None:
-    sizes, groups, theta = (2, 2, 2, 2), ((0, 1), (2,)), Fraction(3, 5)
-    design: Design = RelatedDesign(sizes, groups, theta)
-    if kind == "unrelated":
-        design = UnrelatedDesign(sizes, groups, theta, PERSONAL)
-    codes = np.array([[0, 1, 1, 0], [1, 0, 1, 1]], dtype=np.uint8)
-    tables = list(response_tables(codes, design))
-    true, found = moments_of(tables, *PAIRS[pair], design)
-    assert found == true
-    assert moments_of(tables, *PAIRS[pair][::-1], design) == (true, found)
-
-
-@pytest.mark.parametrize("design", every_design()[::3], ids=name)
-def test_the_covariance_with_itself_is_the_variance(design: Design) -> None:
-    sent = every_record(design.sizes)[::2]
-    for expression in expressions(design.sizes):
-        assert covariance(sent, expression, expression, design) == estimate_count(sent, expression, design).variance
 
 
 POPULATION = [
@@ -225,13 +153,3 @@ def test_of_no_record_there_is_no_share_and_of_one_no_variance() -> None:
 def test_a_confidence_next_to_1_has_a_quantile() -> None:
     """By the exact tail, P(|z| > 8.2) = 2.4e-16."""
     assert 8.1 < quantile(1 - 2**-52) < 8.3
-
-
-@pytest.mark.parametrize("design", every_design()[::3], ids=name)
-def test_records_without_an_answer_to_either_question_have_no_part_in_a_covariance(design: Design) -> None:
-    sent = every_record(design.sizes)[::2]
-    last = len(design.sizes) - 1
-    first, second = Expression((Term(0, 0),)), Expression((Term(last, 0),))
-    silent = sent.copy()
-    silent[:, last] = NO_ANSWER
-    assert covariance(np.concatenate([sent, silent]), first, second, design) == covariance(sent, first, second, design)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import Design, cells, joint_transition
+from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import MAX_CELLS, MAX_GROUP_CELLS, MostLikely, most_likely
 from protocols.randomized_response.related_question import RelatedDesign
@@ -17,6 +17,7 @@ from protocols.simulation.draws import bulk_draw
 from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
+from tests.support.declaration import joint_transition
 from tests.support.enumeration import every_design, every_record, name, shares, unrelated_designs
 
 TOLERANCE = 1e-9

@@ -8,12 +8,9 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.randomized_response.design import MAX_DENOMINATOR
-from protocols.randomized_response.related_question import (
-    RelatedDesign,
-    disguise,
-    undo,
-)
+from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.tables.expression import Expression, Term
+from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import coin_outcomes, designs, every_record, name, own_truth, responses
 
 THETA = Fraction(9, 20)
@@ -62,7 +59,7 @@ def test_a_design_that_cannot_work_is_refused_with_range_or_cure(
 def test_a_design_at_the_limits_is_accepted_and_works(sizes: tuple[int, ...], groups: Groups, theta: str) -> None:
     design = RelatedDesign(sizes, groups, Fraction(theta))
     assert len(design.pattern_coins()) == design.patterns
-    assert sum(design.pattern_weights()) == 1
+    assert sum(pattern_weights(design)) == 1
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
