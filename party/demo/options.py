@@ -8,7 +8,7 @@ from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import MOST_KEY_BITS, WINDOWS, Engine, Method, Terms, Window
+from protocols.terms import MOST_KEY_BITS, Engine, Method, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -96,4 +96,4 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
     try:
         return tuple(parse_window(word.strip()) for word in text.split(","))
     except InputError:
-        raise InputError(f"must list {WINDOWS}, as in 1,2,3,all", field="omega") from None
+        raise InputError('must list windows of 1 or more, or "all", such as 1,2,3,all', field="omega") from None
