@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -95,7 +96,6 @@ def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
         ({"omega": 4}, "omega"),
         ({"method": "smc"}, "method"),
         ({"class": "outcome"}, "class"),
-        ({"key_bits": 3072}, "key_bits"),
     ],
 )
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
@@ -174,6 +174,7 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
         ({"theta": "1/2", "method": "nonsense"}, "method"),
         ({"omega": 0}, "omega"),
         ({"key_bits": 1024}, "2048"),
+        ({"key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
         ({"test": "1"}, "test"),
         ({"sede": 1}, "seed"),
         ({"class": None}, "class"),
@@ -219,6 +220,19 @@ def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
             assert_one_line(cotally(*pair.serve_arguments()), 2, address, "in use")
         finally:
             pair.edit("alice", f'listen = "{address}"', 'listen = "127.0.0.1:0"')
+
+
+def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> None:
+    with serving(pair) as alice:
+        host, _, port = pair.listening.rpartition(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port)), timeout=10) as stranger:
+                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                with suppress(ConnectionError):
+                    while stranger.recv(1024):  # until she has refused the handshake
+                        pass
+        alice.terminate()
+        assert finish(alice) == Ended(0, "", "")
 
 
 def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: Pair) -> None:
