@@ -27,8 +27,8 @@ def check_job(local: Local, config: PartyConfig, job: Job, peer: Peer | None = N
         peer: Who will be called; a mere plan calls nobody.
 
     Raises:
-        InputError: The class is not the one we hold, or stands for too few records somewhere, theta does not suit our
-            data or what we agree to, or the data set was released otherwise before.
+        InputError: The class is not the one we hold, or stands for too few records somewhere, our key is smaller than
+            asked for, theta does not suit our data or what we agree to, or the data set was released otherwise before.
     """
     match job:
         case Train(terms):
@@ -39,6 +39,11 @@ def _check_training(local: Local, config: PartyConfig, terms: Terms, peer: Peer 
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
+    if local.secrets.key.bits < terms.key_bits:
+        raise ConfigError(
+            f"the key in {config.folder} has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}: "
+            f"lower key_bits, or make a new folder with `cotally init --key-bits {terms.key_bits}`"
+        )
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)

@@ -58,6 +58,7 @@ _PEER_WANTS = {
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
+    "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
 
@@ -188,7 +189,7 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
     if local.secrets.key.bits < terms.key_bits:
-        return Objection("key_bits", f"our key is smaller than {terms.key_bits} bits")
+        return Objection("key_bits", f"our key has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}")
     return _object_to_sizes(local, terms)
 
 

@@ -81,15 +81,23 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: 
     config = settings(tmp_path, odds)
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
+    own = replace(terms, key_bits=alice.secrets.key.bits)
     if agreed:
-        check_job(alice, config, Train(terms))
+        check_job(alice, config, Train(own))
         assert objection is None
         return
     assert objection is not None
     assert objection.field == "theta"
     assert "7 to 11" in objection.reason
     with pytest.raises(InputError, match="7 to 11"):
-        check_job(alice, config, Train(terms))
+        check_job(alice, config, Train(own))
+
+
+def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_out(tmp_path: Path, alice: Local) -> None:
+    bits = alice.secrets.key.bits
+    words = rf"the key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make .* --key-bits 3072`"
+    with pytest.raises(InputError, match=words):
+        check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, key_bits=3072)))
 
 
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Local) -> None:
