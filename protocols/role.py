@@ -47,6 +47,7 @@ class Phase(Enum):
     COLUMNS = auto()
     COUNTS = auto()
     TREE = auto()
+    HELD_OUT = auto()
 
 
 @dataclass(frozen=True)

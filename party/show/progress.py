@@ -44,6 +44,7 @@ WORDS: Mapping[Phase | Work, str] = {
     Phase.COLUMNS: "encrypting columns",
     Phase.COUNTS: "counting under encryption",
     Phase.TREE: "growing the tree",
+    Phase.HELD_OUT: "encrypting columns of held-out records",
     Work.MEASURING: "measuring this machine",
     Work.FACTORS: "making factors",
     Work.DRAWING: "drawing coins",

@@ -156,19 +156,19 @@ class DotProductKeyHolder(Generic[Values]):
         """Send the planes that the evaluator lacks, then decrypt, check and tell the counts."""
         items = plan(queries, self._layout)
         planes = planes_of(items)
-        yield from self._send([plane for plane in planes if plane not in self._known], self._train)
+        yield from self._send([plane for plane in planes if plane not in self._known], self._train, Phase.COLUMNS)
         self._known = set(planes)
         counts = yield from self._telling.decrypt(shapes_of(items), self._layout.records)
         cells = [cell for item in items for cell in item.cells]
         ordered = [count for _, count in sorted(zip(cells, counts, strict=True))]
         return (yield from self._telling.tell(queries, ordered))
 
-    def _send(self, planes: Sequence[Plane], codes: Codes) -> Role[None]:
+    def _send(self, planes: Sequence[Plane], codes: Codes, phase: Phase) -> Role[None]:
         done, total = 0, len(planes) * len(codes)
         for page in self._encryption.encrypt_pages(self._pages(planes, codes)):
             yield Send(CiphertextPage(page))
             done += len(page) // self._telling.key.public.ciphertext_bytes
-            yield Progress(Phase.COLUMNS, done, total)
+            yield Progress(phase, done, total)
 
     def _pages(self, planes: Sequence[Plane], codes: Codes) -> Iterator[list[int]]:
         """Yield the plaintexts of all planes, a page at a time; no page holds two planes."""
@@ -184,7 +184,7 @@ class DotProductKeyHolder(Generic[Values]):
     def count_correct(self, tree: Predictor) -> Role[float]:
         """Send one plane per distinct leaf, then decrypt and tell the number of rightly classified test records."""
         if len(self._test):
-            yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test)
+            yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test, Phase.HELD_OUT)
         return (yield from self._telling.correct())
 
 
@@ -212,7 +212,8 @@ class DotProductEvaluator(Generic[Values]):
         """Receive the planes that are new, form every count of the batch and have it decrypted."""
         items = plan(queries, self._layout)
         planes = planes_of(items)
-        new = yield from self._receive([plane for plane in planes if plane not in self._known], len(self._train))
+        unknown = [plane for plane in planes if plane not in self._known]
+        new = yield from self._receive(unknown, len(self._train), Phase.COLUMNS)
         self._known = {plane: new[plane] if plane in new else self._known[plane] for plane in planes}
         replies = []
         for slots in sorted({len(item.plane.slots) for item in items}):
@@ -223,7 +224,7 @@ class DotProductEvaluator(Generic[Values]):
             replies.append(Reply(sums.totals(), slots))
         return (yield from self._replying.answers(queries, replies))
 
-    def _receive(self, planes: Sequence[Plane], records: int) -> Role[dict[Plane, Values]]:
+    def _receive(self, planes: Sequence[Plane], records: int, phase: Phase) -> Role[dict[Plane, Values]]:
         received: dict[Plane, Values] = {}
         for number, plane in enumerate(planes):
             pages: list[Values] = []
@@ -234,7 +235,7 @@ class DotProductEvaluator(Generic[Values]):
                     raise PeerError("the peer sent more or fewer ciphertexts than there are records")
                 pages.append(page)
                 done += len(page)
-                yield Progress(Phase.COLUMNS, number * records + done, len(planes) * records)
+                yield Progress(phase, number * records + done, len(planes) * records)
             received[plane] = self._cipher.join(pages)
         return received
 
@@ -248,7 +249,7 @@ class DotProductEvaluator(Generic[Values]):
         total = self._cipher.sums(1)
         if len(self._test):
             items = plan_correct(tree, self._layout)
-            vectors = yield from self._receive(planes_of(items), len(self._test))
+            vectors = yield from self._receive(planes_of(items), len(self._test), Phase.HELD_OUT)
             for item in items:
                 self._select(total, 0, item, vectors[item.plane], self._test)
         return (yield from self._replying.correct(total.totals()))

@@ -2,9 +2,11 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -37,7 +39,7 @@ from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
-from protocols.role import Message, Role, run_alone
+from protocols.role import Message, Phase, Progress, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.work import InlineWorkers
@@ -123,6 +125,27 @@ def plain(*batches: Sequence[Query]) -> list[list[list[float]]]:
 
 def ravel(answers: list[list[Answer]]) -> list[list[list[float]]]:
     return [[[*map(float, t.ravel())] for answer in batch for t in answer.tables] for batch in answers]
+
+
+def test_what_is_encrypted_to_test_the_tree_is_told_apart_from_what_grows_it() -> None:
+    def shown(engine: Engine) -> Role[list[Progress]]:
+        seen: list[Progress] = []
+        role, sent = count(engine, FIRST, tree=TREE), None
+        with suppress(StopIteration):
+            while True:
+                effect = role.send(sent)
+                sent = None
+                if isinstance(effect, Progress):
+                    seen.append(effect)
+                else:
+                    sent = yield effect
+        return seen
+
+    for end in duel(*map(shown, by_dots())):
+        assert end.error is None
+        assert end.result
+        assert [phase for phase, _ in groupby(p.phase for p in end.result)] == [Phase.COLUMNS, Phase.HELD_OUT]
+        assert [p.done for p in end.result if p.phase is Phase.HELD_OUT][-1] == end.result[-1].total
 
 
 FIRST = [Query(ROOT, (0, 1, 2, 3), None)]
