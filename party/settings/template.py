@@ -1,17 +1,18 @@
 """The settings file that `cotally init` writes, with every key explained."""
 
 _TEXT = """\
-# Settings of one party of cotally. They stay at home; only what the README lists ever crosses to the other party.
+# Settings of one party of cotally. They stay at home; only what the README lists ever crosses to
+# the other party.
 name = "{name}"
 
 [data]
-file = "data.csv"          # CSV (.csv, .tsv, .txt, or .gz after it) or .parquet, relative to this file
-id = "id"                  # column that says which record is whose: both parties list the same ids, in any order
+file = "data.csv"          # CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file
+id = "id"                  # column that says which record is whose: both parties have the same ids
 # class = "outcome"        # column to predict, if this party holds it
-# dataset = "visits-2026"  # coins are made once for each data set of this name (default: the file's name)
+# dataset = "visits-2026"  # coins are made once for each name (default: the file's name)
 # separator = ";"          # between columns (default: found out, as the encoding is)
 # encoding = "cp1252"
-# missing = ["?", "NA"]    # texts that mean a missing cell, besides an empty one (default: ?, -, NA, null and more)
+# missing = ["?", "NA"]    # texts that mean a missing cell (default: ?, -, NA, null and more)
 # ignore = []              # columns to leave out, such as names and addresses
 # smallest_value = 10      # a value that fewer records hold is never named to the other party
 
@@ -20,28 +21,29 @@ id = "id"                  # column that says which record is whose: both partie
 #                   of dates "year", "quarter", "month", or edges such as [2019-12-31, 2023-12-31]
 #   max_values      keep the commonest values, the others become "other"; bins join their neighbours
 #   missing         "value" (a value of its own), "majority", "refuse", or a text to fill in
-#   not_missing     texts that are values here, though they mean a missing cell elsewhere: ["NA"] for Namibia
-#   smallest_value  rarer values become "other", rarer bins join their neighbours (default: as in [data])
+#   not_missing     texts that are values here, though missing cells elsewhere: ["NA"] for Namibia
+#   smallest_value  rarer values become "other", rarer bins join others (default: as in [data])
 [columns]
-# "*" = {{ max_values = 8 }}                # every column that is not named; numbers among them are binned
+# "*" = {{ max_values = 8 }}                # columns that are not named; numbers are binned
 # age = {{ bins = "median-of-range" }}
 # city = {{ max_values = 4, missing = "majority" }}
 
-# Columns of a group share one coin: a record's group is sent as it is, or shifted. More groups hide more, and cost
-# accuracy and time.
+# Columns of a group share one coin: a record's group is sent as it is, or shifted. More groups hide
+# more, and cost accuracy and time.
 [disguise]
 groups = 2                 # or name the columns: [["age", "city"], ["income"]]
 plain = []                 # columns that are not sensitive, sent as they are
 
-# What this party agrees to. Anything else that the other party proposes ends the run before data leave.
+# What this party agrees to. Anything else that the other party proposes ends the run before data
+# leave.
 [agree]
 methods = ["hybrid", "smc", "randomized"]
-odds = 2                   # strongest odds to 1 that a disguised value of a column may give, or "any"; 1 hides all
+odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
 omega = "all"              # most attributes that may get exact counts at a node
 smallest_key_bits = {key_bits}
-max_classes = 20           # most values of the class: one that names people would turn every count into a person
+max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
-smallest_test = 30         # fewest held-out records, unless none are held out: an accuracy over one tells that person
+smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens
@@ -51,12 +53,14 @@ patience = 30              # seconds without a sign of life after which the peer
 silence = 3600             # seconds without a message after which a peer that lives is given up
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
-#   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party encrypts, the cluster gets
-#              its Paillier key and the plaintexts, in clear over the network unless you write dask+tls:// for dask://
-#   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier does, namely that
-#              powers of a random base with 256-bit exponents cannot be told from powers with full-length exponents
+#   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party
+#              encrypts, the cluster gets its Paillier key and the plaintexts, in clear over the
+#              network unless you write dask+tls:// for dask://
+#   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier
+#              does, namely that powers of a random base with 256-bit exponents cannot be told from
+#              powers with full-length exponents
 [compute]
-workers = 0                # processes on this machine: 0 for one per processor, 1 for none beside the party's own
+workers = 0                # processes on this machine: 0 for one per processor, 1 for ours alone
 # on = "dask://host:8786"
 # exponents = "short-256"
 """

@@ -64,6 +64,12 @@ def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
     assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)
 
 
+def test_the_settings_file_fits_a_terminal_of_100_columns() -> None:
+    from party.settings.template import party_toml  # noqa: PLC0415
+
+    assert max(map(len, party_toml("alice", 3072).splitlines())) <= 100
+
+
 def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_path: Path) -> None:
     from party.settings.template import party_toml  # noqa: PLC0415
 
@@ -86,6 +92,8 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
     assert fingerprint in made.out
     assert fingerprint in trusted.out
     assert "telephone" in trusted.out
+    assert 'set peer = "carol"; the party that calls, by `cotally train`,' in trusted.out
+    assert "the party that listens needs none" in trusted.out
     assert load_peers(parties / "alice")["carol"].fingerprint == fingerprint
 
 
