@@ -104,7 +104,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
         yield f"  {party}: {', '.join(names)}"
     yield (
         f"θ = {parameters.theta}, groups per party: {parameters.groups}, engine: {parameters.engine}, "
-        f"keys of {parameters.key_bits} bits, seed {parameters.seed}"
+        f"keys of {parameters.key_bits} bits, seed {parameters.seed} of both splits (coins are new in every demo)"
     )
 
 
