@@ -141,7 +141,8 @@ def test_what_is_encrypted_to_test_the_tree_is_told_apart_from_what_grows_it() -
                     sent = yield effect
         return seen
 
-    for end in duel(*map(shown, by_dots())):
+    evaluator, holder = by_dots()
+    for end in duel(shown(evaluator), shown(holder)):
         assert end.error is None
         assert end.result
         assert [phase for phase, _ in groupby(p.phase for p in end.result)] == [Phase.COLUMNS, Phase.HELD_OUT]
