@@ -38,11 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit and tell the verdict."""
-    design = read_design(arguments.design)
+    questionnaire = read_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
-    with shown_drawing(design) as watch:
-        result = audit(design.design, lambda records: watch(fresh_draw(records)), goal=goal)
-    put(audit_lines(result, shown_names(design), columns()))
+    with shown_drawing(questionnaire) as watch:
+        result = audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+    put(audit_lines(result, shown_names(questionnaire), columns()))
     return 0 if result.passed else _FAILED
 
 

@@ -63,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     read = [path for path in given if path is not None]
     if resolved(arguments.secret) in map(resolved, read):
         raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
-    design = read_design(arguments.design)
-    check_output(arguments.output, design, (*read, arguments.secret))
+    questionnaire = read_design(arguments.design)
+    check_output(arguments.output, questionnaire, (*read, arguments.secret))
     made = not is_there(arguments.secret)
     if made and is_there(arguments.output):
         raise ConfigError(
@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
     frame = read_frame(arguments.data, form(arguments))
     tell(frame.notices)
     personal = None if arguments.personal is None else read_frame(arguments.personal, form(arguments))
-    with shown_drawing(design) as watch:
-        table = disguise_table(frame, design, arguments.secret, arguments.dataset, personal, watch)
+    with shown_drawing(questionnaire) as watch:
+        table = disguise_table(frame, questionnaire, arguments.secret, arguments.dataset, personal, watch)
     write_disguised(arguments.output, table)
-    say_all(copy_lines(table, design, arguments.output, arguments.secret if made else None))
+    say_all(copy_lines(table, questionnaire, arguments.output, arguments.secret if made else None))
     return 0

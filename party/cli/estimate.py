@@ -39,16 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Estimate and print."""
     asked = EstimateOptions(arguments.confidence, arguments.likelihood)
-    design = read_design(arguments.design)
-    expressions = [parse_expression(text, design) for text in arguments.expressions]
+    questionnaire = read_design(arguments.design)
+    expressions = [parse_expression(text, questionnaire) for text in arguments.expressions]
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
-    codes = read_disguised(frame, design)
-    findings = [find(codes, expression, design, asked) for expression in expressions]
+    codes = read_disguised(frame, questionnaire)
+    findings = [find(codes, expression, questionnaire, asked) for expression in expressions]
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]
         content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}
         put([json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)])
         return 0
-    say_all(estimate_lines(len(codes), design, findings, asked))
+    say_all(estimate_lines(len(codes), questionnaire, findings, asked))
     return 0

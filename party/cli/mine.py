@@ -43,10 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, print and write."""
     _check(arguments)
-    design = read_design(arguments.design)
+    questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
-    survey = load_survey(frame, design)
+    survey = load_survey(frame, questionnaire)
     parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
     if arguments.learner == "tree":
         mined = mine_tree(parts)
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         write_model(arguments.output, mined.model)
     put(shown(mined.model).lines(mined.model, arguments.levels, mined.doubtful, drawing_width()))
-    say_all(mined_lines(mined, parts, design, arguments.output))
+    say_all(mined_lines(mined, parts, questionnaire, arguments.output))
     return 0
 
 

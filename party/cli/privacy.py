@@ -31,13 +31,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    design = read_design(arguments.design)
-    priors = None if arguments.prior is None else estimated_priors(read_disguised(arguments.prior, design), design)
+    questionnaire = read_design(arguments.design)
+    priors = (
+        None
+        if arguments.prior is None
+        else estimated_priors(read_disguised(arguments.prior, questionnaire), questionnaire)
+    )
     if arguments.json:
-        found = find(design.design, design.names, design.values, priors, design.group_names)
+        found = find(questionnaire.design, questionnaire.names, questionnaire.values, priors, questionnaire.group_names)
         put([json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False)])
         return 0
-    shown = shown_names(design)
-    found = find(design.design, shown.columns, shown.values, priors, shown.groups)
-    put(report_lines(found, design, full=arguments.full, width=columns()))
+    shown = shown_names(questionnaire)
+    found = find(questionnaire.design, shown.columns, shown.values, priors, shown.groups)
+    put(report_lines(found, questionnaire, full=arguments.full, width=columns()))
     return 0

@@ -41,17 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute and print."""
-    design = read_design(arguments.design)
+    questionnaire = read_design(arguments.design)
     width = fraction("--half-width", arguments.half_width)
     share = None if arguments.share is None else fraction("--share", arguments.share)
     if arguments.expression:
-        asked = [parse_expression(text, design) for text in arguments.expression]
-        sizes = [sample_size(design.design, e, width, arguments.confidence, share) for e in asked]
-        say_all([enough_for(found, e, design) for e, found in zip(asked, sizes, strict=True)])
+        asked = [parse_expression(text, questionnaire) for text in arguments.expression]
+        sizes = [sample_size(questionnaire.design, e, width, arguments.confidence, share) for e in asked]
+        say_all([enough_for(found, e, questionnaire) for e, found in zip(asked, sizes, strict=True)])
         return 0
-    need_class(design)
-    label, depth = len(design.names) - 1, arguments.depth
-    bayes = naive_bayes_sample_size(design.design, label, width, arguments.confidence)
-    tree = tree_sample_size(design.design, label, depth, width, arguments.confidence)
+    need_class(questionnaire)
+    label, depth = len(questionnaire.names) - 1, arguments.depth
+    bayes = naive_bayes_sample_size(questionnaire.design, label, width, arguments.confidence)
+    tree = tree_sample_size(questionnaire.design, label, depth, width, arguments.confidence)
     say_all([enough_for_model(bayes, None), enough_for_model(tree, depth)])
     return 0

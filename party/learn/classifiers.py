@@ -90,13 +90,13 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         matrix, target = validate_data(self, X, y, reset=reset)
         return _codes(matrix), target
 
-    def _read_frame(self, X: Any, design: Questionnaire, reset: bool) -> Codes:  # noqa: N803
+    def _read_frame(self, X: Any, questionnaire: Questionnaire, reset: bool) -> Codes:  # noqa: N803
         if not hasattr(X, "columns"):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with _as_value_error():
-            codes = read_attributes(X, design)
+            codes = read_attributes(X, questionnaire)
         by_name = {str(column).strip(): column for column in X.columns}
-        columns = [by_name[name] for name in design.names[:-1]]
+        columns = [by_name[name] for name in questionnaire.names[:-1]]
         validate_data(self, X[columns], reset=reset, skip_check_array=True)
         return codes
 

@@ -17,11 +17,11 @@ from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.toml import Section, read_toml
 from protocols.errors import InputError
-from protocols.randomized_response.design import MAX_DENOMINATOR, Design
+from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Kind
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 
-RELATED, UNRELATED = "related", "unrelated"
+RELATED, UNRELATED = Kind.RELATED.value, Kind.UNRELATED.value
 
 _KEYS = ("kind", "theta", "class", "id", "keep_id", "plain", "columns", "groups", "personal")
 
@@ -32,7 +32,6 @@ class Questionnaire:
 
     Args:
         path: The file that declares it.
-        kind: "related" or "unrelated".
         names: Of the columns.
         domains: Of the columns, in the same order.
         class_name: The column that models predict.
@@ -43,7 +42,6 @@ class Questionnaire:
     """
 
     path: Path
-    kind: str
     names: tuple[str, ...]
     domains: tuple[Domain, ...]
     class_name: str | None
@@ -68,7 +66,7 @@ class Questionnaire:
     @property
     def draws(self) -> int:
         """How many draws a disguise makes for every record: coins, and personal answers."""
-        return 1 + len(self.group_names) + (len(self.names) if self.kind == UNRELATED else 0)
+        return 1 + len(self.group_names) + (len(self.names) if self.design.kind is Kind.UNRELATED else 0)
 
 
 def read_design(path: Path | str) -> Questionnaire:
@@ -96,7 +94,6 @@ def read_design(path: Path | str) -> Questionnaire:
         raise top.error("id", f"the name {flaw}")
     return Questionnaire(
         path=top.path,
-        kind=kind,
         names=names,
         domains=tuple(domains.values()),
         class_name=class_name,

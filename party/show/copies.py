@@ -9,9 +9,9 @@ from party.show.estimates import given_lines
 from party.survey.disguise import DisguisedTable
 
 
-def copy_lines(table: DisguisedTable, design: Questionnaire, output: Path, made: Path | None) -> Iterator[str]:
+def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path, made: Path | None) -> Iterator[str]:
     """Yield what a copy in that file is, and that a secret file was made, if one was."""
-    yield f"Disguised {len(table)} records by {design.path}: {output}"
+    yield f"Disguised {len(table)} records by {questionnaire.path}: {output}"
     yield from given_lines(table.answers, len(table))
     if table.answers:
         yield "Who gave no answer is seen to have given none: the copy shows that in the clear."
@@ -20,7 +20,7 @@ def copy_lines(table: DisguisedTable, design: Questionnaire, output: Path, made:
     if made is not None:
         yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
         yield "A second copy of these data under another secret would weaken this one: use this secret again."
-    yield f"What the copy discloses: cotally privacy {design.path}"
+    yield f"What the copy discloses: cotally privacy {questionnaire.path}"
 
 
 def example_lines(data: Path, design: Path) -> list[str]:

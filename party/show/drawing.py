@@ -15,7 +15,7 @@ _SILENT = 1.0
 
 
 @contextmanager
-def shown_drawing(design: Questionnaire, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
+def shown_drawing(questionnaire: Questionnaire, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
     """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
     began, done = clock(), 0
 
@@ -25,7 +25,7 @@ def shown_drawing(design: Questionnaire, clock: Clock = time.monotonic) -> Itera
             drawn = draw(purpose, bound)
             done += 1
             if clock() - began >= _SILENT:
-                display.show(working(Work.DRAWING, done, design.draws))
+                display.show(working(Work.DRAWING, done, questionnaire.draws))
             return drawn
 
         return watched

@@ -17,10 +17,10 @@ _UNBIASED = (
 
 
 def estimate_lines(
-    records: int, design: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
+    records: int, questionnaire: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
 ) -> Iterator[str]:
     """Yield what the disguised answers say of each expression."""
-    yield f"{records} records, {design.kind} question, theta {design.design.theta}"
+    yield f"{records} records, {questionnaire.design.kind.value} question, theta {questionnaire.design.theta}"
     for finding in findings:
         yield from finding_lines(finding, asked)
     yield _UNBIASED
@@ -52,9 +52,9 @@ def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:
     return [f"{printable(name)}: {given} of {records} gave an answer" for name, given in answers]
 
 
-def enough_for(found: SampleSize, expression: Expression, design: Questionnaire) -> str:
+def enough_for(found: SampleSize, expression: Expression, questionnaire: Questionnaire) -> str:
     """Say how many respondents are enough for the share of an expression."""
-    return _enough(found, f"the share of {printable(expression_text(expression, design))}")
+    return _enough(found, f"the share of {printable(expression_text(expression, questionnaire))}")
 
 
 def enough_for_model(found: SampleSize, depth: int | None) -> str:

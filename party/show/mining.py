@@ -13,14 +13,14 @@ from protocols.randomized_response.precision import tells
 from protocols.survey.mining import Accuracy
 
 
-def mined_lines(mined: MinedModel, parts: Parts, design: Questionnaire, output: Path | None) -> Iterator[str]:
+def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, output: Path | None) -> Iterator[str]:
     """Yield how sure its splits are, what it was learned from, how good it is, where it was written."""
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"
         yield f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}"
         yield "Counts are estimates, fitted node by node to the total above: the classes of branches need not add up."
     yield f"Learned from {len(parts.train)} disguised records."
-    for line in given_lines(answers_given(parts.train.codes, design), len(parts.train)):
+    for line in given_lines(answers_given(parts.train.codes, questionnaire), len(parts.train)):
         yield f"  {line}"
     if mined.accuracy is not None and mined.guess is not None:
         yield _accuracy_text(mined.accuracy)

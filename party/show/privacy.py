@@ -21,20 +21,20 @@ def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WID
     return [line for sentence in text for line in wrapped(sentence, width)]
 
 
-def report_lines(found: Findings, design: Questionnaire, *, full: bool, width: int) -> list[str]:
+def report_lines(found: Findings, questionnaire: Questionnaire, *, full: bool, width: int) -> list[str]:
     """Return the report on a design, with what else its reader should know."""
     lines = privacy_lines(found, full=full, width=width)
-    if any(domain.may_be_missing for domain in design.domains):
+    if any(domain.may_be_missing for domain in questionnaire.domains):
         lines += wrapped('Who gives no answer is seen to give none; missing = "value" hides it as an answer.', width)
     if not full:
         lines += wrapped("See also --full (all that was found) and --prior (what answers suggest).", width)
     return lines
 
 
-def shown_names(design: Questionnaire) -> Names:
+def shown_names(questionnaire: Questionnaire) -> Names:
     """Return the names of a design as a terminal may show them; escapes are longer, so it is done before wrapping."""
     return Names(
-        [printable(name) for name in design.names],
-        [[printable(value) for value in values] for values in design.values],
-        [printable(name) for name in design.group_names],
+        [printable(name) for name in questionnaire.names],
+        [[printable(value) for value in values] for values in questionnaire.values],
+        [printable(name) for name in questionnaire.group_names],
     )

@@ -53,7 +53,7 @@ class DisguisedTable:
 
 def disguise_table(
     source: Source,
-    design: Questionnaire,
+    questionnaire: Questionnaire,
     secret: Path | str,
     dataset: str | None = None,
     personal: Source | None = None,
@@ -63,7 +63,7 @@ def disguise_table(
 
     Args:
         source: True answers: a file or a DataFrame.
-        design: What is asked and how it is disguised.
+        questionnaire: What is asked and how it is disguised.
         secret: The owner's secret file, made on first use.
         dataset: Name of the data set, to be noted on first use; the file's name unless given.
         personal: For the unrelated question, the respondents' personal answers, by the same ids; drawn if not given.
@@ -76,22 +76,22 @@ def disguise_table(
         IdentityError: The secret cannot be read or made.
     """
     frame = as_frame(source)
-    ids = _ids(frame, design)
-    codes = read_codes(frame, design)
-    answers = None if personal is None else _answers(as_frame(personal), design, ids)
+    ids = _ids(frame, questionnaire)
+    codes = read_codes(frame, questionnaire)
+    answers = None if personal is None else _answers(as_frame(personal), questionnaire, ids)
     path = Path(secret)
     known = read_coin_secret(path) if is_there(path) else None
     if known is not None and dataset not in (None, known.dataset):
         raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new --secret file for another")
     key = new_key() if known is None else known.key
     name = _new_name(frame.path.stem if dataset is None else dataset) if known is None else known.dataset
-    fields = _release(key, design, ids, codes, answers)
+    fields = _release(key, questionnaire, ids, codes, answers)
     if known is None:
         write_coin_secret(path, CoinSecret(name, key, fields))
     else:
         check_same(path, known, fields)
-    responses = design.design.randomize(codes, watch(keyed_draw(key, name, ids)), answers)
-    return _as_text(design, responses, ids, frame)
+    responses = questionnaire.design.randomize(codes, watch(keyed_draw(key, name, ids)), answers)
+    return _as_text(questionnaire, responses, ids, frame)
 
 
 def _new_name(dataset: str) -> str:
@@ -102,30 +102,30 @@ def _new_name(dataset: str) -> str:
     return dataset
 
 
-def _ids(frame: Frame, design: Questionnaire) -> list[str]:
-    if design.id_column is None:
-        raise ConfigError(f"{design.path}: id: is missing: name the column that says which record is whose")
-    return distinct_ids(frame.ids(design.id_column))
+def _ids(frame: Frame, questionnaire: Questionnaire) -> list[str]:
+    if questionnaire.id_column is None:
+        raise ConfigError(f"{questionnaire.path}: id: is missing: name the column that says which record is whose")
+    return distinct_ids(frame.ids(questionnaire.id_column))
 
 
-def _answers(frame: Frame, design: Questionnaire, ids: Sequence[str]) -> Codes:
+def _answers(frame: Frame, questionnaire: Questionnaire, ids: Sequence[str]) -> Codes:
     """Return the personal answers in the order of the true records; plain columns are 0."""
-    if design.design.kind is not Kind.UNRELATED:
-        raise ConfigError(f"{design.path}: kind: the related question has no personal answers")
-    row_of = {record: row for row, record in enumerate(_ids(frame, design))}
+    if questionnaire.design.kind is not Kind.UNRELATED:
+        raise ConfigError(f"{questionnaire.path}: kind: the related question has no personal answers")
+    row_of = {record: row for row, record in enumerate(_ids(frame, questionnaire))}
     if row_of.keys() != set(ids):
         raise DataError(
             f"the ids are not those of the true records: {len(row_of)} here, {len(ids)} there", path=frame.path
         )
-    codes = np.zeros((len(ids), len(design.names)), dtype=np.uint8)
-    for column, (name, domain) in enumerate(zip(design.names, design.domains, strict=True)):
-        if design.design.group_of(column) is not None:
+    codes = np.zeros((len(ids), len(questionnaire.names)), dtype=np.uint8)
+    for column, (name, domain) in enumerate(zip(questionnaire.names, questionnaire.domains, strict=True)):
+        if questionnaire.design.group_of(column) is not None:
             codes[:, column] = replace(domain, complete=True).codes(frame.column(name, domain.values))
     return codes[[row_of[record] for record in ids]]
 
 
 def _release(
-    key: bytes, design: Questionnaire, ids: Sequence[str], codes: Codes, answers: Codes | None
+    key: bytes, questionnaire: Questionnaire, ids: Sequence[str], codes: Codes, answers: Codes | None
 ) -> Mapping[str, object]:
     """Return what leaves, field by field; contents as digests that nobody without the key can check a guess against.
 
@@ -135,18 +135,20 @@ def _release(
     records = [canonical(ids[row].encode(), codes[row].tobytes()) for row in order]
     told = None if answers is None else keyed_digest(key, b"answers", *(answers[row].tobytes() for row in order)).hex()
     return {
-        "columns": [[name, list(values)] for name, values in zip(design.names, design.values, strict=True)],
-        **design.design.declaration(),
+        "columns": [
+            [name, list(values)] for name, values in zip(questionnaire.names, questionnaire.values, strict=True)
+        ],
+        **questionnaire.design.declaration(),
         "records": keyed_digest(key, b"contents", *records).hex(),
         "answers": told,
     }
 
 
-def _as_text(design: Questionnaire, responses: Codes, ids: Sequence[str], frame: Frame) -> DisguisedTable:
+def _as_text(questionnaire: Questionnaire, responses: Codes, ids: Sequence[str], frame: Frame) -> DisguisedTable:
     cells: tuple[Sequence[str | None], ...] = tuple(
         [values[code] if code < len(values) else None for code in column.tolist()]
-        for values, column in zip(design.values, responses.T, strict=True)
+        for values, column in zip(questionnaire.values, responses.T, strict=True)
     )
-    left_out = tuple(name for name in frame.columns if name not in (*design.names, design.id_column))
-    sent = (ids, *cells) if len(design.sent) > len(cells) else cells
-    return DisguisedTable(design.sent, sent, left_out, answers_given(responses, design))
+    left_out = tuple(name for name in frame.columns if name not in (*questionnaire.names, questionnaire.id_column))
+    sent = (ids, *cells) if len(questionnaire.sent) > len(cells) else cells
+    return DisguisedTable(questionnaire.sent, sent, left_out, answers_given(responses, questionnaire))

@@ -81,7 +81,7 @@ class Finding:
         return content
 
 
-def find(codes: Codes, expression: Expression, design: Questionnaire, asked: EstimateOptions) -> Finding:
+def find(codes: Codes, expression: Expression, questionnaire: Questionnaire, asked: EstimateOptions) -> Finding:
     """Return what the disguised answers say of one expression.
 
     Raises:
@@ -91,34 +91,34 @@ def find(codes: Codes, expression: Expression, design: Questionnaire, asked: Est
     columns = [term.column for term in expression.terms]
     if asked.likelihood and len(columns) > MOST_COLUMNS:
         raise InputError(f"a likelihood is of at most {MOST_COLUMNS} columns, not {len(columns)}: name fewer of them")
-    text, answers = expression_text(expression, design), codes[design.design.answered(codes, columns)]
+    text, answers = expression_text(expression, questionnaire), codes[questionnaire.design.answered(codes, columns)]
     if len(answers) < min(2, len(codes)):
         raise InputError(f"{text}: {len(answers)} of {len(codes)} gave an answer, too few to estimate from")
-    estimate = estimate_count(answers, expression, design.design)
+    estimate = estimate_count(answers, expression, questionnaire.design)
     return Finding(
         text=text,
         records=len(codes),
         estimate=estimate,
         interval=estimate.interval(asked.confidence),
-        columns=tuple(design.names[column] for column in columns),
-        labels=tuple(design.values[column] for column in columns),
-        likely=most_likely(answers, columns, design.design) if asked.likelihood else None,
+        columns=tuple(questionnaire.names[column] for column in columns),
+        labels=tuple(questionnaire.values[column] for column in columns),
+        likely=most_likely(answers, columns, questionnaire.design) if asked.likelihood else None,
     )
 
 
-def estimated_priors(codes: Codes, design: Questionnaire) -> list[tuple[Fraction, ...] | None]:
+def estimated_priors(codes: Codes, questionnaire: Questionnaire) -> list[tuple[Fraction, ...] | None]:
     """Return the distribution of every column, estimated and projected: negative shares to 0, the rest rescaled.
 
     The estimates of a column add up to all records with an answer, so some are positive; None if there are none.
     """
-    return [_projected(codes, column, design) for column in range(len(design.names))]
+    return [_projected(codes, column, questionnaire) for column in range(len(questionnaire.names))]
 
 
-def _projected(codes: Codes, column: int, design: Questionnaire) -> tuple[Fraction, ...] | None:
-    codes = codes[design.design.answered(codes, [column])]
+def _projected(codes: Codes, column: int, questionnaire: Questionnaire) -> tuple[Fraction, ...] | None:
+    codes = codes[questionnaire.design.answered(codes, [column])]
     if not len(codes):
         return None
-    every = range(len(design.values[column]))
-    counts = [estimate_count(codes, Expression().child(column, value), design.design).count for value in every]
+    every = range(len(questionnaire.values[column]))
+    counts = [estimate_count(codes, Expression().child(column, value), questionnaire.design).count for value in every]
     positive = [max(count, Fraction(0)) for count in counts]
     return tuple(count / sum(positive) for count in positive)

@@ -17,7 +17,7 @@ _FORM = 'write it as in: smoker = yes and age = "> 40"'
 _PLAIN = re.compile(r"""[^\s"'=]+""")
 
 
-def parse_expression(text: str, design: Questionnaire) -> Expression:
+def parse_expression(text: str, questionnaire: Questionnaire) -> Expression:
     """Return the expression that a text stands for, over the columns of the design.
 
     Raises:
@@ -30,26 +30,28 @@ def parse_expression(text: str, design: Questionnaire) -> Expression:
         if match is None:
             raise InputError(f"{text!r} is no expression: {_FORM}")
         name, value = (_unquoted(next(g for g in match.groups()[k : k + 3] if g is not None)) for k in (0, 3))
-        terms.append(_term(name, value, design))
+        terms.append(_term(name, value, questionnaire))
         position, goes_on = match.end(), bool(match[7].strip())
     if len({term.column for term in terms}) != len(terms):
         raise InputError(f"{text!r} names a column twice: no record has two values in one column")
     return Expression(tuple(terms))
 
 
-def _term(name: str, value: str, design: Questionnaire) -> Term:
-    if name not in design.names:
-        raise InputError(f"the design has no column {name!r}" + suggestion(name, design.names))
-    column = design.names.index(name)
-    values = design.values[column]
+def _term(name: str, value: str, questionnaire: Questionnaire) -> Term:
+    if name not in questionnaire.names:
+        raise InputError(f"the design has no column {name!r}" + suggestion(name, questionnaire.names))
+    column = questionnaire.names.index(name)
+    values = questionnaire.values[column]
     if value not in values:
         raise InputError(f"column {name!r} has no value {value!r}" + suggestion(value, values))
     return Term(column, values.index(value))
 
 
-def expression_text(expression: Expression, design: Questionnaire) -> str:
+def expression_text(expression: Expression, questionnaire: Questionnaire) -> str:
     """Return an expression as people write it."""
-    terms = ((design.names[term.column], design.values[term.column][term.value]) for term in expression.terms)
+    terms = (
+        (questionnaire.names[term.column], questionnaire.values[term.column][term.value]) for term in expression.terms
+    )
     return " and ".join(f"{_quoted(name)} = {_quoted(value)}" for name, value in terms)
 
 

@@ -13,14 +13,14 @@ from party.survey.disguise import DisguisedTable
 SUFFIXES = (".csv", ".parquet")
 
 
-def check_output(path: Path, design: Questionnaire, reads: Iterable[Path]) -> None:
+def check_output(path: Path, questionnaire: Questionnaire, reads: Iterable[Path]) -> None:
     """Make sure, before anything is disguised, that the table can be written, and destroys nothing but its like.
 
     Raises:
         DataError: The suffix is another, or Parquet cannot be written here.
         InputError: The path is read by the command, holds something else, or cannot be written to.
     """
-    check_target(path, reads, lambda there: has_columns(there, design.sent))
+    check_target(path, reads, lambda there: has_columns(there, questionnaire.sent))
     if path.suffix.lower() not in SUFFIXES:
         raise DataError("a table's file name ends in .csv or .parquet", path=path)
     if path.suffix.lower() == ".parquet":

@@ -43,22 +43,22 @@ def check_signal(survey: Responses) -> None:
             )
 
 
-def check_origin(codes: Codes, design: Questionnaire) -> None:
+def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
     """Refuse answers that this design cannot well have disguised: a value's estimated count is no count.
 
     Raises:
         DataError: A count is far below none or far above all records.
     """
-    for column, part, records, error in _count_errors(design.design, codes):
-        answers = codes[design.design.answered(codes, [column])]
-        count = estimate_count(answers, part, design.design).count
+    for column, part, records, error in _count_errors(questionnaire.design, codes):
+        answers = codes[questionnaire.design.answered(codes, [column])]
+        count = estimate_count(answers, part, questionnaire.design).count
         if not -IMPOSSIBLE_ERRORS * error <= count <= records + IMPOSSIBLE_ERRORS * error:
-            value = design.values[column][part.terms[0].value]
+            value = questionnaire.values[column][part.terms[0].value]
             raise DataError(
                 f"{printable(value)!r} would be the answer of {float(count):.0f} of {records}, which no design gives: "
                 "is this the disguised table, and the design that it was disguised by?",
-                path=design.path,
-                column=design.names[column],
+                path=questionnaire.path,
+                column=questionnaire.names[column],
             )
 
 

@@ -69,74 +69,78 @@ def _single(value: float) -> str:
     return str(np.float32(value))
 
 
-def read_codes(source: Source, design: Questionnaire) -> Codes:
+def read_codes(source: Source, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a table, true or disguised, by the columns of the design.
 
     Raises:
         DataError: The table cannot be read, lacks a column of the design, or has a cell outside a domain.
     """
-    return _coded(source, design, design.names)
+    return _coded(source, questionnaire, questionnaire.names)
 
 
-def read_disguised(source: Source, design: Questionnaire) -> Codes:
+def read_disguised(source: Source, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a disguised table; refuse what looks like the true one, or another design's.
 
     Raises:
         DataError: As for `read_codes`; or a binned column has plain numbers, or the answers do not fit the design.
     """
     frame = as_frame(source)
-    codes = read_codes(frame, design)
-    for name, domain in zip(design.names, design.domains, strict=True):
+    codes = read_codes(frame, questionnaire)
+    for name, domain in zip(questionnaire.names, questionnaire.domains, strict=True):
         column = frame.column(name, domain.values)
         if domain.edges and not set(column.cells) <= {*domain.values, None}:
             raise column.error("it holds plain numbers, and disguised answers are bins: is this the true table?")
-    check_origin(codes, design)
+    check_origin(codes, questionnaire)
     return codes
 
 
-def answers_given(codes: Codes, design: Questionnaire) -> tuple[tuple[str, int], ...]:
+def answers_given(codes: Codes, questionnaire: Questionnaire) -> tuple[tuple[str, int], ...]:
     """Return the columns in which some records have no answer, and how many have one."""
-    given = [int(design.design.answered(codes, [column]).sum()) for column in range(len(design.names))]
-    return tuple((name, count) for name, count in zip(design.names, given, strict=True) if count < len(codes))
+    given = [int(questionnaire.design.answered(codes, [column]).sum()) for column in range(len(questionnaire.names))]
+    return tuple((name, count) for name, count in zip(questionnaire.names, given, strict=True) if count < len(codes))
 
 
-def read_attributes(source: Source, design: Questionnaire) -> Codes:
+def read_attributes(source: Source, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a table by the attributes alone: it may lack the class.
 
     Raises:
         ConfigError: The design declares no class.
         DataError: As for `read_codes`.
     """
-    need_class(design)
-    return _coded(source, design, design.names[:-1])
+    need_class(questionnaire)
+    return _coded(source, questionnaire, questionnaire.names[:-1])
 
 
-def _coded(source: Source, design: Questionnaire, names: Sequence[str]) -> Codes:
+def _coded(source: Source, questionnaire: Questionnaire, names: Sequence[str]) -> Codes:
     frame = as_frame(source)
-    domains = design.domains[: len(names)]
+    domains = questionnaire.domains[: len(names)]
     columns = [frame.column(name, domain.values) for name, domain in zip(names, domains, strict=True)]
     return np.column_stack([domain.codes(column) for column, domain in zip(columns, domains, strict=True)])
 
 
-def load_survey(source: Source, design: Questionnaire) -> Responses:
+def load_survey(source: Source, questionnaire: Questionnaire) -> Responses:
     """Return disguised records with their design, to be mined.
 
     Raises:
         ConfigError: The design declares no class, or no other column.
         DataError: As for `read_codes`.
     """
-    need_class(design)
-    if len(design.names) == 1:
-        raise ConfigError(f"{design.path}: columns: there is none beside the class to learn it from")
-    return Responses(survey_schema(design.names, design.values), read_disguised(source, design), design.design)
+    need_class(questionnaire)
+    if len(questionnaire.names) == 1:
+        raise ConfigError(f"{questionnaire.path}: columns: there is none beside the class to learn it from")
+    return Responses(
+        survey_schema(questionnaire.names, questionnaire.values),
+        read_disguised(source, questionnaire),
+        questionnaire.design,
+    )
 
 
-def need_class(design: Questionnaire) -> str:
+def need_class(questionnaire: Questionnaire) -> str:
     """Return the class that models predict.
 
     Raises:
         ConfigError: The design declares none.
     """
-    if design.class_name is None:
-        raise ConfigError(f'{design.path}: class: is missing: name the column to predict, class = "..."')
-    return design.class_name
+    if questionnaire.class_name is None:
+        raise ConfigError(f'{questionnaire.path}: class: is missing: name the column to predict, class = "..."')
+    return questionnaire.class_name

@@ -110,21 +110,23 @@ second = ["town"]
 def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: Path) -> None:
     path = tmp_path / "design.toml"
     path.write_text(DESIGN_TOML)
-    design = read_design(path)
+    questionnaire = read_design(path)
     generator = np.random.default_rng(3)
     ages, towns = generator.integers(2, size=20_000), generator.integers(3, size=20_000)
     bought = np.where(generator.random(20_000) < 0.1, 1 - ages, ages)
     true = np.column_stack([ages, towns, bought]).astype(np.uint8)
-    sent = design.design.randomize(true, bulk_draw(generator, len(true)))
-    frame = pd.DataFrame({name: np.array(design.values[c])[sent[:, c]] for c, name in enumerate(design.names)})
-    model = kind(design=design).fit(frame[["town", "age"]], frame["bought"])
+    sent = questionnaire.design.randomize(true, bulk_draw(generator, len(true)))
+    frame = pd.DataFrame(
+        {name: np.array(questionnaire.values[c])[sent[:, c]] for c, name in enumerate(questionnaire.names)}
+    )
+    model = kind(design=questionnaire).fit(frame[["town", "age"]], frame["bought"])
     clear = pd.DataFrame({"age": [20, 40], "town": ["a", "c"]})[["town", "age"]]
     assert model.predict(clear).tolist() == ["no", "yes"]
     assert model.estimate_accuracy(frame[["town", "age"]], frame["bought"]).share == pytest.approx(0.9, abs=0.05)
     with pytest.raises(ValueError, match="none of the declared values"):
         model.predict(clear.assign(town="z"))
     with pytest.raises(ValueError, match="X must be a DataFrame"):
-        kind(design=design).fit([[0, 0]], ["no"])
+        kind(design=questionnaire).fit([[0, 0]], ["no"])
 
 
 @pytest.mark.parametrize(

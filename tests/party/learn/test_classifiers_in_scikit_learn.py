@@ -45,15 +45,17 @@ def design_of(folder: Path, *values: str, plain: bool = False) -> Questionnaire:
     return read_design(path)
 
 
-def answers(design: Questionnaire, records: int = 600, seed: int = 0) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
+def answers(
+    questionnaire: Questionnaire, records: int = 600, seed: int = 0
+) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
     """Return disguised attributes, the disguised class, and the true table: the class follows q in nine of ten."""
     generator = np.random.default_rng(seed)
-    classes = design.design.sizes[-1]
+    classes = questionnaire.design.sizes[-1]
     q, sex = generator.integers(0, 3, records), generator.integers(0, 2, records)
     ill = np.where(generator.random(records) < 0.1, generator.integers(0, classes, records), q % classes)
     true = np.column_stack([q, sex, ill]).astype(np.uint8)
-    sent = design.design.randomize(true, bulk_draw(generator, records))
-    columns = list(zip(design.names, design.values, strict=True))
+    sent = questionnaire.design.randomize(true, bulk_draw(generator, records))
+    columns = list(zip(questionnaire.names, questionnaire.values, strict=True))
     tables = [
         pd.DataFrame({name: np.array(values)[codes[:, c]] for c, (name, values) in enumerate(columns)})
         for codes in (sent, true)

@@ -8,6 +8,7 @@ from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.settings.domains import Domain
 from party.survey import Questionnaire, read_design
+from protocols.randomized_response.design import Kind
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import RELATED, UNRELATED, swap, write_design
@@ -25,7 +26,7 @@ def test_every_setting_is_read_and_the_class_goes_last(tmp_path: Path) -> None:
     assert (found.class_name, found.id_column, found.keep_id) == ("smoker", "id", False)
     assert found.design == RelatedDesign((2, 3, 3, 2), ((3,), (1, 2)), Fraction(4, 5))
     assert found.group_names == ("habits", "life")
-    assert found.kind == "related"
+    assert found.design.kind is Kind.RELATED
 
 
 def test_the_unrelated_question_has_the_personal_chances_of_disguised_columns(tmp_path: Path) -> None:
@@ -215,7 +216,7 @@ def test_a_group_that_needs_too_many_offsets_is_refused_with_advice(tmp_path: Pa
 def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(tmp_path: Path) -> None:
     _, path = write_example(tmp_path)
     as_it_stands = read_design(path)
-    assert (as_it_stands.class_name, as_it_stands.kind) == ("income", "related")
+    assert (as_it_stands.class_name, as_it_stands.design.kind) == ("income", Kind.RELATED)
     lines = []
     for line in path.read_text().splitlines():
         bare = line.removeprefix("# ")
@@ -225,4 +226,4 @@ def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(t
         lines += [f"[personal.{column}]", *(f'"{value}" = "1/{len(values)}"' for value in values)]
     lines += ["[personal.married]", 'yes = "1/2"', 'no = "1/2"']
     path.write_text("\n".join(lines).replace('kind = "related"', 'kind = "unrelated"'))
-    assert read_design(path).kind == "unrelated"
+    assert read_design(path).design.kind is Kind.UNRELATED

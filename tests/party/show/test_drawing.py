@@ -15,11 +15,11 @@ from tests.party.survey.files import UNRELATED, write_design
 def test_draws_are_told_once_they_take_a_while(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], seconds: float, told: bool
 ) -> None:
-    design = read_design(write_design(tmp_path, UNRELATED))
+    questionnaire = read_design(write_design(tmp_path, UNRELATED))
     now = iter(np.arange(0, 1000 * seconds, seconds).tolist())
-    codes = np.zeros((3, len(design.names)), dtype=np.uint8)
-    with shown_drawing(design, lambda: next(now)) as watch:
-        design.design.randomize(codes, watch(bulk_draw(np.random.default_rng(0), len(codes))))
+    codes = np.zeros((3, len(questionnaire.names)), dtype=np.uint8)
+    with shown_drawing(questionnaire, lambda: next(now)) as watch:
+        questionnaire.design.randomize(codes, watch(bulk_draw(np.random.default_rng(0), len(codes))))
     text = capsys.readouterr().err
     assert ("drawing coins" in text) is told
     assert ("100%" in text) is told

@@ -36,22 +36,22 @@ def disguise(
     personal: Path | None = None,
 ) -> DisguisedTable:
     data = write_rows(folder, rows(RECORDS) if lines is None else lines)
-    design = read_design(write_design(folder, text))
-    return disguise_table(data, design, folder / "coins", dataset, personal)
+    questionnaire = read_design(write_design(folder, text))
+    return disguise_table(data, questionnaire, folder / "coins", dataset, personal)
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])
 def test_the_copy_is_what_the_design_makes_with_coins_of_secret_data_set_and_ids(tmp_path: Path, text: str) -> None:
     table = disguise(tmp_path, text)
     secret = read_coin_secret(tmp_path / "coins")
-    design = read_design(tmp_path / "design.toml")
+    questionnaire = read_design(tmp_path / "design.toml")
     draw = keyed_draw(secret.key, "data", [f"p{i}" for i in range(RECORDS)])
-    expected = design.design.randomize(read_codes(tmp_path / "data.csv", design), draw)
+    expected = questionnaire.design.randomize(read_codes(tmp_path / "data.csv", questionnaire), draw)
     (tmp_path / "out.csv").write_text(to_csv(table))
-    assert np.array_equal(read_codes(tmp_path / "out.csv", design), expected)
-    assert table.columns == design.names
-    plain, disguised = design.names.index("sex"), design.names.index("age")
-    true = read_codes(tmp_path / "data.csv", design)
+    assert np.array_equal(read_codes(tmp_path / "out.csv", questionnaire), expected)
+    assert table.columns == questionnaire.names
+    plain, disguised = questionnaire.names.index("sex"), questionnaire.names.index("age")
+    true = read_codes(tmp_path / "data.csv", questionnaire)
     assert np.array_equal(expected[:, plain], true[:, plain])
     assert not np.array_equal(expected[:, disguised], true[:, disguised])
 
@@ -133,10 +133,10 @@ def test_supplied_personal_answers_are_taken_by_id_and_are_part_of_what_left(tmp
     answers = [f"p{i},{30 + i},x,often,yes" for i in reversed(range(RECORDS))]
     personal = write_rows(tmp_path, answers, "personal.csv")
     table = disguise(tmp_path, UNRELATED, personal=personal)
-    design = read_design(tmp_path / "design.toml")
-    assert isinstance(design.design, UnrelatedDesign)
+    questionnaire = read_design(tmp_path / "design.toml")
+    assert isinstance(questionnaire.design, UnrelatedDesign)
     key = read_coin_secret(tmp_path / "coins").key
-    truths = design.design.truths(keyed_draw(key, "data", [f"p{i}" for i in range(RECORDS)]))
+    truths = questionnaire.design.truths(keyed_draw(key, "data", [f"p{i}" for i in range(RECORDS)]))
     told = [row.split(",")[4] for row in rows(RECORDS)]
     expected = [true if truth else "yes" for true, truth in zip(told, truths[:, 0], strict=True)]
     assert table.to_dict()["smoker"] == expected
@@ -180,9 +180,9 @@ def test_a_row_that_does_not_fit_is_named_by_its_place_and_not_by_its_content(
 
 def test_a_missing_cell_is_the_declared_value(tmp_path: Path) -> None:
     text = swap(RELATED, '[40, "60"]', '[40, 60]\nmissing = "value"')
-    design = read_design(write_design(tmp_path, text))
+    questionnaire = read_design(write_design(tmp_path, text))
     data = write_rows(tmp_path, ["p1,?,f,never,no", "p2,,f,never,no", "p3,60,f,never,no", "p4,<= 40,f,never,no"])
-    assert read_codes(data, design)[:, 1].tolist() == [3, 3, 1, 0]
+    assert read_codes(data, questionnaire)[:, 1].tolist() == [3, 3, 1, 0]
 
 
 def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: Path) -> None:
@@ -280,8 +280,8 @@ def test_ids_come_back_from_the_copy_as_they_were(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {"id": ids, "age": count * [30], "sex": count * ["f"], "drinks": count * ["often"], "smoker": count * ["no"]}
     )
-    design = read_design(write_design(tmp_path, "keep_id = true\n" + RELATED))
-    write_disguised(tmp_path / "d.csv", disguise_table(frame, design, tmp_path / "coins"))
+    questionnaire = read_design(write_design(tmp_path, "keep_id = true\n" + RELATED))
+    write_disguised(tmp_path / "d.csv", disguise_table(frame, questionnaire, tmp_path / "coins"))
     assert list(read_frame(tmp_path / "d.csv").cells[0]) == ids
 
 
@@ -294,12 +294,12 @@ def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made
     frame = pd.DataFrame({**columns, "smoker": ["yes", "no"]}, dtype=object)
     frame.loc[1, column] = text
     named = frame.set_axis(pd.Index([*list(columns)[:-1], text, "smoker"], dtype=object), axis=1)
-    design = read_design(write_design(tmp_path))
+    questionnaire = read_design(write_design(tmp_path))
     with pytest.raises(DataError, match=rf"DataFrame, line 2, column '{column}': the cell (holds|has)") as error:
-        disguise_table(frame, design, tmp_path / "coins")
+        disguise_table(frame, questionnaire, tmp_path / "coins")
     assert text not in str(error.value)
     with pytest.raises(DataError, match=r"DataFrame: the name of column 5 (holds|has)"):
-        disguise_table(named, design, tmp_path / "coins")
+        disguise_table(named, questionnaire, tmp_path / "coins")
     assert not (tmp_path / "coins").exists()
 
 
@@ -324,12 +324,12 @@ def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) ->
 
 
 def test_a_table_is_written_as_csv_or_parquet_and_nothing_else(tmp_path: Path) -> None:
-    design = read_design(write_design(tmp_path))
+    questionnaire = read_design(write_design(tmp_path))
     with pytest.raises(DataError, match=r"ends in \.csv or \.parquet"):
-        check_output(tmp_path / "out.txt", design, ())
+        check_output(tmp_path / "out.txt", questionnaire, ())
     with pytest.raises(InputError, match="does not exist"):
-        check_output(tmp_path / "absent" / "out.csv", design, ())
-    check_output(tmp_path / "out.parquet", design, ())
+        check_output(tmp_path / "absent" / "out.csv", questionnaire, ())
+    check_output(tmp_path / "out.parquet", questionnaire, ())
 
 
 def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

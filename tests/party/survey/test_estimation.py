@@ -20,9 +20,11 @@ RECORDS = 400
 
 
 def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
-    design = read_design(write_design(folder, text))
-    write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
-    return design, read_codes(folder / "d.csv", design)
+    questionnaire = read_design(write_design(folder, text))
+    write_disguised(
+        folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins")
+    )
+    return questionnaire, read_codes(folder / "d.csv", questionnaire)
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])
@@ -51,9 +53,9 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
 
 
 def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
-    design = read_design(write_design(tmp_path))
+    questionnaire = read_design(write_design(tmp_path))
     codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
-    found = find(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
+    found = find(codes, parse_expression("smoker = yes", questionnaire), questionnaire, EstimateOptions())
     assert found.estimate.count < 0
     low, high = found.interval
     assert low < 0

@@ -39,10 +39,10 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
         ("sex = ''''''", [(0, 7)]),
     ],
 )
-def test_a_text_stands_for_its_terms(design: Questionnaire, text: str, terms: list[tuple[int, int]]) -> None:
-    found = parse_expression(text, design)
+def test_a_text_stands_for_its_terms(questionnaire: Questionnaire, text: str, terms: list[tuple[int, int]]) -> None:
+    found = parse_expression(text, questionnaire)
     assert found == Expression(tuple(Term(column, value) for column, value in terms))
-    assert parse_expression(expression_text(found, design), design) == found
+    assert parse_expression(expression_text(found, questionnaire), questionnaire) == found
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_a_text_stands_for_its_terms(design: Questionnaire, text: str, terms: li
         ("smoker = yes and smoker = no", "names a column twice"),
     ],
 )
-def test_what_is_no_expression_is_told_with_a_way_out(design: Questionnaire, text: str, problem: str) -> None:
+def test_what_is_no_expression_is_told_with_a_way_out(questionnaire: Questionnaire, text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
-        parse_expression(text, design)
+        parse_expression(text, questionnaire)
 
 
 @given(st.text(alphabet="ab= '\"dnsmoker", max_size=30))
-def test_any_text_is_an_expression_or_a_clear_error(design: Questionnaire, text: str) -> None:
+def test_any_text_is_an_expression_or_a_clear_error(questionnaire: Questionnaire, text: str) -> None:
     with suppress(InputError):
-        assert parse_expression(text, design).terms
+        assert parse_expression(text, questionnaire).terms

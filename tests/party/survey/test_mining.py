@@ -25,9 +25,11 @@ NONE = Fraction(0)
 
 
 def survey(folder: Path, text: str = RELATED) -> Responses:
-    design = read_design(write_design(folder, text))
-    write_disguised(folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), design, folder / "coins"))
-    return load_survey(folder / "d.csv", design)
+    questionnaire = read_design(write_design(folder, text))
+    write_disguised(
+        folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins")
+    )
+    return load_survey(folder / "d.csv", questionnaire)
 
 
 def test_parts_are_disjoint_and_follow_from_the_seed_alone(tmp_path: Path) -> None:
@@ -101,9 +103,9 @@ def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Pa
 
 def test_pruning_leaves_no_split_whose_leaves_all_say_one_class(tmp_path: Path) -> None:
     data, design_path = write_example(tmp_path / "survey")
-    design = read_design(design_path)
-    write_disguised(tmp_path / "d.csv", disguise_table(data, design, tmp_path / "coins"))
-    every = load_survey(tmp_path / "d.csv", design)
+    questionnaire = read_design(design_path)
+    write_disguised(tmp_path / "d.csv", disguise_table(data, questionnaire, tmp_path / "coins"))
+    every = load_survey(tmp_path / "d.csv", questionnaire)
     sizes = set()
     for seed in range(6):
         tree = mine_tree(hold_out(every, FIFTH, seed, prune=True)).model
@@ -135,9 +137,9 @@ g2 = ["b"]
 
 def test_a_plain_class_is_the_prior_and_the_root_as_it_was_counted(tmp_path: Path) -> None:
     """6 of 60 are ill, and nothing else is known: the prior is 1/10 whatever the disguised columns say."""
-    design = read_design(write_design(tmp_path, ILL))
+    questionnaire = read_design(write_design(tmp_path, ILL))
     lines = [f"{'xyz'[i * i % 3]},{'xyz'[i // 2 % 3]},{'yes' if i < 6 else 'no'}" for i in range(60)]
-    every = load_survey(write_rows(tmp_path, lines, header="a,b,ill"), design)
+    every = load_survey(write_rows(tmp_path, lines, header="a,b,ill"), questionnaire)
     parts = hold_out(every, NONE, 0, prune=False)
     bayes, tree = mine_bayes(parts, 0.0).model, mine_tree(parts).model
     assert not isinstance(bayes, Tree)

@@ -33,22 +33,22 @@ def test_a_data_frame_is_disguised_and_mined_as_its_file_is(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, ""])
 def test_a_missing_cell_of_a_data_frame_is_missing(tmp_path: Path, missing: Any) -> None:
-    design = read_design(write_design(tmp_path))
+    questionnaire = read_design(write_design(tmp_path))
     frame = pd.DataFrame({"age": [30, 70], "sex": ["f", "m"], "drinks": ["often", missing], "smoker": ["yes", "no"]})
     with pytest.raises(DataError, match=r"DataFrame, line 2, column 'drinks': the cell is missing"):
-        read_codes(frame, design)
+        read_codes(frame, questionnaire)
 
 
 def test_a_data_frame_that_is_no_table_is_refused(tmp_path: Path) -> None:
-    design = read_design(write_design(tmp_path))
+    questionnaire = read_design(write_design(tmp_path))
     with pytest.raises(DataError, match="there are no records"):
-        read_codes(pd.DataFrame({"age": []}), design)
+        read_codes(pd.DataFrame({"age": []}), questionnaire)
     with pytest.raises(DataError, match="there are no records"):
-        read_codes(pd.DataFrame(), design)
+        read_codes(pd.DataFrame(), questionnaire)
     with pytest.raises(DataError, match="two columns have one name"):
-        read_codes(pd.DataFrame([[1, 2]], columns=["age", "age"]), design)
+        read_codes(pd.DataFrame([[1, 2]], columns=["age", "age"]), questionnaire)
     with pytest.raises(DataError, match="column 'sex': the file has no such column"):
-        read_codes(pd.DataFrame({"age": [1]}), design)
+        read_codes(pd.DataFrame({"age": [1]}), questionnaire)
 
 
 def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -> None:
