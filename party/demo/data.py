@@ -1,9 +1,9 @@
 """The two tables of a demo: a data set whose columns are dealt to two parties, or two files of the user's."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from party.data import ColumnTreatment, Frame, distinct_ids, read_frame
+from party.data import ColumnTreatment, Frame, distinct_ids, read_frame, taken_notices
 from party.data.bins import MEDIAN, number
 from party.data.looks import look_at
 from party.datasets import load
@@ -107,17 +107,21 @@ def read_own(files: OwnFiles) -> Halves:
         ids, rows = _lined_up_by_ids(frames, id_column)
     special = (id_column, files.class_name)
     names = {party: [n for n in frame.columns if not _identifies(frame, n, special)] for party, frame in frames.items()}
-    notices = tuple(
-        f"{party}: column {name!r}: left out, since its cells nearly all differ, as in an identifier"
-        for party, frame in frames.items()
-        for name in frame.columns
-        if name not in names[party]
-    )
+    notices = tuple(f"{party}: {notice}" for party in frames for notice in _notices(frames[party], names[party]))
     for left in names.values():
         left[:] = [name for name in left if name != id_column]
     halves = {party: _own_half(frame, names[party], files.class_name, rows[party]) for party, frame in frames.items()}
     name = printable(f"{files.alice.stem} + {files.bob.stem}")
     return Halves(name, files.class_name, id_column or ID, ids, halves, notices)
+
+
+def _notices(frame: Frame, kept: Collection[str]) -> Iterator[str]:
+    """Yield how the file was read, and which columns are left out of it."""
+    yield from frame.notices
+    yield from taken_notices([frame.column(name) for name in kept])
+    for name in frame.columns:
+        if name not in kept:
+            yield f"column {name!r}: left out, since its cells nearly all differ, as in an identifier"
 
 
 def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:

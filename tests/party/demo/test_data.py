@@ -382,3 +382,13 @@ def test_a_class_that_both_hold_must_be_the_same(tmp_path: Path) -> None:
         differing = replace(equal, of={**equal.of, BOB: half})
         with pytest.raises(InputError, match="differ in their class columns"):
             make_reference(locals_of(folder, differing, options(tmp_path)), options(tmp_path))
+
+
+def test_how_files_were_read_is_told_of_each_party(tmp_path: Path) -> None:
+    rows = [f"p{i};{'NA' if i % 5 == 0 else 'xy'[i % 2]};Zürich" for i in range(40)]
+    (tmp_path / "a.csv").write_bytes("\n".join(["id;a;town", *rows]).encode("cp1252"))
+    (tmp_path / "b.csv").write_text("\n".join(["id,c", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))]))
+    notices = read_own(OwnFiles(tmp_path / "a.csv", tmp_path / "b.csv", "c", None)).notices
+    assert any(notice.startswith("alice: ") and "read as Windows-1252" in notice for notice in notices)
+    assert "alice: taken for missing cells: 'NA' in 'a'" in notices
+    assert not any(notice.startswith("bob: ") for notice in notices)
