@@ -74,24 +74,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> DemoOptions:
-    try:
-        return DemoOptions(
-            data=_source(arguments),
-            rows=arguments.rows,
-            omegas=parse_omegas(arguments.omega),
-            theta=fraction("--theta", arguments.theta),
-            groups=arguments.groups,
-            engine=Engine(arguments.engine),
-            key_bits=arguments.key_bits,
-            test=fraction("--test", arguments.test),
-            seed=arguments.seed,
-            out=arguments.out,
-            skip_smc=arguments.skip_smc,
-        )
-    except InputError as error:
-        if error.field is None:
-            raise
-        raise InputError(error.problem, field=f"--{error.field.replace('_', '-')}") from None
+    return DemoOptions(
+        data=_source(arguments),
+        rows=arguments.rows,
+        omegas=parse_omegas(arguments.omega),
+        theta=fraction("--theta", arguments.theta),
+        groups=arguments.groups,
+        engine=Engine(arguments.engine),
+        key_bits=arguments.key_bits,
+        test=fraction("--test", arguments.test),
+        seed=arguments.seed,
+        out=arguments.out,
+        skip_smc=arguments.skip_smc,
+    )
 
 
 def _source(arguments: argparse.Namespace) -> str | OwnFiles:

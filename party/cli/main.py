@@ -20,11 +20,11 @@ from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.help import HelpFormatter
 from party.errors import exit_code
-from party.names import printable
 from party.show import progress, screen
 from party.show.incident import DEBUG, incident
+from party.show.progress import complain
 from party.show.screen import say
-from protocols.errors import CotallyError
+from protocols.errors import CotallyError, InputError
 
 COMMANDS = (
     "init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo",
@@ -62,24 +62,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)
     _prepare_streams()
+    parsed = argparse.Namespace()
     try:
-        return _run(words)
+        return _run(words, parsed)
     except CotallyError as error:
-        return _fail(str(error), exit_code(error))
+        return _fail(_told(error, parsed), exit_code(error), parsed)
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
+        return _fail("interrupted", _INTERRUPTED, parsed)
     except BrokenPipeError:
         _drop(sys.stdout)  # its reader has gone
         return _BROKEN_PIPE
     except OSError as error:
-        return _fail(*_system_fault(error))
+        return _fail(*_system_fault(error), parsed)
     except Exception as error:  # noqa: BLE001  # the last frame: a user gets one line, never a traceback
-        return _fail(incident(error), _FAULT)
+        return _fail(incident(error), _FAULT, parsed)
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], parsed: argparse.Namespace) -> int:
+    """Read the arguments into `parsed` and do what they ask for."""
     try:
-        parsed = _parser(words).parse_args(words)
+        _parser(words).parse_args(words, parsed)
         command = cast("Command", parsed.command)
         code = command.run(parsed)
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
@@ -87,6 +89,13 @@ def _run(words: list[str]) -> int:
         raise
     sys.stdout.flush()
     return code
+
+
+def _told(error: CotallyError, parsed: argparse.Namespace) -> str:
+    """Return an error's text, in which the option stands for the parameter that it sets."""
+    if isinstance(error, InputError) and error.field is not None and error.field in parsed:
+        return f"--{error.field.replace('_', '-')} {error.problem}"
+    return str(error)
 
 
 def _prepare_streams() -> None:
@@ -152,12 +161,11 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
     sys.exit(_TERMINATED)
 
 
-def _fail(problem: str, code: int) -> int:
+def _fail(problem: str, code: int, parsed: argparse.Namespace) -> int:
     if os.environ.get(DEBUG) == "1":
         traceback.print_exc()
-    line = printable(" ".join(problem.split()))
     with suppress(OSError):  # there is no other place to say it
-        say(f"cotally: {line}", sys.stderr)
+        complain(problem, getattr(parsed, "progress", None))
     for stream in (sys.stdout, sys.stderr):
         if not _flushed(stream):
             _drop(stream)

@@ -15,7 +15,7 @@ from party.node.inputs import load_local, with_workers
 from party.node.session import Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
-from party.show.progress import make_progress
+from party.show.progress import complain, make_progress
 from party.show.screen import say, tell
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
@@ -51,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         say(listening(config.name, server.address, peer.name), sys.stderr)
+        make_progress(arguments.progress).ready(server.address)
         while True:
             try:
                 _serve_one(server, ready, config, held, arguments)
@@ -59,11 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
             except CotallyError as error:
                 if arguments.once:
                     raise
-                say(f"cotally: {error}", sys.stderr)
+                complain(str(error), arguments.progress)
             except Exception as error:  # one run's fault must not end the node
                 if arguments.once:
                     raise
-                say(f"cotally: {incident(error)}", sys.stderr)
+                complain(incident(error), arguments.progress)
             if arguments.once:
                 return 0
 

@@ -105,7 +105,7 @@ class LocalPool:
         except _WorkerDiedError as died:
             raise WorkerError(
                 f"two worker processes in a row ended over the same task, the last {died}; if memory ran out, use "
-                "fewer workers (--workers), or a machine with more"
+                "fewer workers, or a machine with more"
             ) from None
         else:
             return result

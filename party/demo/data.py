@@ -58,7 +58,7 @@ class Halves:
         if rows is None:
             return self
         if rows > len(self.ids):
-            raise InputError(f"--rows must be 1 to {len(self.ids)}, the number of rows that there are")
+            raise InputError(f"must be 1 to {len(self.ids)}, the number of rows that there are", field="rows")
         halves = {
             party: replace(half, columns={name: cells[:rows] for name, cells in half.columns.items()})
             for party, half in self.of.items()
@@ -139,7 +139,7 @@ def _lined_up_by_order(frames: Mapping[str, Frame]) -> tuple[list[str], dict[str
     lengths = [len(frames[party]) for party in PARTIES]
     if lengths[0] != lengths[1]:
         raise DataError(
-            f"{lengths[1]} rows, but {frames[ALICE].path} has {lengths[0]}: without an id column (--id) rows are "
+            f"{lengths[1]} rows, but {frames[ALICE].path} has {lengths[0]}: without an id column rows are "
             "taken in order",
             path=frames[BOB].path,
         )

@@ -57,9 +57,9 @@ def check_out(out: Path) -> None:
     if not out.exists():
         return
     if not out.is_dir():
-        raise InputError(f"{out} is not a folder: choose another with --out")
+        raise InputError(f"{out} is not a folder: choose another")
     if any(out.iterdir()) and not _is_demo(out):
-        raise InputError(f"{out} holds files that are no demo's: choose another folder with --out")
+        raise InputError(f"{out} holds files that are no demo's: choose another folder")
 
 
 def _is_demo(out: Path) -> bool:

@@ -11,12 +11,10 @@ from types import TracebackType
 from typing import Self
 
 from party.demo.errors import PartyFailedError
-from party.show.progress import Step, parse_line
+from party.show.progress import Failure, Ready, Step, parse_line
 
 OnProgress = Callable[[Step], None]
 
-_ERROR = "cotally: "
-_READY = " listens on "
 _START_SECONDS = 60
 _END_SECONDS = 10
 
@@ -38,9 +36,9 @@ class PartyProcess:
 
     @classmethod
     def started(cls, party: str, folder: Path, *arguments: str) -> Self:
-        """Start a command of `cotally` in the party's folder."""
+        """Start a command of `cotally` that shows progress, in the party's folder: it reports by JSON lines."""
         process = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-P", "-m", "party.cli.leashed", *arguments],
+            [sys.executable, "-P", "-m", "party.cli.leashed", *arguments, "--progress", "json"],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -95,20 +93,19 @@ class PartyProcess:
         """Wait for the end and return the exit code."""
         return self._process.wait()
 
-    def lines(self) -> Iterator[str | Step]:
-        """Yield what the process tells: progress, and other lines, which go to its log too."""
+    def events(self) -> Iterator[Step | Ready | Failure]:
+        """Yield what the process reports; what it says for people goes to its log."""
         assert self._process.stderr is not None  # noqa: S101  # it was asked for
         with self._log.open("a", encoding="utf-8") as log, self._process.stderr as stream:
             for line in stream:
-                step = parse_line(line)
-                if step is not None:
-                    yield step
+                event = parse_line(line)
+                if event is None:
+                    log.write(line)
+                    log.flush()
                     continue
-                log.write(line)
-                log.flush()
-                if line.startswith(_ERROR):
-                    self._error = line.removeprefix(_ERROR).strip()
-                yield line
+                if isinstance(event, Failure):
+                    self._error = event.text
+                yield event
 
 
 class Server(PartyProcess):
@@ -124,8 +121,8 @@ class Server(PartyProcess):
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def _read(self) -> None:
-        for line in self.lines():
-            if isinstance(line, str) and _READY in line:
+        for event in self.events():
+            if isinstance(event, Ready):
                 self._ready.set()
         self._ready.set()  # it has ended: nobody need wait any longer
 
@@ -150,9 +147,9 @@ def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, 
     """
     server.clear_error()
     with PartyProcess.started(party, folder, "train", *arguments) as process:
-        for line in process.lines():
-            if isinstance(line, Step):
-                on_progress(line)
+        for event in process.events():
+            if isinstance(event, Step):
+                on_progress(event)
         code = process.wait()
     if code == 0:
         return

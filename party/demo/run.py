@@ -185,7 +185,7 @@ class _Demo:
     def play(self, display: Display, say: Say) -> None:
         """Start the server, do every run, and write what came of it."""
         runs = planned(self.options, len(self._halves.ids))
-        arguments = ("serve", "party.toml", "--model", MODEL, "--progress", "none")
+        arguments = ("serve", "party.toml", "--model", MODEL)
         with Server.started(BOB, self._out / BOB, *arguments) as server:
             for number, run in enumerate(runs, 1):
                 row = self._run(run, server, partial(_show, display, number, len(runs), run.name))
@@ -208,7 +208,7 @@ class _Demo:
         read_job(alice / job, self.options.key_floor)
         model, report = f"model-{run.name}.json", f"report-{run.name}.json"
         (bob / MODEL).unlink(missing_ok=True)
-        outputs = ("--model", model, "--report", report, "--progress", "json")
+        outputs = ("--model", model, "--report", report)
         train(alice, ALICE, ("party.toml", job, *outputs), server, show)
         _wait_for(bob / MODEL)
         (bob / MODEL).rename(bob / model)

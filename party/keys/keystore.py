@@ -103,7 +103,7 @@ def load_private_key(folder: Path, floor_bits: int) -> PrivateKey:
     if key.public_key.bits < floor_bits:
         raise IdentityError(
             f"{path} has {key.public_key.bits} bits, this run needs {floor_bits}: "
-            "make a party with a longer key (`cotally init --key-bits`), or agree on fewer"
+            "make a party with a longer key, or agree on fewer"
         )
     return key
 

@@ -1,7 +1,8 @@
 """How far a run is: phases in words, with a time estimate.
 
-A terminal gets one line that is redrawn, a file plain lines now and then, a program JSON lines `{"phase", "done",
-"total"}`. All of it goes to the standard error, so that results can be piped.
+A terminal gets one line that is redrawn, a file plain lines now and then, a program JSON lines: `{"phase", "done",
+"total"}`, `{"ready": address}` once a party listens, `{"error": text}` where something failed. All of it goes to the
+standard error, so that results can be piped.
 """
 
 import json
@@ -14,7 +15,8 @@ from enum import Enum, auto
 from types import TracebackType
 from typing import Self, TextIO
 
-from party.show.screen import columns
+from party.names import printable
+from party.show.screen import columns, say
 from protocols.role import Phase, Progress
 
 PROGRESS_STYLES = ("auto", "json", "none")
@@ -78,6 +80,20 @@ def waiting(peer: str, address: str, patience: float) -> Step:
     return Step(f"waiting for {peer} at {address}, up to {duration(patience)}")
 
 
+@dataclass(frozen=True)
+class Ready:
+    """A party listens, and where."""
+
+    address: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a command, or one run of a party that goes on, has failed."""
+
+    text: str
+
+
 class Estimate:
     """Estimates the time left in the present phase from the time it has taken so far."""
 
@@ -125,6 +141,9 @@ class Display:
     def follow(self, progress: Progress) -> None:
         """Take note of how far a role is."""
         self.show(step(progress))
+
+    def ready(self, address: str) -> None:
+        """Take note that this party listens."""
 
     def finish(self) -> None:
         """Leave the stream so that ordinary lines can follow; more progress may follow too."""
@@ -205,7 +224,28 @@ class JsonDisplay(Display):
         """Write a line where one is due."""
         if self._due(step, _REDRAW_EVERY, at_end=True):
             content = {"phase": step.text, "done": step.done, "total": step.total}
-            print(json.dumps(content), file=self._stream, flush=True)
+            _write_json(self._stream, content)
+
+    def ready(self, address: str) -> None:
+        """Write where this party listens."""
+        _write_json(self._stream, {"ready": address})
+
+
+def _write_json(stream: TextIO, content: Mapping[str, object]) -> None:
+    print(json.dumps(content), file=stream, flush=True)
+
+
+def complain(error: str, style: str | None = None) -> None:
+    """Say on the standard error what went wrong; in the style of JSON a program gets it too.
+
+    Args:
+        error: In one line; what cannot be printed of it is shown as escapes.
+        style: How progress is shown, one of `PROGRESS_STYLES`, if at all.
+    """
+    line = printable(" ".join(error.split()))
+    if style == "json":
+        _write_json(sys.stderr, {"error": line})
+    say(f"cotally: {line}", sys.stderr)
 
 
 def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.monotonic) -> Display:
@@ -220,10 +260,14 @@ def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.
     return LineDisplay(stream, clock)
 
 
-def parse_line(line: str) -> Step | None:
+def parse_line(line: str) -> Step | Ready | Failure | None:
     """Read one of the JSON lines, or return None: it is something else."""
     try:
         content = json.loads(line)
+        if "ready" in content:
+            return Ready(str(content["ready"]))
+        if "error" in content:
+            return Failure(str(content["error"]))
         return Step(str(content["phase"]), float(content["done"]), float(content["total"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         return None

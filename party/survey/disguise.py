@@ -82,7 +82,7 @@ def disguise_table(
     path = Path(secret)
     known = read_coin_secret(path) if is_there(path) else None
     if known is not None and dataset not in (None, known.dataset):
-        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new --secret file for another")
+        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
     key = new_key() if known is None else known.key
     name = _new_name(frame.path.stem if dataset is None else dataset) if known is None else known.dataset
     fields = _release(key, questionnaire, ids, codes, answers)
@@ -98,7 +98,7 @@ def _new_name(dataset: str) -> str:
     """Refuse, before a secret is made, what coins cannot be made from for ever after."""
     flaw = name_flaw(dataset)
     if flaw is not None:
-        raise ConfigError(f"the name of the data set {flaw}: give it one with --dataset")
+        raise ConfigError(f"the name of the data set {flaw}: give it another name")
     return dataset
 
 

@@ -59,7 +59,7 @@ def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts
         InputError: A share is out of range, or leaves a part without records.
     """
     if not 0 <= test < 1:
-        raise InputError("--test must be 0 or more and below 1")
+        raise InputError("must be 0 or more and below 1", field="test")
     records = len(survey)
     tested = floor(records * test)
     cut = tested + (floor(records * PRUNING_SHARE) if prune else 0)

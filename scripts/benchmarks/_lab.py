@@ -108,10 +108,8 @@ def measure_run(
             config = config_path(root, "alice")
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
             job = write_job(root / "alice", "run", options.terms(method, omega, halves.class_name))
-            outputs = ("--model", "model.json", "--report", "report.json", "--progress", "none")
-            server = Server.started(
-                "bob", root / "bob", "serve", "party.toml", "--model", "model.json", "--progress", "none"
-            )
+            outputs = ("--model", "model.json", "--report", "report.json")
+            server = Server.started("bob", root / "bob", "serve", "party.toml", "--model", "model.json")
             with server, PartyProcess.started("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
                 peaks = _watch(alice, server)
                 if alice.code != 0:
@@ -151,7 +149,7 @@ def _watch(alice: PartyProcess, server: Server) -> dict[int, int]:
 
     thread = threading.Thread(target=sample, daemon=True)
     thread.start()
-    for _ in alice.lines():
+    for _ in alice.events():
         pass
     alice.wait()
     done.set()

@@ -80,7 +80,7 @@ def test_the_first_rows_are_taken_and_no_more_than_there_are() -> None:
     assert len(few.ids) == 10
     assert {len(cells) for half in few.of.values() for cells in half.columns.values()} == {10}
     assert halves.first(None) is halves
-    with pytest.raises(InputError, match="--rows must be 1 to 435"):
+    with pytest.raises(InputError, match="rows must be 1 to 435"):
         halves.first(436)
 
 

@@ -27,7 +27,7 @@ from party.node.inputs import load_local
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
-from party.show.progress import Step
+from party.show.progress import Failure, Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
@@ -258,12 +258,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_process_tells_its_error_and_exit_code(tmp_path: Path) -> None:
-    with PartyProcess.started(ALICE, tmp_path, "show", "absent.json") as process:
-        lines = list(process.lines())
+    with PartyProcess.started(ALICE, tmp_path, "train", "absent.toml", "job.toml") as process:
+        events = list(process.events())
         assert process.wait() == 2
-    assert lines == ["cotally: absent.json does not exist\n"]
-    assert process.error == "absent.json does not exist"
-    assert (tmp_path / "log.txt").read_text() == lines[0]
+    assert events == [Failure("absent.toml does not exist")]
+    assert process.error == "absent.toml does not exist"
+    assert (tmp_path / "log.txt").read_text() == "cotally: absent.toml does not exist\n"
     process.clear_error()
     assert not process.error
 

@@ -10,11 +10,14 @@ from party.show.progress import (
     WORDS,
     Display,
     Estimate,
+    Failure,
     JsonDisplay,
     LineDisplay,
+    Ready,
     Step,
     TerminalDisplay,
     Work,
+    complain,
     duration,
     make_progress,
     parse_line,
@@ -115,6 +118,18 @@ def test_a_program_gets_json_lines_that_it_can_read() -> None:
     lines = stream.getvalue().splitlines()
     assert json.loads(lines[0]) == {"phase": "a", "done": 0.0, "total": 4}
     assert [parse_line(line) for line in lines] == [Step("a", done, 4) for done in (0, 4, 4)]
+
+
+def test_a_program_reads_where_a_party_listens_and_why_it_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = io.StringIO()
+    make_progress("json", stream).ready("127.0.0.1:7001")
+    assert parse_line(stream.getvalue()) == Ready("127.0.0.1:7001")
+    complain("two\nlines \x1b[2J", "json")
+    reported, plain = capsys.readouterr().err.splitlines()
+    assert parse_line(reported) == Failure(r"two lines \x1b[2J")
+    assert plain == r"cotally: two lines \x1b[2J"
+    complain("no")
+    assert capsys.readouterr().err == "cotally: no\n"
 
 
 @given(st.text() | st.sampled_from(['{"phase": "a"}', "[1]", "3", '{"phase": 1, "done": "x", "total": 2}', "[" * 9999]))

@@ -194,7 +194,7 @@ def test_a_file_name_that_is_no_text_is_refused_before_a_secret_is_made(
     (folder / "data.csv").rename(folder / name)
     again = ("disguise", name, "design.toml", "-o", "new.csv", "--secret", "new")
     line = refused(capsys, *again)
-    assert "the name of the data set holds bytes that are not UTF-8: give it one with --dataset" in line
+    assert "the name of the data set holds bytes that are not UTF-8: give it another name" in line
     for dataset, flaw in (("", "is empty"), ("a\0", "holds a NUL byte"), ("a\udcff", "holds bytes")):
         assert f"the name of the data set {flaw}" in refused(capsys, *again, "--dataset", dataset)
     assert not (folder / "new").exists()

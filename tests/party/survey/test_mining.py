@@ -58,8 +58,8 @@ def test_without_a_share_all_records_are_learned_from(tmp_path: Path) -> None:
         (4, NONE, True, "4 records are too few"),
         (1, NONE, True, "1 records are too few"),
         (10, Fraction(4, 5), True, "10 records are too few to hold out 4/5 for testing and 1/5 for pruning"),
-        (10, Fraction(1), False, "--test must be 0 or more and below 1"),
-        (10, Fraction(-1, 5), False, "--test must be 0 or more and below 1"),
+        (10, Fraction(1), False, "test must be 0 or more and below 1"),
+        (10, Fraction(-1, 5), False, "test must be 0 or more and below 1"),
     ],
 )
 def test_a_part_without_records_is_refused(
