@@ -53,6 +53,4 @@ class DeviationError(PeerError):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            "the peer's reply failed a check: the run ends for good; find out what is wrong before another"
-        )
+        super().__init__("the peer's reply failed a check: the run is over; find the cause before starting another")

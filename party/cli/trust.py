@@ -1,7 +1,7 @@
 """Trust the other party's certificate, and no other.
 
-A run accepts exactly this certificate at the other end. That is worth as much as the way by which the file came, so
-compare its fingerprint with the other party: by telephone, not by the way that brought the file.
+A run accepts exactly this certificate at the other end. A pinned certificate is only as trustworthy as the channel it
+came by: compare fingerprints over another one, such as the telephone.
 """
 
 import argparse

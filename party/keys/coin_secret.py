@@ -22,7 +22,7 @@ from protocols.randomness import keyed_digest
 FORMAT = "cotally-coins/1"
 
 _MOST_BYTES = 1 << 26
-_CURE = "restore it from a backup; it must not be lost"
+_CURE = "restore it from a backup: without it this copy cannot be made again"
 _ANOTHER = "to release it all the same, name a new secret file, knowing that both copies together show more than one"
 _CHANGED = f"the data have changed since; {_ANOTHER} (new respondents alone, in a file of their own, are no such risk)"
 _COPIES = f"a second copy in another disguise would undo the first: return to it; {_ANOTHER}"

@@ -116,7 +116,7 @@ def list_of(value: object, place: str) -> list[Any]:
     """Return a list.
 
     Raises:
-        ModelError: It is none.
+        ModelError: The value is not a list.
     """
     if not isinstance(value, list):
         refuse(place, "must be a list")

@@ -225,7 +225,7 @@ def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     treatments = {}
     for name in columns.names:
         if name == data.id_column or name in data.ignore:
-            raise columns.error(name, "this column is no attribute ([data] id or ignore)")
+            raise columns.error(name, "is the id column, or is listed under [data] ignore: it needs no treatment")
         treatments[name] = _treatment(columns, name, data.smallest_value)
     others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
     return ColumnSettings(treatments, others)

@@ -198,6 +198,6 @@ def exact(section: Section, key: str, value: object) -> Fraction:
     """Read an exact number; a TOML decimal too, since it is read as it is written and never as a float.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: The text is not an exact number.
     """
     return section.exact(key, str(value) if isinstance(value, Decimal) else value)

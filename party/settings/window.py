@@ -11,7 +11,7 @@ def read_window(section: Section, default: int | str) -> Window:
     """Return the window that a settings file asks for.
 
     Raises:
-        ConfigError: It is none.
+        ConfigError: The value is not a window.
     """
     value = section.raw("omega", default)
     if value == _ALL_TEXT:

@@ -18,7 +18,10 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
     if mined.splits:
         tally = f"{len(mined.doubtful)} of {mined.splits} splits"
         yield f"{MARK} the lead over the runner-up is not clear at {100 * CONFIDENCE:g} %: {tally}"
-        yield "Counts are estimates, fitted node by node to the total above: the classes of branches need not add up."
+        yield (
+            "Counts are estimates, fitted node by node to the total above: class counts of branches may not add up to "
+            "their parent's."
+        )
     yield f"Learned from {len(parts.train)} disguised records."
     for line in given_lines(answers_given(parts.train.codes, questionnaire), len(parts.train)):
         yield f"  {line}"

@@ -133,7 +133,7 @@ def _worst(found: Findings) -> list[str]:
     text = f"Worst attribute: {_told(found, worst)}{others}."
     firmest = max((_firmest(found, k) for k in columns), key=lambda belief: belief.after)
     if firmest.after > worst.after:
-        text += f" The strongest belief, less of it by the response: {_told(found, firmest)}."
+        text += f" Strongest belief overall, mostly because it was strong before: {_told(found, firmest)}."
     return [text]
 
 

@@ -21,7 +21,7 @@ def parse_expression(text: str, questionnaire: Questionnaire) -> Expression:
     """Return the expression that a text stands for, over the columns of the design.
 
     Raises:
-        InputError: It is none, names an unknown column or value, or a column twice.
+        InputError: The text is not an expression, or names an unknown column or value, or a column twice.
     """
     terms: list[Term] = []
     position, goes_on = 0, True

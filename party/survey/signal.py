@@ -55,8 +55,8 @@ def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
         if not -IMPOSSIBLE_ERRORS * error <= count <= records + IMPOSSIBLE_ERRORS * error:
             value = questionnaire.values[column][part.terms[0].value]
             raise DataError(
-                f"{printable(value)!r} would be the answer of {float(count):.0f} of {records}, which no design gives: "
-                "is this the disguised table, and the design that it was disguised by?",
+                f"the estimated count of {printable(value)!r} is {float(count):,.0f} of {records:,}, which this "
+                "design cannot produce: check that the table is the disguised one and the design the one used to make it",
                 path=questionnaire.path,
                 column=questionnaire.names[column],
             )

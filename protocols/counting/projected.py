@@ -97,7 +97,7 @@ def _total(query: Query, table: CountTable, records: int | None) -> float:
 
 
 def project(estimates: Floats, total: ArrayLike) -> Floats:
-    """Set negative estimates to 0 and rescale the rest to `total`; all zero when next to nothing is positive.
+    """Set negative estimates to 0 and rescale the rest to `total`; all zero if the positive mass is below 1e-9.
 
     What is positive by rounding alone counts as 0: a node of one class would else look as if it had a second one.
 

@@ -1,4 +1,4 @@
-"""One attribute as its receiver sees it who reads the responses of its whole group, not its own alone.
+"""One attribute as seen by a receiver who reads every response of its group.
 
 Attributes that share a coin give each other away: a response that is unlikely to be true of one of them speaks for a
 lie, on all of them. So the posterior of an attribute given all responses of its group may be far from that given its

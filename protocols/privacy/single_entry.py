@@ -49,7 +49,7 @@ def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequenc
         confidences: Confidence of each rule, in the same order.
 
     Raises:
-        InputError: The rules are none, the numbers differ, or one is no chance.
+        InputError: There are no rules, the numbers differ, or one is not a chance.
     """
     return _products(preconditions, confidences)
 
@@ -65,7 +65,7 @@ def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Seq
             `Entry.posteriors[v][v]`.
 
     Raises:
-        InputError: The rules are none, the numbers differ, or one is no chance.
+        InputError: There are no rules, the numbers differ, or one is not a chance.
     """
     return _products(confidences, correct_guesses)
 

@@ -60,7 +60,8 @@ def most_likely(
         codes: Disguised records by columns of the design; plain columns are taken as they are.
         columns: The columns of the distribution; it is that of the records with an answer in all of them.
         design: How the copy was disguised.
-        tolerance: How much log-likelihood a record may be missing. Shares are then off by the order of its root.
+        tolerance: Largest acceptable gap to the maximum, in log-likelihood per record; shares are then accurate to
+            about its square root.
         limit: Rounds after which to stop all the same, with `converged` false.
 
     Raises:

@@ -137,7 +137,7 @@ def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: 
     with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
         alice = parties.connect(address, patience=10.0)
         child.kill()
-    with parties.serve(address), pytest.raises(PeerLostError, match="no longer knows this session"):
+    with parties.serve(address), pytest.raises(PeerLostError, match="does not know this session any more"):
         alice.receive()
     alice.stop(Reason.CANCELLED)
 

@@ -164,7 +164,7 @@ def test_errors_say_whose_fault_it_was() -> None:
 def test_a_deviation_has_one_text() -> None:
     assert (
         str(DeviationError())
-        == "the peer's reply failed a check: the run ends for good; find out what is wrong before another"
+        == "the peer's reply failed a check: the run is over; find the cause before starting another"
     )
 
 

@@ -91,7 +91,7 @@ class FactorStore:
         A forked child gets none: its parent may use the same.
 
         Raises:
-            FactorsError: The store cannot be used; none of its factors was.
+            FactorsError: The store cannot be used; no factor was consumed.
         """
         if os.getpid() != self._owner:
             return []
@@ -150,7 +150,7 @@ class FactorStore:
         except FactorsError as error:
             raise FactorsError(f"{self.path}: {error}") from None
         except OSError as error:
-            raise FactorsError(f"{self.path} cannot be used: {error.strerror}; none of its factors was") from None
+            raise FactorsError(f"{self.path} cannot be used: {error.strerror}; no factor was consumed") from None
         finally:
             if handle is not None:
                 os.close(handle)

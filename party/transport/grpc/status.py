@@ -65,7 +65,7 @@ STOPS: Final[dict[Reason, grpc.StatusCode]] = {
     Reason.INTERNAL: Code.INTERNAL,
 }
 _REFUSED: Final = "{peer} refused a call as illegal or out of order"
-_FORGOTTEN: Final = "{peer} no longer knows this session: it was started anew, or has lost sight of us"
+_FORGOTTEN: Final = "{peer} does not know this session any more: it was restarted, or stopped hearing from us"
 _UNTRUSTED: Final = "{peer} does not accept our certificate: it must trust our present one"
 
 ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {

@@ -75,10 +75,11 @@ def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_anot
     assert (
         "Worst attribute: column1. After some response the truth is 'v0' with a chance of 70.0 % (was 50.0 %)." in text
     )
-    strongest = "The strongest belief, less of it by the response: column0. After some response the truth is 'v1'"
+    strongest = "Strongest belief overall, mostly because it was strong before: "
+    strongest += "column0. After some response the truth is 'v1'"
     assert strongest in text
     assert "column0 group 1 99.6 % (was 99.0 %)" in text
-    assert "The strongest belief" not in short(related([2, 2], [[0], [1]], "7/10"))
+    assert "Strongest belief overall" not in short(related([2, 2], [[0], [1]], "7/10"))
 
 
 def test_equally_bad_attributes_are_named_if_they_are_few() -> None:

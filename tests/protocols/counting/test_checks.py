@@ -100,7 +100,7 @@ def test_all_checks_have_one_and_the_same_text() -> None:
     with pytest.raises(DeviationError) as error:
         checks(view()).answers([NODE_QUERY], moved(100))
     texts.add(str(error.value))
-    assert texts == {"the peer's reply failed a check: the run ends for good; find out what is wrong before another"}
+    assert texts == {"the peer's reply failed a check: the run is over; find the cause before starting another"}
 
 
 def moved(records: int) -> list[int]:

@@ -33,7 +33,7 @@ HALF = 1000
 THETA = Fraction(9, 10)
 CODES = np.repeat(np.array([[0, 0, 0], [1, 1, 1]], dtype=np.uint8), HALF, axis=0)
 CODES[::10, 0] ^= 1  # Alice's column errs in a tenth, so Bob's is the better one
-TEXT = "the peer's reply failed a check: the run ends for good; find out what is wrong before another"
+TEXT = "the peer's reply failed a check: the run is over; find the cause before starting another"
 
 
 def case(engine: str, owners: tuple[str, ...] = ("alice",)) -> Case:
