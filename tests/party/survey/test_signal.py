@@ -37,7 +37,10 @@ def test_a_copy_of_quite_another_theta_is_refused(tmp_path: Path, theta: str) ->
     codes = np.zeros((RECORDS, len(made.names)), dtype=np.uint8)
     sent = made.design.randomize(codes, bulk_draw(np.random.default_rng(1), RECORDS))
     check_origin(sent, made)
-    with pytest.raises(DataError, match="cannot produce: check that the table is the disguised one and the design the one used to make it"):
+    with pytest.raises(
+        DataError,
+        match="cannot produce: check that the table is the disguised one and the design the one used to make it",
+    ):
         check_origin(sent, believed)
 
 
