@@ -56,7 +56,8 @@ def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
             value = questionnaire.values[column][part.terms[0].value]
             raise DataError(
                 f"the estimated count of {printable(value)!r} is {float(count):,.0f} of {records:,}, which this "
-                "design cannot produce: check that the table is the disguised one and the design the one used to make it",
+                "design cannot produce: check that the table is the disguised one and the design the one used "
+                "to make it",
                 path=questionnaire.path,
                 column=questionnaire.names[column],
             )
