@@ -116,9 +116,25 @@ class Counts(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Correct:
+    """How many test records a tree classifies rightly: exactly, or estimated with at most this standard error."""
+
+    count: float
+    error: float = 0.0
+
+
 class CountEngine(Counts, Protocol):
     """Counts on the training records, and one count on the test records."""
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Return the number of test records whose class the tree predicts (DESIGN 7.4): one number."""
+        ...
+
+
+class SecureEngine(CountEngine, Protocol):
+    """One party's side of an engine that counts under encryption."""
+
+    def set_up(self) -> Role[None]:
+        """Send or receive what precedes the first batch."""
         ...

@@ -22,7 +22,7 @@ import numpy as np
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
 from protocols.counting.rows import cell_count
-from protocols.counts import Answer, Predictor, Query
+from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
@@ -181,11 +181,11 @@ class DotProductKeyHolder(Generic[Values]):
             for start in range(0, len(codes), length):
                 yield plaintexts[start : start + length]
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Send one plane per distinct leaf, then decrypt and tell the number of rightly classified test records."""
         if len(self._test):
             yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test, Phase.HELD_OUT)
-        return (yield from self._telling.correct())
+        return Correct((yield from self._telling.correct()))
 
 
 class DotProductEvaluator(Generic[Values]):
@@ -244,7 +244,7 @@ class DotProductEvaluator(Generic[Values]):
         rows: Index = np.flatnonzero(item.selection.satisfied_by(codes))
         sums.add(self._cipher.take(vector, rows), np.full(len(rows), position, dtype=np.intp))
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Add the rightly classified test records of all leaves under encryption: one number is disclosed."""
         total = self._cipher.sums(1)
         if len(self._test):
@@ -252,7 +252,7 @@ class DotProductEvaluator(Generic[Values]):
             vectors = yield from self._receive(planes_of(items), len(self._test), Phase.HELD_OUT)
             for item in items:
                 self._select(total, 0, item, vectors[item.plane], self._test)
-        return (yield from self._replying.correct(total.totals()))
+        return Correct((yield from self._replying.correct(total.totals())))
 
 
 def shapes_of(items: Sequence[Item]) -> list[Shape]:

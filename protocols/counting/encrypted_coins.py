@@ -22,7 +22,7 @@ from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
 from protocols.counting.rows import RowSets, View, expand, merge_equal
-from protocols.counts import Answer, Predictor, Query
+from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import RelatedDesign
@@ -89,10 +89,10 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         """Wait for the evaluator's encrypted counts, decrypt, check and tell them."""
         return (yield from self._telling.answers(queries))
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Decrypt and tell the number of test records that the tree classifies rightly."""
         del tree
-        return (yield from self._telling.correct())
+        return Correct((yield from self._telling.correct()))
 
 
 class EncryptedCoinsEvaluator(Generic[Values]):
@@ -152,13 +152,13 @@ class EncryptedCoinsEvaluator(Generic[Values]):
             sizes=tuple(self._schema.columns[column].size for column in columns),
         )
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Add up, under encryption, the test rows that the tree classifies rightly: one number is disclosed."""
         codes = self._test.codes
         hits = np.flatnonzero(tree.predict(codes) == codes[:, self._schema.class_index])
         values = self._cipher.take(self._test.weights, hits)
         total = sum_by_group(self._cipher, values, np.zeros(len(hits), dtype=np.intp), 1)
-        return (yield from self._replying.correct(total))
+        return Correct((yield from self._replying.correct(total)))
 
 
 class _WeightedRows(Generic[Values]):

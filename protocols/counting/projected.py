@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protocols.counting.estimated import Estimator
-from protocols.counts import Answer, CountTable, Estimates, Predictor, Query, positive_part, stacks
+from protocols.counts import Answer, Correct, CountTable, Estimates, Predictor, Query, positive_part, stacks
 from protocols.errors import PeerError
 from protocols.messages import EstimatedCounts
 from protocols.role import Role, exchange
@@ -27,7 +27,6 @@ class MeanEstimates:
     def __init__(self, train: Estimator, test: Estimator | None, records: int, largest: float = LARGEST_FACTOR) -> None:
         self._train, self._test, self._records = train, test, records
         self._limit = records * largest
-        self.standard_error = 0.0
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Average the two parties' estimates from the bytes exchanged and project them."""
@@ -38,14 +37,13 @@ class MeanEstimates:
         means = [Answer(tuple(next(starts).reshape(t.shape) for t in answer.tables)) for answer in own]
         return project_answers(queries, means, self._records)
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Estimate the number of test records that the tree classifies rightly.
 
-        The mean of both parties' standard errors, `standard_error` afterwards, bounds that of the mean.
+        The mean of both parties' standard errors bounds that of the mean.
         """
         own = (0.0, 0.0) if self._test is None else (self._test.correct(tree), self._test.correct_error(tree))
-        mean, self.standard_error = yield from _mean(own, self._limit)
-        return mean
+        return Correct(*(yield from _mean(own, self._limit)))
 
 
 def _mean(own: tuple[float, ...], limit: float) -> Role[tuple[float, ...]]:

@@ -14,7 +14,6 @@ Both sides run the same code; which of them is key holder follows from what both
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns
+from protocols.counts import Correct, CountEngine, Estimates, SecureEngine
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.tree import Tree
@@ -45,9 +45,6 @@ from protocols.two_party.split import split_records
 from protocols.work import Compute, InlineWorkers
 
 PAGE_RECORDS = 1 << 14
-SecureEngine = (
-    EncryptedCoinsKeyHolder[Any] | EncryptedCoinsEvaluator[Any] | DotProductKeyHolder[Any] | DotProductEvaluator[Any]
-)
 
 
 @dataclass(frozen=True)
@@ -100,38 +97,49 @@ def run(local: Local, agreed: Agreed, judge: CopyJudge = accept_copy) -> Role[Ou
     return (yield from _Run(local, agreed, judge).play())
 
 
+@dataclass(frozen=True)
+class _Copies:
+    """What the exchange of copies leaves: all records with the peer's copy, and our own coins."""
+
+    view: View
+    coins: Coins
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """The tree, how good it is, and the fingerprint of the key that was used, if any."""
+
+    result: Result
+    correct: Correct
+    fingerprint: str | None
+
+
 class _Run:
-    """The state of one run, so that each step reads like a line of the module's table."""
+    """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
     def __init__(self, local: Local, agreed: Agreed, judge: CopyJudge) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge = judge
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
-        self._coins: Coins = np.zeros((len(local.records), 0), dtype=np.uint8)
-        self._key: AnyCiphertexts | None = None
-        self._class_counts: ClassTally = ()
 
     def play(self) -> Role[Outcome]:
         """Go through the steps."""
-        self._class_counts = yield from share_class_counts(self._local, self._agreed, self._train)
-        view = yield from self._exchange_copies()
-        train, test = view.rows(self._train), view.rows(self._test)
-        if not self._terms.counts_exactly:
-            result, correct, error = yield from self._grow_from_estimates(train, test)
-        else:
-            error = 0.0
-            result, correct = yield from self._grow_from_secure_counts(train, test)
-        yield from _compare_models(result.tree)
-        return self._outcome(result, correct, error)
+        told = yield from share_class_counts(self._local, self._agreed, self._train)
+        copies = yield from self._exchange_copies()
+        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._grow_from_estimates
+        grown = yield from grow(copies, told)
+        yield from _compare_models(grown.result.tree)
+        return self._outcome(grown, len(told))
 
-    def _exchange_copies(self) -> Role[View]:
-        """Send and receive the disguised copies, a page of each in turn."""
+    def _exchange_copies(self) -> Role[_Copies]:
+        """Send and receive the disguised copies, a page of each in turn; without a disguise there are no coins."""
         agreed, codes = self._agreed, self._local.table.codes
         if not self._terms.disguises:
-            return make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
+            view = make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
+            return _Copies(view, np.zeros((len(codes), 0), dtype=np.uint8))
         own_design, peer_design = agreed.own_design, agreed.peer_design
-        self._coins = self._local.coins(own_design)
-        copy = disguise(codes[:, : len(own_design.sizes)], self._coins, own_design)
+        coins = self._local.coins(own_design)
+        copy = disguise(codes[:, : len(own_design.sizes)], coins, own_design)
         received: list[Codes] = []
         for start in range(0, len(copy), PAGE_RECORDS):
             page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
@@ -140,7 +148,7 @@ class _Run:
             yield Progress(Phase.COPIES, start + len(page), len(copy))
         theirs = np.concatenate(received)
         yield from settle(self._judge(self._copy_digest(theirs)))
-        return make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
+        return _Copies(make_view(agreed.schema, self._local.party, codes, theirs, peer_design), coins)
 
     def _copy_digest(self, copy: Codes) -> bytes:
         """Return the digest of the peer's copy; the order of its columns is no part of it."""
@@ -149,7 +157,11 @@ class _Run:
         columns = sorted(canonical(name, copy[:, c].tobytes()) for c, name in enumerate(names))
         return keyed_digest(self._local.secrets.coins, b"peer copy", *columns)
 
-    def _grow_from_estimates(self, train: View, test: View) -> Role[tuple[Result, float, float]]:
+    def _split(self, view: View) -> tuple[View, View]:
+        return view.rows(self._train), view.rows(self._test)
+
+    def _grow_from_estimates(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+        train, test = self._split(copies.view)
         estimator = Estimator(train)
         engine = MeanEstimates(
             estimator,
@@ -157,59 +169,68 @@ class _Run:
             len(self._local.records),
             largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
         )
-        learner = HybridId3(self._agreed.schema, len(train), self._terms.window, engine, estimator, self._class_counts)
-        result = yield from learner.build()
-        correct = yield from engine.count_correct(result.tree)
-        return result, correct, engine.standard_error
+        result, correct = yield from self._grow(engine, estimator, told)
+        return _Grown(result, correct, None)
 
-    def _grow_from_secure_counts(self, train: View, test: View) -> Role[tuple[Result, float]]:
+    def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+        train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator)
-        engine = yield from self._make_engine(train, test, Checks(train.schema, len(train), plausibility))
+        cipher = yield from self._share_key()
+        engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility))
         yield from engine.set_up()
-        learner = HybridId3(self._agreed.schema, len(train), self._terms.window, engine, estimator, self._class_counts)
+        result, correct = yield from self._grow(engine, estimator, told)
+        return _Grown(result, correct, cipher.fingerprint())
+
+    def _grow(self, engine: CountEngine, estimates: Estimates | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
+        learner = HybridId3(
+            self._agreed.schema, len(self._train), self._terms.window, engine, estimates, class_counts=told
+        )
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 
-    def _make_engine(self, train: View, test: View, checks: Checks) -> Role[SecureEngine]:
-        holder = key_holder(self._local.party, self._agreed)
-        holds_key = holder == self._local.party
-        self._key = yield from self._share_key(holds_key)
+    @property
+    def _holds_key(self) -> bool:
+        return key_holder(self._local.party, self._agreed) == self._local.party
+
+    def _make_engine(self, copies: _Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
+        train, test = self._split(copies.view)
         secrets, sizes = self._local.secrets, (len(train), len(test))
         telling = KeyHolderReplies(secrets.key, checks, *sizes)
-        replying = EvaluatorReplies(self._key, checks, *sizes, secrets.randomness)
+        replying = EvaluatorReplies(cipher, checks, *sizes, secrets.randomness)
         compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
         if not self._terms.encrypts_coins:
-            layout = make_layout(train.schema, holder, *sizes, self._key)
-            if holds_key:
+            layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), *sizes, cipher)
+            if self._holds_key:
                 return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
             return DotProductEvaluator(layout, train.codes, test.codes, replying)
-        if holds_key:
+        if self._holds_key:
             design = self._agreed.own_design
-            patterns = design.pattern_of(self._coins[np.concatenate([self._train, self._test])])
+            patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test])])
             return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
         return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
 
-    def _share_key(self, holds_key: bool) -> Role[AnyCiphertexts]:
+    def _share_key(self) -> Role[AnyCiphertexts]:
         own = self._local.secrets.key
-        if holds_key:
+        if self._holds_key:
             yield Send(HolderKey(own.public.announcement))
             return own.public
         return own.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
 
-    def _outcome(self, result: Result, correct: float, error: float) -> Outcome:
+    def _outcome(self, grown: _Grown, told: int) -> Outcome:
+        result, correct = grown.result, grown.correct
         secure = self._terms.counts_exactly
         tested = len(self._test) > 0
         return Outcome(
             tree=result.tree,
             records_train=len(self._train),
             records_test=len(self._test),
-            correct=correct if tested else None,
-            standard_error=error,
+            correct=correct.count if tested else None,
+            standard_error=correct.error,
             smc_computations=result.computations if secure else 0,
-            exact_counts_disclosed=len(self._class_counts) + (result.computations + tested if secure else 0),
+            exact_counts_disclosed=told + (result.computations + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
-            fingerprint=self._key.fingerprint() if self._key else None,
+            fingerprint=grown.fingerprint,
         )
 
 

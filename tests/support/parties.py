@@ -174,4 +174,4 @@ def plain_id3(case: Case) -> tuple[Result, float]:
     train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
     result = run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build())
-    return result, run_alone(engine.count_correct(result.tree))
+    return result, run_alone(engine.count_correct(result.tree)).count

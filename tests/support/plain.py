@@ -8,7 +8,7 @@ from math import log2
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protocols.counts import Answer, CountEngine, Predictor, Query
+from protocols.counts import Answer, Correct, CountEngine, Predictor, Query
 from protocols.learning.impurity import TIE
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.role import Role
@@ -65,7 +65,7 @@ class RecordingEngine:
         self.levels.append(list(queries))
         return (yield from self.engine.count(queries))
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         return (yield from self.engine.count_correct(tree))
 
 
@@ -89,7 +89,7 @@ class FixedTables:
         yield from ()
         return self.answers(queries)
 
-    def count_correct(self, tree: Predictor) -> Role[float]:
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
         del tree
         yield from ()
-        return 0.0
+        return Correct(0.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.rows import RowSets, View, cell_count, expand, merge_equal, tally
-from protocols.counts import Query
+from protocols.counts import Correct, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import run_alone
 from protocols.tables.expression import ROOT, Expression, Term
@@ -114,5 +114,5 @@ def test_the_plaintext_engine_counts_by_the_definition(path: Expression) -> None
 def test_the_plaintext_engine_counts_right_predictions_on_the_test_records_alone() -> None:
     tree = Tree(SCHEMA, Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
     test = np.array([[0, 0, 0, 0], [1, 0, 0, 1], [1, 2, 3, 0]], dtype=np.uint8)
-    assert run_alone(PlaintextEngine(SCHEMA, CODES, test).count_correct(tree)) == 2
-    assert run_alone(PlaintextEngine(SCHEMA, CODES, CODES[:0]).count_correct(tree)) == 0
+    assert run_alone(PlaintextEngine(SCHEMA, CODES, test).count_correct(tree)) == Correct(2)
+    assert run_alone(PlaintextEngine(SCHEMA, CODES, CODES[:0]).count_correct(tree)) == Correct(0)

@@ -33,7 +33,7 @@ from protocols.counting.encrypted_coins import (
 )
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
-from protocols.counts import Answer, Query
+from protocols.counts import Answer, Correct, Query
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
@@ -107,7 +107,7 @@ def count(engine: Engine, *batches: Sequence[Query], tree: Tree | None = None) -
     for batch in batches:
         answers.append((yield from engine.count(batch)))  # noqa: PERF401  # a comprehension cannot yield
     if tree is not None:
-        return [*answers, (yield from engine.count_correct(tree))]
+        return [*answers, (yield from engine.count_correct(tree)).count]
     return answers
 
 
@@ -198,7 +198,7 @@ def test_right_predictions_are_counted_as_one_number(name: str) -> None:
 def test_without_test_records_nothing_is_sent_for_the_accuracy(name: str) -> None:
     evaluator, holder = ENGINES[name](tests=0)
     ends = duel(evaluator.count_correct(TREE), holder.count_correct(TREE))
-    assert [(end.result, end.sent) for end in ends] == [(0.0, []), (0.0, [])]
+    assert [(end.result, end.sent) for end in ends] == [(Correct(0.0), []), (Correct(0.0), [])]
 
 
 @pytest.mark.parametrize("name", ENGINES)
