@@ -12,7 +12,7 @@ from tests.party.survey.files import RELATED, swap, write_design
 
 
 @pytest.fixture(scope="module")
-def design(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
+def questionnaire(tmp_path_factory: pytest.TempPathFactory) -> Questionnaire:
     text = swap(RELATED, '["f", "m"]', r"""["f", "m", "and", "it's", 'a "b"', "it's \"b\"", "\"", "''"]""")
     return read_design(write_design(tmp_path_factory.mktemp("design"), text))
 
