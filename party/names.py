@@ -35,12 +35,18 @@ def suggestion(word: str, options: Collection[str]) -> str:
 def nearest(word: str, options: Collection[str]) -> str | None:
     """Return the option that a word was probably meant to be, but for case and the blanks around it.
 
-    >>> nearest("AGE", ["id", "age"]), nearest("income", ["id", "age"])
-    ('age', None)
+    >>> nearest("AGE", ["id", "age"]), nearest("income", ["id", "age"]), nearest("q1", ["q17", "q01"])
+    ('age', None, 'q01')
     """
     bare = {option.strip().casefold(): option for option in options}
-    close = get_close_matches(word.strip().casefold(), bare, n=1)
+    same = [text for text in bare if _numbered(text) == _numbered(word.strip().casefold())]
+    close = same or get_close_matches(word.strip().casefold(), bare, n=1)
     return bare[close[0]] if close else None
+
+
+def _numbered(text: str) -> str:
+    """Return a text whose numbers have no zeros before them."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text)
 
 
 def printable(text: str) -> str:

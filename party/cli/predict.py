@@ -15,10 +15,10 @@ from pathlib import Path
 from party.cli.arguments import add_form, form
 from party.data import csv_text, has_columns, name_flaw, read_frame
 from party.errors import DataError
-from party.files import check_target, write_atomically
+from party.files import check_target, is_there, write_atomically
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
-from party.show.prediction import prediction_notes
+from party.show.prediction import prediction_notes, written
 from party.show.screen import say_all, tell
 from protocols.errors import InputError
 
@@ -53,10 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
         check_target(arguments.output, (arguments.model, arguments.rows), lambda path: has_columns(path, columns))
     predictions = predict_frame(model, frame)
     text = csv_text(columns, zip(*frame.cells, predictions.labels, strict=True))
+    notes = prediction_notes(predictions)
     if arguments.output is None:
         sys.stdout.write(text)
         sys.stdout.flush()  # what cannot be written has nothing to be said about
+        say_all(notes, sys.stderr)
     else:
+        replaced = is_there(arguments.output)
         write_atomically(arguments.output, text)
-    say_all(prediction_notes(predictions), sys.stderr)
+        say_all([*notes, written(arguments.output, len(frame), replaced=replaced)], sys.stderr)
     return 0

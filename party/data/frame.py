@@ -100,22 +100,27 @@ class Frame:
         index = self._index(name)
         return self._read(index, read_ids(self.texts[index]))
 
-    def need(self, name: str) -> None:
+    def need(self, name: str, owner: str | None = None) -> None:
         """Make sure that there is a column of this name.
+
+        Args:
+            name: The column's.
+            owner: The party whose column it is, where that is to be told.
 
         Raises:
             DataError: There is none; the text has a name that is like it.
         """
         if name in self.columns:
             return
+        none = "the file has no such column" + (f" ({owner}'s)" if owner else "")
         if name in self.indexes:
             problem = "it is an index of the program that wrote the file: write it as a column (pandas: reset_index)"
         elif len(self.columns) == 1 and (near := nearest(name, self.columns)) is None:
-            problem = "the file has no such column, only one: are columns separated by another character?"
+            problem = f"{none}, only one: are columns separated by another character?"
         else:
             # NB: no other name than one that is like it, since a file without a header has a record there
             near = nearest(name, self.columns)
-            problem = "the file has no such column" + (f"; did you mean {near!r}?" if near else "")
+            problem = none + (f"; did you mean {near!r}?" if near else "")
         raise DataError(problem, path=self.path, column=name)
 
     def _index(self, name: str) -> int:

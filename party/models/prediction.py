@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data import MISSING, OTHER, Column, Frame, label_of, taken_notices
-from party.data.bins import number
+from party.data.bins import DECIMAL_COMMA, number
 from party.errors import DataError
 from party.models.any_file import Model
 from protocols.tables.schema import Attribute
@@ -25,11 +25,20 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, repr=False)
 class Unknown:
-    """A column's cells that are of no value that the model knows: how many, how many of them look like one, of rows."""
+    """A column's cells that are of no value that the model knows.
+
+    Args:
+        column: Its name.
+        cells: How many.
+        alike: How many of them look like a value.
+        commas: How many of them would be one with a decimal point in place of a comma.
+        rows: Of how many.
+    """
 
     column: str
     cells: int
     alike: int
+    commas: int
     rows: int
 
     def __repr__(self) -> str:
@@ -98,7 +107,8 @@ def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> st
         return full
     if sum(other.name == attribute.name for other in attributes) > 1:
         raise DataError(f"both parties have a column {attribute.name!r}: name it {full!r}", path=frame.path)
-    frame.need(attribute.name)
+    several = len({other.party for other in attributes}) > 1
+    frame.need(attribute.name, attribute.party if several else None)
     return attribute.name
 
 
@@ -124,7 +134,14 @@ def _unknown(
         return None
     looks = {_look(value) for value in attribute.values}
     alike = sum(times for text, times in tally.items() if text is not None and _look(text) in looks)
-    return Unknown(column.name, tally.total(), alike, len(codes))
+    commas = sum(times for text, times in tally.items() if text is not None and _has_comma(text, attribute))
+    return Unknown(column.name, tally.total(), alike, commas, len(codes))
+
+
+def _has_comma(text: str, attribute: Attribute) -> bool:
+    """Tell whether a text with a decimal comma would be a value with a point."""
+    with_point = text.replace(".", "").replace(",", ".")
+    return bool(DECIMAL_COMMA.fullmatch(text)) and label_of(attribute.values, with_point) is not None
 
 
 def _look(text: str) -> object:

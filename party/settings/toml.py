@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from party.errors import ConfigError
 from party.files import read_bytes
-from party.names import suggestion
+from party.names import nearest, suggestion
 from protocols.errors import InputError
 
 MAX_BYTES = 1 << 20
@@ -109,7 +109,8 @@ class Section:
     def _check_choice(self, key: str, value: str, options: Sequence[str]) -> None:
         if value not in options:
             listed = ", ".join(f'"{option}"' for option in options)
-            raise self.error(key, f"must be one of {listed}" + suggestion(value, options))
+            close = nearest(value, options)
+            raise self.error(key, f"must be one of {listed}" + (f"; did you mean {close!r}?" if close else ""))
 
     def texts(
         self, key: str, default: Sequence[str] | _Required = REQUIRED, options: Sequence[str] | None = None

@@ -25,5 +25,7 @@ def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path
 
 def example_lines(data: Path, design: Path) -> list[str]:
     """Say where an example is, and what to do with it."""
-    out, secret = data.with_name("disguised.csv"), data.with_name("coins.secret")
-    return [f"Wrote {data} and {design}. Next:", f"  cotally disguise {data} {design} -o {out} --secret {secret}"]
+    return [
+        f"Wrote {data} and {design}. Next:",
+        f"  cotally disguise {data} {design} -o disguised.csv --secret survey.key",
+    ]

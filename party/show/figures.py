@@ -1,9 +1,10 @@
 """Chances and losses as a reader meets them."""
 
+from decimal import Decimal
 from fractions import Fraction
-from math import exp, isinf
+from math import isinf
 
-_LARGE = 1e6
+_LARGE = 10**6
 
 
 def percent(chance: Fraction) -> str:
@@ -27,10 +28,10 @@ def epsilon(loss: float) -> str:
 
 
 def odds(loss: float) -> str:
-    """Say how far a finite loss lets odds move.
+    """Say by which factor a finite loss lets odds move.
 
-    >>> odds(1.3863), odds(40.0)
-    ('a factor of 4', 'a factor of over a million')
+    >>> odds(1.3863), odds(23.55)
+    ('4', '1.7e10')
     """
-    factor = exp(min(loss, 100.0))
-    return f"a factor of {factor:.3g}" if factor < _LARGE else "a factor of over a million"
+    factor = Decimal(loss).exp()
+    return f"{float(factor):.3g}" if factor < _LARGE else f"{factor:.1e}".replace("e+", "e")

@@ -22,22 +22,31 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
             "Counts are estimates, fitted node by node to the total above: class counts of branches may not add up to "
             "their parent's."
         )
-    yield f"Learned from {len(parts.train)} disguised records."
+    yield f"Learned from {len(parts.train)} disguised records{_held_out(parts)}."
     for line in given_lines(answers_given(parts.train.codes, questionnaire), len(parts.train)):
         yield f"  {line}"
     if mined.accuracy is not None and mined.guess is not None:
-        yield _accuracy_text(mined.accuracy)
+        yield _accuracy_text(mined.accuracy, len(parts.test or ()))
         if tells(mined.guess.standard_error):
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
     if output is not None:
         yield f"Wrote {output}: `cotally show` and `cotally predict` take it."
 
 
-def _accuracy_text(accuracy: Accuracy) -> str:
+def _held_out(parts: Parts) -> str:
+    """Say of how many records they are the rest."""
+    held = {"to prune by": parts.pruning, "to test on": parts.test}
+    told = [f"{len(part)} {use}" for use, part in held.items() if part is not None]
+    return f"; held out: {' and '.join(told)}" if told else ""
+
+
+def _accuracy_text(accuracy: Accuracy, held_out: int) -> str:
+    lacking = held_out - accuracy.records
+    rest = f"; {lacking} more lack an answer that is needed" if lacking else ""
     error = "unknown, of one record" if isinf(accuracy.standard_error) else f"{accuracy.standard_error:.4f}"
     if not tells(accuracy.standard_error):
-        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error})."
+        return f"Accuracy: {accuracy.records} held-out records are too few to tell (standard error {error}){rest}."
     return (
         f"Accuracy {accuracy.share:.4f}, standard error {error}: "
-        f"estimated from {accuracy.records} disguised records that were held out; it may leave 0 .. 1."
+        f"estimated from {accuracy.records} disguised records that were held out{rest}; it may leave 0 .. 1."
     )

@@ -1,6 +1,7 @@
 """What the reader of predicted classes should know, in words; no cell is shown."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from party.models.prediction import Predictions, Unknown
 from party.names import printable
@@ -15,7 +16,7 @@ def prediction_notes(predicted: Predictions) -> Iterator[str]:
     if not predicted.correct and not predicted.unknown:
         yield "every cell that was read is a value that the model knows"
     share = (predicted.correct or 0) / predicted.known
-    yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows"
+    yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows (rows trained on included)"
 
 
 def _unknown(column: Unknown) -> str:
@@ -24,4 +25,11 @@ def _unknown(column: Unknown) -> str:
     )
     if column.alike:
         told += f"; {column.alike} differ from one only by case, blanks or the way a number is written"
+    if column.commas:
+        told += f"; {column.commas} have a decimal comma: write its numbers with a decimal point"
     return told
+
+
+def written(path: Path, rows: int, *, replaced: bool) -> str:
+    """Say where the classes are, and whether an earlier file gave way."""
+    return f"{'Replaced' if replaced else 'Wrote'} {path}: {rows} rows"

@@ -187,7 +187,7 @@ def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) ->
 def _record(found: Findings) -> str:
     start = f"Epsilon of a whole record is {epsilon(found.loss)}"
     if not isinf(found.loss):
-        return f"{start}: no response changes the odds between two true records by more than {odds(found.loss)}."
+        return f"{start}: a response may change the odds between two true records by up to {odds(found.loss)}."
     alone = [own.name for own in found.attributes if own.hides and isinf(own.loss)]
     groups = [titled(group.name) for group in found.groups if isinf(group.loss)]
     if alone:
@@ -201,7 +201,7 @@ def _record(found: Findings) -> str:
             "the receiver knows part of a record from elsewhere and so learns the rest; else strongest beliefs count."
         )
     kept = fsum(group.loss for group in found.groups)
-    rest = f"; what is disguised has {epsilon(kept)}, odds change by at most {odds(kept)}" if found.groups else ""
+    rest = f"; what is disguised has {epsilon(kept)}, odds change by up to {odds(kept)}" if found.groups else ""
     return f"{start}, but only since columns are sent in the clear{rest}."
 
 

@@ -43,8 +43,12 @@ def result_lines(report: Report, model: Path) -> list[str]:
         *_accuracy(report),
         _counts(report),
         f"Wrote {model}: `cotally show {model}` prints it",
-        *([f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}"] if outcome.fingerprint else []),
+        *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
     ]
+
+
+def _key_text(holder: str | None, fingerprint: str) -> str:
+    return f"Paillier key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
 
 
 def _accuracy(report: Report) -> list[str]:

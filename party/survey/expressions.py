@@ -13,7 +13,7 @@ from protocols.tables.expression import Expression, Term
 
 _WORD = r"""(?:("[^"]*(?:""[^"]*)*")|('[^']*(?:''[^']*)*')|([^\s"'=]+))"""
 _TERM = re.compile(rf"\s*{_WORD}\s*=\s*{_WORD}(\s+and\s+|\s*\Z)")
-_FORM = 'write it as in: smoker = yes and age = "> 40"'
+_FORM = 'write it as in: smoker = yes and age = "> 40"; only "and" is known'
 _PLAIN = re.compile(r"""[^\s"'=]+""")
 
 

@@ -12,10 +12,10 @@ from tests.support.processes import Ended, cotally
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Hold the example's data and design, the disguised copy and the secret."""
     folder = tmp_path_factory.mktemp("survey")
-    made = cotally("disguise", "--example", str(folder))
+    made = cotally("disguise", "--example", ".", folder=folder)
     assert made.code == 0, made.err
     (line,) = [line for line in made.out.splitlines() if line.startswith("  cotally ")]
-    done = cotally(*line.split()[1:])
+    done = cotally(*line.split()[1:], folder=folder)
     assert done.code == 0, done.err
     return folder
 
@@ -32,7 +32,7 @@ def done(folder: Path, *words: str) -> str:
 
 
 def test_the_secret_is_for_its_owner_alone_and_no_id_leaves(folder: Path) -> None:
-    assert (folder / "coins.secret").stat().st_mode & 0o777 == 0o600
+    assert (folder / "survey.key").stat().st_mode & 0o777 == 0o600
     header, first, *rest = (folder / "disguised.csv").read_text().splitlines()
     assert header == "age,sex,schooling,hours,married,income"
     assert len(rest) == 9_999
@@ -40,16 +40,16 @@ def test_the_secret_is_for_its_owner_alone_and_no_id_leaves(folder: Path) -> Non
 
 
 def test_two_processes_give_the_same_copy_byte_for_byte(folder: Path) -> None:
-    before = (folder / "coins.secret").read_bytes()
-    done(folder, "disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "coins.secret")
+    before = (folder / "survey.key").read_bytes()
+    done(folder, "disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "survey.key")
     assert (folder / "x.csv").read_bytes() == (folder / "disguised.csv").read_bytes()
-    assert (folder / "coins.secret").read_bytes() == before
+    assert (folder / "survey.key").read_bytes() == before
 
 
 def test_a_second_copy_is_one_line_of_error(folder: Path) -> None:
     text = (folder / "design.toml").read_text().replace('"4/5"', '"7/10"')
     (folder / "other.toml").write_text(text)
-    ended = run(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "coins.secret")
+    ended = run(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "survey.key")
     assert ended.code == 2
     assert ended.err.count("\n") == 1
     assert "has been released with other theta before" in ended.err

@@ -115,7 +115,8 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
     assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     if method != "randomized":
-        lines.append(f"Paillier key of {outcome.key_holder}: {outcome.fingerprint}")
+        aim = "both screens must show the same; compare by telephone"
+        lines.append(f"Paillier key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
     first, *rest = ended.err.splitlines()
     assert first.startswith(f"Agreed with alice: {method}")
     assert rest == [*([] if method == "smc" else [ODDS]), *lines]

@@ -78,9 +78,10 @@ class Pair:
         ]
 
 
-def cotally(*arguments: str, seconds: float = 60) -> Ended:
-    """Run the command to its end."""
-    done = subprocess.run([*COTALLY, *arguments], capture_output=True, text=True, timeout=seconds, check=False)
+def cotally(*arguments: str, seconds: float = 60, folder: Path | None = None) -> Ended:
+    """Run the command to its end, in that folder or here."""
+    words = [*COTALLY, *arguments]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, cwd=folder)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

@@ -225,13 +225,19 @@ def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(mod
     assert ended.code == 0
     expected = "alice.age,city,bob.age,outcome,prediction\n17,Oslo,no,good,good\n99,Oslo,yes,bad,good\n"
     assert ended.out == expected + '?,"a, b",no,,bad\n'
-    assert ended.err == "taken for missing cells: '?' in 'alice.age'\naccuracy 0.5000: 1 of 2 rows\n"
+    assert (
+        ended.err
+        == "taken for missing cells: '?' in 'alice.age'\naccuracy 0.5000: 1 of 2 rows (rows trained on included)\n"
+    )
     out = model.parent / "out.csv"
     to_file = cotally("predict", model, rows, "-o", out, "--column", "guess", "--missing", "99")
     assert to_file.code == 0
     assert not to_file.out
+    assert f"Wrote {out}: 3 rows\n" in to_file.err
     assert out.read_text().splitlines()[0].endswith(",guess")
     assert out.read_text().splitlines()[2] == "99,Oslo,yes,bad,bad"
+    again = cotally("predict", model, rows, "-o", out, "--column", "guess")
+    assert f"Replaced {out}: 3 rows\n" in again.err
 
 
 def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> None:

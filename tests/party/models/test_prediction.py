@@ -51,8 +51,13 @@ def test_only_columns_that_the_tree_splits_on_are_needed(tmp_path: Path) -> None
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column"):
+    with pytest.raises(DataError, match=r"rows\.csv, column 'city': the file has no such column \(alice's\)$"):
         predict(tmp_path, "alice.age,bob.age\n1,yes\n")
+    with pytest.raises(DataError, match=r"no such column \(alice's\); did you mean 'City'\?$"):
+        predict(tmp_path, "alice.age,City,bob.age\n1,Oslo,yes\n")
+    alone = model_of(("alice", "city", ("Bergen", "Oslo")))
+    with pytest.raises(DataError, match=r"column 'city': the file has no such column$"):
+        predict(tmp_path, "name,size\nx,1\n", alone)
 
 
 def test_a_name_that_both_parties_have_must_be_given_in_full(tmp_path: Path) -> None:
@@ -123,9 +128,17 @@ def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_pat
     assert list(prediction_notes(result)) == [
         "column 'visits': 2 of 4 cells are no value that the model knows",
         f"column 'member': 2 of 4 cells are no value that the model knows; 1 {alike}",
-        "accuracy 0.3333: 1 of 3 rows",
+        "accuracy 0.3333: 1 of 3 rows (rows trained on included)",
     ]
     assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
+
+
+def test_numbers_with_decimal_commas_are_told_how_to_be_written(tmp_path: Path) -> None:
+    told = "column 'alice.age': 3 of 4 cells are no value that the model knows; 2 have a decimal comma: "
+    rows = "alice.age;city;bob.age\n17,5;Oslo;no\n1.017,5;Oslo;no\nold;Oslo;no\n17.5;Oslo;no\n"
+    assert list(prediction_notes(predict(tmp_path, rows))) == [told + "write its numbers with a decimal point"]
+    (town,) = prediction_notes(predict(tmp_path, "alice.age;city;bob.age\n17.5;Oslo;1,5\n50;Oslo;no\n"))
+    assert town == "column 'bob.age': 1 of 2 cells are no value that the model knows"
 
 
 WRITINGS = {
@@ -151,9 +164,10 @@ def test_an_accuracy_of_nothing_says_whether_the_cells_are_known(tmp_path: Path)
     text = "alice.age,city,bob.age,outcome\n17,Oslo,no,bad\n"
     assert list(prediction_notes(predict(tmp_path, text))) == [
         "every cell that was read is a value that the model knows",
-        "accuracy 0.0000: 0 of 1 rows",
+        "accuracy 0.0000: 0 of 1 rows (rows trained on included)",
     ]
-    assert list(prediction_notes(predict(tmp_path, text.replace("bad", "good")))) == ["accuracy 1.0000: 1 of 1 rows"]
+    right = predict(tmp_path, text.replace("bad", "good"))
+    assert list(prediction_notes(right)) == ["accuracy 1.0000: 1 of 1 rows (rows trained on included)"]
     assert not list(prediction_notes(predict(tmp_path, "alice.age,city,bob.age\n17,Oslo,no\n")))
 
 

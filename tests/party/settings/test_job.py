@@ -101,3 +101,10 @@ def test_a_bad_term_is_named_with_file_key_and_legal_range(tmp_path: Path, old: 
     with pytest.raises(ConfigError) as caught:
         job(tmp_path, swap(JOB, old, new))
     assert f"{tmp_path / 'job.toml'}: {problem}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("wrong", "end"), [("plain", ""), ("hybird", "; did you mean 'hybrid'?")])
+def test_choices_are_listed_once_whatever_stood_in_their_place(tmp_path: Path, wrong: str, end: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        job(tmp_path, swap(JOB, 'method = "hybrid"', f'method = "{wrong}"'))
+    assert str(caught.value).endswith(f'method: must be one of "hybrid", "smc", "randomized"{end}')

@@ -113,12 +113,12 @@ def test_relations_are_told_of_the_attributes_that_they_link() -> None:
 @pytest.mark.parametrize(
     ("design", "text"),
     [
-        (related([2, 2], [[0], [1]], "4/5"), ("is 2.773: no response changes the odds between two true records by more "
-         "than a factor of 16.")),
+        (related([2, 2], [[0], [1]], "4/5"), ("is 2.773: a response may change the odds between two true records by up "
+         "to 16.")),
         (related([2, 2], [[0, 1]], "4/5"), ("is infinite (group 1): some response proves combinations of true values "
          "impossible. It matters if the receiver knows part of a record")),
         (related([2, 2], [[0]], "4/5"), ("is infinite, but only since columns are sent in the clear; what is disguised "
-         "has 1.386, odds change by at most a factor of 4.")),
+         "has 1.386, odds change by up to 4.")),
         (DESIGNS["no disguise"], "is infinite, but only since columns are sent in the clear."),
         (DESIGNS["unrelated, a value never sent"], ("is infinite: some response proves a true value impossible. It "
          "matters whatever else the receiver knows, since one response of column0 and column1 is enough.")),
@@ -141,9 +141,9 @@ def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alo
         assert "personal answer" not in full(DESIGNS[other])
 
 
-def test_a_factor_beyond_all_use_is_not_spelled_out() -> None:
-    assert odds(13.8) == "a factor of 9.85e+05"
-    assert odds(1e6) == odds(13.9) == "a factor of over a million"
+def test_a_factor_however_large_is_told_in_few_characters() -> None:
+    assert (odds(13.8), odds(13.9), odds(23.55)) == ("9.85e+05", "1.1e6", "1.7e10")
+    assert odds(1e6) == "3.0e434294"
 
 
 def test_what_a_group_does_not_protect_stands_at_the_top() -> None:

@@ -1,6 +1,7 @@
 """Answers that are not given, from a table to estimates and models: left out by default, and the number told."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,13 @@ def test_too_few_answers_are_refused(
     told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
     problem = refused(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
     assert "smoker = yes: 1 of 3 gave an answer, too few to estimate from" in problem
+
+
+@pytest.mark.usefixtures("gaps")
+def test_an_accuracy_says_how_many_held_out_records_lack_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    text = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/2")
+    (answered, lacking) = map(
+        int, re.findall(r"(\d+) held-out records are too few.*; (\d+) more lack an answer", text)[0]
+    )
+    assert answered + lacking == 50
+    assert lacking > 20

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from party import survey
 from party.cli import main as cli
 from party.data import read_frame
+from party.show.copies import example_lines
 from tests.party.survey.commands import RECORDS, refused, snapshot, told
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
 
@@ -179,6 +181,12 @@ def test_an_output_whose_name_is_too_long_is_one_line(
     line = refused(capsys, *command, "-o", "x" * 300)
     assert "xxx cannot be written: File name too long" in line
     assert snapshot(folder) == before
+
+
+def test_the_example_goes_on_as_the_guide_does() -> None:
+    guide = Path(survey.__file__).with_name("README.md").read_text().splitlines()
+    told = example_lines(Path("survey/data.csv"), Path("survey/design.toml"))[-1]
+    assert f"  {told}" in guide
 
 
 def test_an_example_for_a_folder_whose_name_is_too_long_is_one_line(

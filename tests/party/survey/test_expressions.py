@@ -51,6 +51,7 @@ def test_a_text_stands_for_its_terms(questionnaire: Questionnaire, text: str, te
         ("", "is no expression: write it as in: smoker = yes"),
         ("smoker", "is no expression"),
         ("smoker = ", "is no expression"),
+        ("smoker = yes or sex = f", r'age = "> 40"; only "and" is known$'),
         ("= yes", "is no expression"),
         ("smoker = yes and", "is no expression"),
         ("smoker = yes and ", "is no expression"),
