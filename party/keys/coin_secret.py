@@ -101,4 +101,5 @@ def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> 
         raise _damaged(path)
     field = first_change(secret.released, fields)
     if field is not None:
-        raise refusal(secret.dataset, field, path, _CHANGED if field in ("records", "answers") else _COPIES)
+        cure = _CHANGED if field in ("records", "answers") else _COPIES
+        raise refusal(secret.dataset, field, secret.released, fields, path, cure)

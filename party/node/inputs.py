@@ -11,6 +11,7 @@ from party.data import EVERY_OTHER, DataShare, read_share
 from party.errors import ConfigError
 from party.keys.keystore import load_private_key, load_secret
 from party.names import suggestion
+from party.records.releases import FILE, same_table
 from party.settings.party import PartyConfig
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
@@ -56,7 +57,20 @@ def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None)
     )
     if set(config.agree.methods) != {Method.SMC}:
         _check_groups(local, config)
+    tell(_renamed(local, config))
     return local
+
+
+def _renamed(local: Local, config: PartyConfig) -> list[str]:
+    """Say that a name of the data set is new and its table is not: new coins, and another copy of the same."""
+    before = same_table(config.folder, local)
+    if before is None:
+        return []
+    note = (
+        f"this table has been released as data set {before!r} already ({config.folder / FILE}): under the new name "
+        f"{local.dataset!r} it gets new coins, and both releases together show more than one"
+    )
+    return [note]
 
 
 def _check_groups(local: Local, config: PartyConfig) -> None:

@@ -26,12 +26,14 @@ from protocols.two_party.inputs import Local
 FILE = "releases.json"
 _FORMAT = "cotally-releases/2"
 _MOST_BYTES = 1 << 26
-_NEW_NAME = "give the data a name of their own (data.dataset), with new coins"
-_DATA_CHANGED = f"the data have changed since: {_NEW_NAME}"
-_COPIES = "a second copy in another disguise would undo the first: return to it, or give this one a name of its own"
+_ALL_THE_SAME = (
+    "to release it all the same, name a new [data] dataset, knowing that both releases together show more than one"
+)
+_DATA_CHANGED = f"the data have changed since: bring the earlier table again; {_ALL_THE_SAME}"
+_COPIES = f"a second copy in another disguise would undo the first: return to it; {_ALL_THE_SAME}"
 _SPLITS = "counts over two splits can be subtracted and show single records: keep the split"
-_PEERS = f"two peers together would learn more than either: return to the first, or {_NEW_NAME}"
-_CLASSES = f"counts against two classes show more of a record than against one: return to the first, or {_NEW_NAME}"
+_PEERS = f"two peers together would learn more than either: return to the first; {_ALL_THE_SAME}"
+_CLASSES = f"counts against two classes show more of a record than against one: return to the first; {_ALL_THE_SAME}"
 _CURES = {
     "party": _PEERS,
     "class": _CLASSES,
@@ -42,6 +44,8 @@ _CURES = {
     "seed": _SPLITS,
     "test": _SPLITS,
 }
+_SHOWN = ("class", "theta", "seed", "test")
+"""Fields whose values may be shown: they are terms, and name nothing of a table."""
 _BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
 _ORDER = (
     "party", "class", "columns", "kind", "theta", "groups", "personal", "records", "answers", "seed", "test", *_BROUGHT,
@@ -101,7 +105,7 @@ def changed_field(folder: Path, release: Release) -> str | None:
     Raises:
         ConfigError: The record in the party's folder cannot be read.
     """
-    return first_change(_read(folder / FILE, release.key).get(release.dataset, {}), release.fields)
+    return first_change(_known(folder, release), release.fields)
 
 
 def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
@@ -109,9 +113,32 @@ def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> s
     return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
 
 
-def refusal(dataset: str, field: str, record: Path, cure: str) -> ConfigError:
+def refusal(
+    dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
+) -> ConfigError:
     """Make the error that says what was released otherwise, where that is written, and what to do."""
-    return ConfigError(f"data set {dataset!r} has been released with other {field} before ({record}); {cure}")
+    was, now = _differently(field, known, fields)
+    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
+
+
+def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
+    """Say how a field was released, and how that differs from what is asked for now."""
+    if field not in _SHOWN:
+        return f"other {field}", ""
+    return f"{field} {known[field]}", f", not with {fields[field]}"
+
+
+def same_table(folder: Path, local: Local) -> str | None:
+    """Return under which other name this very table was released before, if its present name is a new one.
+
+    Raises:
+        ConfigError: The record in the party's folder cannot be read.
+    """
+    known = _read(folder / FILE, local.secrets.coins)
+    if not known or local.dataset in known:
+        return None
+    records = local.digest(b"contents").hex()
+    return next((name for name, fields in known.items() if fields.get("records") == records), None)
 
 
 def check_release(folder: Path, release: Release) -> None:
@@ -122,7 +149,7 @@ def check_release(folder: Path, release: Release) -> None:
     """
     field = changed_field(folder, release)
     if field is not None:
-        raise refusal(release.dataset, field, folder / FILE, _CURES[field])
+        raise _refused(folder, release, field)
 
 
 def record_release(held: FolderLock, release: Release) -> None:
@@ -162,9 +189,11 @@ class Memory:
 
     def judge_terms(self, terms: Terms) -> Objection | None:
         """Return the first field in which what these terms let out was let out otherwise before."""
-        changed = changed_field(self.held.folder, release_of(self.local, terms, self.peer))
-        reason = f"our data set {self.local.dataset!r} was released otherwise before"
-        return Objection(changed, reason) if changed else None
+        release = release_of(self.local, terms, self.peer)
+        changed = changed_field(self.held.folder, release)
+        if changed is None:
+            return None
+        return Objection(changed, f"our {_refused(self.held.folder, release, changed)}")
 
     def judge(self, agreed: Agreed) -> Objection | None:
         """Return the first thing in which the peer brings another than before, named without its content."""
@@ -203,8 +232,17 @@ class Memory:
             changed,
             f"{name} brought other {changed.removeprefix('peer ')} to our data set {release.dataset!r} before "
             f"({folder / FILE}), and answers to both can be subtracted: it must bring those again, or both sides name "
-            "a new data set",
+            "a new [data] dataset",
         )
+
+
+def _refused(folder: Path, release: Release, field: str) -> ConfigError:
+    known = _known(folder, release)
+    return refusal(release.dataset, field, known, release.fields, folder / FILE, _CURES[field])
+
+
+def _known(folder: Path, release: Release) -> dict[str, object]:
+    return _read(folder / FILE, release.key).get(release.dataset, {})
 
 
 def _check(releases: object, key: bytes) -> str:

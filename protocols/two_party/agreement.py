@@ -53,7 +53,10 @@ class Objection:
 Policy = Callable[[Job], Objection | None]
 
 _PEER = "the peer does not agree: its screen says why"
-_KNOWN_OTHERWISE = "the peer knows us with others: bring the same again, or name a new data set on both sides"
+_KNOWN_OTHERWISE = (
+    "the peer has met another table of ours in this data set: bring that one again, or both name a new [data] dataset, "
+    "knowing that answers to both can be subtracted"
+)
 _PEER_WANTS = {
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",

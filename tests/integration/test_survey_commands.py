@@ -52,7 +52,7 @@ def test_a_second_copy_is_one_line_of_error(folder: Path) -> None:
     ended = run(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "survey.key")
     assert ended.code == 2
     assert ended.err.count("\n") == 1
-    assert "has been released with other theta before" in ended.err
+    assert "has been released with theta 4/5 before" in ended.err
     assert not (folder / "x.2.csv").exists()
 
 

@@ -298,4 +298,19 @@ def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
     run_train(pair, "--progress", "none", method="randomized")
     ended = command("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
     assert ended.code == 2
-    assert "has been released with other theta before" in ended.err
+    assert f"has been released with theta 9/20 before ({pair.bob / FILE}), not with 11/20; a second" in ended.err
+    assert "to release it all the same, name a new [data] dataset, knowing" in ended.err
+
+
+def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_another(pair: Pair) -> None:
+    run_train(pair, "--progress", "none", method="randomized")
+    job = pair.write_job(theta="11/20")
+    pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "again"')
+    try:
+        ended = command("plan", pair.bob / "party.toml", job)
+    finally:
+        pair.edit("bob", 'dataset = "again"', '# dataset = "visits-2026"')
+    assert ended.code == 0
+    (note,) = ended.err.splitlines()
+    assert note.startswith("cotally: note: this table has been released as data set 'data' already (")
+    assert "under the new name 'again' it gets new coins, and both releases together show more than one" in note

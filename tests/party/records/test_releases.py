@@ -12,7 +12,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.records.releases import FILE, Release, changed_field, check_release, record_release, release_of
+from party.records.releases import FILE, Release, changed_field, check_release, record_release, release_of, same_table
 from protocols.tables.table import Table
 from protocols.two_party.inputs import Local
 from tests.support.cases import correlated
@@ -36,13 +36,22 @@ METHODS = {
 CURES = {
     "party": "two peers together would learn more",
     "class": "return to the first",
-    "records": "name of their own (data.dataset), with new coins",
-    "columns": "return to it, or give this one a name of its own",
-    "theta": "return to it, or give this one a name of its own",
-    "groups": "return to it, or give this one a name of its own",
+    "records": "bring the earlier table again; to release it all the same, name a new [data] dataset, knowing",
+    "columns": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
+    "theta": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
+    "groups": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
     "seed": "keep the split",
     "test": "keep the split",
 }
+
+
+SHOWN = {
+    ("class", "label"): ("class class", ", not with label"),
+    ("theta", "11/20"): ("theta 9/20", ", not with 11/20"),
+    ("seed", "2"): ("seed 1", ", not with 2"),
+    ("test", "1/4"): ("test 1/5", ", not with 1/4"),
+}
+"""Terms are told, as they were and as they are; of data only that they are others."""
 
 
 @pytest.fixture
@@ -137,8 +146,8 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
         for refuse in (check_release, note):
             with pytest.raises(ConfigError) as error:
                 refuse(tmp_path, other)
-            assert f"data set 'case' has been released with other {field} before" in str(error.value)
-            assert str(tmp_path / FILE) in str(error.value)
+            was, now = SHOWN.get((field, str(terms.get(field, terms.get("class_name")))), (f"other {field}", ""))
+            assert f"data set 'case' has been released with {was} before ({tmp_path / FILE}){now}; " in str(error.value)
             assert CURES[field] in str(error.value)
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -207,6 +216,17 @@ def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: Local) -> No
     note(tmp_path, release(other, theta=Fraction(11, 20), seed=2))
     assert {name: entry["theta"] for name, entry in noted(tmp_path).items()} == {"case": "9/20", "next year": "11/20"}
     assert changed_field(tmp_path, release(bob)) is None
+
+
+def test_the_same_table_under_a_new_name_is_noticed_whatever_its_disguise(tmp_path: Path, bob: Local) -> None:
+    assert same_table(tmp_path, bob) is None
+    note(tmp_path, release(bob))
+    assert same_table(tmp_path, bob) is None  # no new name
+    assert same_table(tmp_path, replace(bob, dataset="again")) == "case"
+    assert same_table(tmp_path, replace(bob, dataset="again", groups=bob.groups[:1])) == "case"
+    assert same_table(tmp_path, replace(one_cell_changed(bob), dataset="again")) is None
+    note(tmp_path, release(replace(bob, dataset="again")))
+    assert same_table(tmp_path, replace(bob, dataset="again")) is None  # it has been told
 
 
 def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: Local) -> None:

@@ -91,7 +91,7 @@ def test_a_second_copy_is_refused_and_nothing_written(folder: Path, capsys: pyte
     write_design(folder, swap(RELATED, "4/5", "7/10"))
     before = snapshot(folder)
     line = refused(capsys, *DISGUISE)
-    assert "data set 'data' has been released with other theta before (coins); a second copy" in line
+    assert "data set 'data' has been released with theta 4/5 before (coins), not with 7/10; a second copy" in line
     write_design(folder)
     write_rows(folder, rows(RECORDS + 1))
     assert "with other records before (coins); the data have changed since" in refused(capsys, *DISGUISE)
