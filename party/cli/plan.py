@@ -11,12 +11,13 @@ from party.node.inputs import load_local
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.costs import CAVEAT, forecast_text
+from party.show.costs import CAVEAT, accuracy_outlook, forecast_text
 from party.show.odds import own_odds
 from party.show.screen import say_all, tell
 from protocols.errors import InputError
 from protocols.terms import Terms, Train
 from protocols.two_party.inputs import Local
+from protocols.two_party.split import held_out_records
 
 SUMMARY = "tell what a run will cost, before it starts"
 
@@ -63,4 +64,6 @@ def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Lo
     with make_compute(at_home, local.secrets.key) as compute:
         speed = calibrate(local.secrets.key, compute.encryption, workers)
     told = own_odds(local, design) if design else []
+    if design and not terms.counts_exactly:
+        told += accuracy_outlook(design, held_out_records(len(local.records), terms.test))
     say_all([*told, forecast_text(forecast(sizes, terms, speed, arguments.splits)), CAVEAT])

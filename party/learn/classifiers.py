@@ -83,6 +83,8 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the codes of the attributes, and the classes as given."""
         if isinstance(self.design, Questionnaire):
             codes = self._read_frame(X, self.design, reset)
+            if _lacks_some(y):
+                raise ValueError("y has missing answers: drop these rows")
             target = column_or_1d(y)
             target = np.array(target.tolist()) if target.dtype == object else target
             check_consistent_length(codes, target)
@@ -277,6 +279,13 @@ class RandomizedNaiveBayes(_SurveyClassifier):
 
     def _learn(self, survey: Responses) -> NaiveBayes:
         return learn_naive_bayes(survey, self.smoothing)
+
+
+def _lacks_some(y: Any) -> bool:
+    """Tell whether an answer is missing, as a data frame or plain Python writes that."""
+    if hasattr(y, "isna"):
+        return bool(y.isna().to_numpy().any())
+    return any(value is None or value != value for value in np.asarray(y, dtype=object).ravel())  # noqa: PLR0124
 
 
 def _codes(matrix: NDArray[Any]) -> Codes:

@@ -1,6 +1,9 @@
 """What a run will cost, in words, and what factors made ahead are good for."""
 
 from party.forecast.model import Forecast
+from protocols.randomized_response.moments import noise
+from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.related_question import RelatedDesign
 
 CAVEAT = (
     "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): with "
@@ -18,6 +21,23 @@ def forecast_text(expected: Forecast) -> str:
         f"about {time}, {expected.bytes / 1e6:.1f} MB in all, {expected.memory / _MEBIBYTE:.0f} MiB of memory, "
         f"{expected.round_trips} round trips; exact counts told: at most {expected.counts:,}"
     )
+
+
+def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
+    """Say so where an accuracy that is estimated from disguised copies alone will tell nothing.
+
+    Args:
+        design: Of our copy; the peer's is taken for no better.
+        tested: How many records are held out; of none no accuracy is told.
+    """
+    if not tested:
+        return []
+    error = min((noise(design, group, tested) / tested for group in range(len(design.groups))), default=0.0)
+    if tells(error):
+        return []
+    few = f"Accuracy: {tested} held-out records will be too few to tell it from disguised copies"
+    enough = f"it takes about {records_to_tell(tested, error):,} or more"
+    return [f"{few} (standard error of about {error:.3f} or more); {enough}"]
 
 
 def factors_text(left: int, size: int) -> str:

@@ -250,6 +250,12 @@ def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     assert line.endswith("exact counts told: at most 2")  # of the classes
 
 
+def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:
+    for terms, few in (({"method": "randomized"}, True), ({"method": "randomized", "test": "0"}, False), ({}, False)):
+        ended = command("plan", pair.bob / "party.toml", pair.write_job(**terms))
+        assert ("Accuracy: 30 held-out records will be too few to tell it" in ended.out) == few
+
+
 def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:
     settings = (pair.bob / "party.toml").read_text()
     config = read_party_config(pair.bob / "party.toml")

@@ -127,6 +127,17 @@ def test_a_frame_of_labels_is_read_by_the_design_of_a_file(kind: Any, tmp_path: 
         model.predict(clear.assign(town="z"))
     with pytest.raises(ValueError, match="X must be a DataFrame"):
         kind(design=questionnaire).fit([[0, 0]], ["no"])
+    gaps = frame["bought"].where(frame.index % 7 > 0)
+    for y in (gaps, gaps.astype("string"), gaps.astype("category"), gaps.tolist(), gaps.to_numpy(dtype=object)):
+        with pytest.raises(ValueError, match=r"^y has missing answers: drop these rows$"):
+            kind(design=questionnaire).fit(frame[["town", "age"]], y)
+        with pytest.raises(ValueError, match=r"^y has missing answers: drop these rows$"):
+            model.estimate_accuracy(frame[["town", "age"]], y)
+    answered = frame[gaps.notna()]
+    assert kind(design=questionnaire).fit(answered[["town", "age"]], answered["bought"]).classes_.tolist() == [
+        "no",
+        "yes",
+    ]
 
 
 @pytest.mark.parametrize(
