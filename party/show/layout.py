@@ -4,6 +4,12 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
 USUAL_WIDTH = 80
 
@@ -141,17 +147,18 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) 
     while _least(columns, rows, shown) > width and any(columns[k].rank for k in shown):
         shown.remove(max(shown, key=lambda k: columns[k].rank))
     widths = _widths(columns, rows, shown, width)
-    heads = [columns[k].heading.split("\n") for k in shown]
-    height = max(map(len, heads))
-    cells = [[([""] * (height - len(head)) + head)[level] for head in heads] for level in range(height)]
-    cells += [[shortened(row[k], widths[k]) for k in shown] for row in rows]
-    lines = [_line(line, [(columns[k].is_text, widths[k]) for k in shown]) for line in cells]
-    return Table(tuple(lines), tuple(columns[k].name for k in range(len(columns)) if k not in shown), height)
-
-
-def _line(cells: Sequence[str], places: Sequence[tuple[bool, int]]) -> str:
-    padded = [cell.ljust(wide) if text else cell.rjust(wide) for cell, (text, wide) in zip(cells, places, strict=True)]
-    return (" " * _GAP).join(padded).rstrip()
+    laid = RichTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_edge=False)
+    for k in shown:
+        side: Literal["left", "right"] = "left" if columns[k].is_text else "right"
+        laid.add_column(Text(columns[k].heading), justify=side, width=widths[k], no_wrap=True, vertical="bottom")
+    for row in rows:
+        laid.add_row(*(Text(shortened(row[k], widths[k])) for k in shown))
+    console = Console(file=StringIO(), color_system=None, width=sum(widths.values()) + _GAP * len(shown))
+    with console.capture() as drawn:
+        console.print(laid)
+    height = max(columns[k].heading.count("\n") + 1 for k in shown)
+    lines = tuple(line.rstrip() for line in drawn.get().rstrip("\n").split("\n"))
+    return Table(lines, tuple(columns[k].name for k in range(len(columns)) if k not in shown), height)
 
 
 def _natural(columns: Sequence[Column], rows: Sequence[Sequence[str]], k: int) -> int:

@@ -5,6 +5,7 @@ A terminal gets one line that is redrawn, a file plain lines now and then, a pro
 standard error, so that results can be piped.
 """
 
+import io
 import json
 import os
 import sys
@@ -14,6 +15,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from types import TracebackType
 from typing import Self, TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress_bar import ProgressBar
+from rich.text import Text
 
 from party.names import printable
 from party.show.screen import columns, say
@@ -25,6 +31,8 @@ CLEAR = "\r\x1b[K"
 _REDRAW_EVERY = 0.1
 _LINE_EVERY = 10.0
 _LEAST_TIME = 1.0
+_BAR, _LEAST_FOR_A_BAR = 20, 60
+_TO_DO, _DONE, _FULL = "bright_black", "cyan", "green"
 
 Clock = Callable[[], float]
 
@@ -174,7 +182,7 @@ class Display:
 
 
 class TerminalDisplay(Display):
-    """One line, redrawn."""
+    """One line, redrawn: a bar where there is room, the phase, its share and the time left."""
 
     def __init__(self, stream: TextIO, clock: Clock, columns: int) -> None:
         super().__init__(stream, clock)
@@ -184,7 +192,9 @@ class TerminalDisplay(Display):
         """Redraw the line."""
         text = self._estimate.describe(step, self._clock())
         if self._due(step, _REDRAW_EVERY, at_end=True):
-            self._stream.write(CLEAR + text[: self._columns - 1])
+            has_bar = step.total > 0 and self._columns >= _LEAST_FOR_A_BAR and _knows_bars(self._stream)
+            room = self._columns - 1 - (_BAR + 1) * has_bar
+            self._stream.write(CLEAR + (_bar(step) + " ") * has_bar + text[:room])
             self._stream.flush()
             self._drawn = True
 
@@ -201,6 +211,21 @@ class TerminalDisplay(Display):
             self._stream.write(mark)
             self._stream.flush()
             self._drawn = False
+
+
+def _bar(step: Step) -> str:
+    """Draw the share that is done, in colours unless NO_COLOR is set."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=_BAR)
+    with console.capture() as drawn:
+        done = min(max(step.done, 0), step.total)
+        bar = ProgressBar(step.total, done, _BAR, style=_TO_DO, complete_style=_DONE, finished_style=_FULL)
+        console.print(bar, end="")
+    shown = drawn.get().rstrip("\n")
+    return shown + " " * (_BAR - cell_len(Text.from_ansi(shown).plain))
+
+
+def _knows_bars(stream: TextIO) -> bool:
+    return "utf" in (getattr(stream, "encoding", None) or "utf-8").lower()
 
 
 class LineDisplay(Display):

@@ -331,6 +331,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
             raise error
 
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
     for error, text in (
         (KeyboardInterrupt(), "interrupted"),
         (PeerError("bob ended the session"), "bob ended the session"),
@@ -339,7 +340,7 @@ def test_an_error_stands_below_the_progress_that_it_ended(monkeypatch: pytest.Mo
         monkeypatch.setattr(sys, "stderr", stream)
         monkeypatch.setattr(show, "run", lambda _, error=error: fail(error))
         cli.main(["show", "x"])
-        assert stream.getvalue() == f"\r\x1b[Kencrypting 25%\ncotally: {text}\n"
+        assert stream.getvalue() == f"\r\x1b[K{'━' * 5}{' ' * 15} encrypting 25%\ncotally: {text}\n"
 
 
 TRAIN_PARTY = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'

@@ -1,5 +1,6 @@
 import io
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -42,6 +43,11 @@ class Terminal(io.StringIO):
         return True
 
 
+def told(line: str) -> str:
+    """Return what a line says beside its bar."""
+    return re.sub(r"\x1b\[[0-9;]*m|[━╸╺]", "", line).strip()
+
+
 def play(display: Display, clock: Clock, steps: list[tuple[float, Step]]) -> None:
     for now, progress in steps:
         clock.now = now
@@ -82,13 +88,31 @@ def test_a_terminal_gets_one_line_that_is_redrawn_but_not_too_often() -> None:
     display = TerminalDisplay(stream, clock, columns=80)
     steps = [(0.0, 0.0), (0.05, 1.0), (0.2, 2.0), (0.21, 4.0)]
     play(display, clock, [(now, Step("a", done, 4)) for now, done in steps])
-    assert stream.getvalue().split(CLEAR)[1:] == ["a 0%", "a 50%", "a 100%"]
+    assert [told(line) for line in stream.getvalue().split(CLEAR)[1:]] == ["a 0%", "a 50%", "a 100%"]
     assert "\n" not in stream.getvalue()
     display.finish()
     assert stream.getvalue().endswith(CLEAR)
     before = stream.getvalue()
     display.finish()
     assert stream.getvalue() == before
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_bar_shows_the_share_and_its_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    drawn = {}
+    for done in (0, 1, 2):
+        stream = Terminal()
+        TerminalDisplay(stream, Clock(), columns).show(Step("x" * 300, done, 2))
+        drawn[done] = stream.getvalue().removeprefix(CLEAR)
+        assert len(re.sub(r"\x1b\[[0-9;]*m", "", drawn[done])) == columns - 1
+    assert len(set(drawn.values())) == 3
+    assert "\x1b[" in drawn[1]
+    monkeypatch.setenv("NO_COLOR", "1")
+    TerminalDisplay(stream := Terminal(), Clock(), columns).show(Step("a", 1, 2))
+    assert stream.getvalue() == f"{CLEAR}{'━' * 10}{' ' * 10} a 50%"
+    TerminalDisplay(stream := Terminal(), Clock(), columns=59).show(Step("a", 1, 2))
+    assert stream.getvalue() == f"{CLEAR}a 50%"
 
 
 def test_a_line_is_cut_at_the_width_of_the_terminal() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from party.cli.main import COMMANDS
-from party.show.layout import Column, cut_lines, definitions, shortened, table, wrapped
+from party.show.layout import Column, branched, cut_lines, definitions, shortened, table, wrapped
 from tests.support.processes import COTALLY, cotally
 
 WIDTHS = (60, 80, 200)
@@ -69,6 +69,32 @@ def test_the_privacy_report_fits_the_terminal(tmp_path: Path, columns: int) -> N
         assert max(map(len, lines)) <= columns
         if "--full" in command:
             assert words(lines) == wide
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_models_estimates_and_notes_fit_the_terminal(tmp_path: Path, columns: int) -> None:
+    folder = tmp_path / "survey"
+    cotally("disguise", "--example", str(folder))
+    data, design, out, secret = (folder / name for name in ("data.csv", "design.toml", "d.csv", "coins.secret"))
+    shown_lines = shown(columns, "disguise", data, design, "-o", out, "--secret", secret)
+    for learner in ("tree", "bayes"):
+        model = folder / f"{learner}.json"
+        shown_lines += shown(columns, "mine", learner, out, design, "-o", model, "--test", "1/5")
+        shown_lines += shown(columns, "show", model)
+    shown_lines += shown(columns, "estimate", out, design, "married = yes and income = high", "--likelihood")
+    paths = str(tmp_path)
+    assert max(len(line) for line in shown_lines if paths not in line) <= columns
+
+
+def test_a_tree_goes_on_beside_its_branches_and_a_table_of_classes_below() -> None:
+    lines = ["├─ a: one two", "│  └─ b: three", "└─ c"]
+    assert list(branched(lines, None)) == lines
+    assert list(branched(lines, 16)) == lines
+    assert list(branched(["├─ value: a name of many words [1 2]"], 24)) == [
+        "├─ value: a name of many",
+        "│    words [1 2]",
+    ]
+    assert list(branched(["│  " * 5 + "└─ value: class"], 22)) == [("│  " * 5 + "└─ value: class")[:21] + "…"]
 
 
 def test_an_error_is_laid_out_on_a_terminal_and_one_line_elsewhere(tmp_path: Path) -> None:
