@@ -1,5 +1,6 @@
 """What a party agrees to: by its settings, by its data, and by what it has released before."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from party.errors import ConfigError
@@ -9,9 +10,10 @@ from party.records.releases import Memory, check_release, release_of
 from party.settings.party import Agreement, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.privacy.odds import disguised_odds
+from protocols.privacy.odds import column_odds, disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.tables.schema import Attribute
 from protocols.terms import ALL, HALF, Job, Terms, Train
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import Local
@@ -80,11 +82,22 @@ def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> No
 def _check_odds(local: Local, design: RelatedDesign, most: Fraction | None) -> None:
     for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
         if most is not None and (odds.strength is None or odds.strength > most):
+            fit = _values_that_fit(design.theta, local.table.attributes, name, most)
             low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
             raise InputError(
                 f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds)}, our [agree] "
-                f"odds allow {most} to 1 either way: take theta nearer 1/2 or give the column fewer values{low}"
+                f"odds allow {most} to 1 either way: take theta nearer 1/2{fit}{low}"
             )
+
+
+def _values_that_fit(theta: Fraction, attributes: Sequence[Attribute], name: str, most: Fraction) -> str:
+    """Say how many values the column may have at this theta; nothing where even two are too many."""
+    size = next(attribute.size for attribute in attributes if attribute.name == name)
+    for fewer in range(size - 1, 1, -1):
+        strength = column_odds(RelatedDesign.of_contrast((fewer,), ((0,),), theta), 0).strength
+        if strength is not None and strength <= most:
+            return f", or max_values = {fewer} (the column has {size} values) under [columns] {name}"
+    return ""
 
 
 def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:

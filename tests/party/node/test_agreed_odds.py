@@ -36,12 +36,14 @@ def alice() -> Local:
     ("theta", "most", "words"),
     [
         ("9/20", "11/7", None),  # 7 to 11 of four values
+        ("9/20", "3/2", "take theta nearer 1/2, or max_values = 3 (the column has 4 values) under [columns] a1; above"),
         ("9/20", "3/2", "the values of column 'a1' odds of 7 to 11, our [agree] odds allow 3/2 to 1 either way"),
         ("11/20", "13/9", None),
         ("11/20", "7/5", "'a1' odds of 13 to 9, our [agree] odds allow 7/5 to 1"),
         ("2/3", "3", None),
+        ("2/3", "2", "take theta nearer 1/2, or max_values = 2 (the column has 4 values) under [columns] a1"),
         ("2/3", "2", "'a1' odds of 3 to 1, our [agree] odds allow 2 to 1"),
-        ("3/4", "2", "'a0' odds of 3 to 1"),
+        ("3/4", "2", "'a0' odds of 3 to 1, our [agree] odds allow 2 to 1 either way: take theta nearer 1/2"),
     ],
 )
 def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
@@ -55,6 +57,7 @@ def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
     with pytest.raises(InputError) as refusal:
         check_disguise(alice, terms, Fraction(most))
     assert words in str(refusal.value)
+    assert ("max_values" in str(refusal.value)) == (theta != "3/4")  # where two values are too many, fewer are no help
     assert ("above 1/2 a theta of the same strength gives weaker odds" in str(refusal.value)) == (theta == "9/20")
 
 
