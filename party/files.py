@@ -204,7 +204,7 @@ def locked_folder(folder: Path) -> Iterator[FolderLock]:
         os.close(handle)
         if error.errno in (errno.EAGAIN, errno.EACCES):
             raise InputError(
-                f"another `cotally train` or `cotally serve` works in {folder}: wait for its end, or end it"
+                f"another `cotally train`, `serve` or `demo` works in {folder}: wait for its end, or end it"
             ) from None
         raise InputError(f"{path} cannot be locked: {error.strerror}") from None
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
-from party.files import write_atomically
+from party.files import LOCK_FILE, locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import CONFIG_FILE, create_party
 from party.records.run_file import FORMAT
@@ -24,6 +24,27 @@ MODEL = "model.json"
 _HOST = "127.0.0.1"
 _PATIENCE = 60
 _OWN = (*PARTIES, RUN, PNG, SVG)
+
+
+@contextmanager
+def held_folder(out: Path) -> Iterator[None]:
+    """Hold the folder of a demo until it ends; one that was made for it, and in which nothing came to be, goes again.
+
+    Raises:
+        InputError: Something that is no demo's stands there, another demo runs in it, or the place cannot be written.
+    """
+    check_out(out)
+    made = not out.exists()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(out, error) from None
+    with locked_folder(out):
+        try:
+            yield
+        finally:
+            if made and [path.name for path in out.iterdir()] == [LOCK_FILE]:
+                _remove(out)
 
 
 @contextmanager
@@ -45,7 +66,11 @@ def fresh_folder(out: Path) -> Iterator[Path]:
             for path in staged.iterdir():
                 path.rename(out / path.name)
     except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror or 'output error'}") from None
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> InputError:
+    return InputError(f"{out} cannot be written: {error.strerror or 'output error'}")
 
 
 def check_out(out: Path) -> None:
@@ -58,7 +83,7 @@ def check_out(out: Path) -> None:
         return
     if not out.is_dir():
         raise InputError(f"{out} is not a folder: choose another")
-    if any(out.iterdir()) and not _is_demo(out):
+    if any(path.name != LOCK_FILE for path in out.iterdir()) and not _is_demo(out):
         raise InputError(f"{out} holds files that are no demo's: choose another folder")
 
 

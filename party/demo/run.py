@@ -15,9 +15,9 @@ from party.demo.folders import (
     PNG,
     RUN,
     SVG,
-    check_out,
     config_path,
     fresh_folder,
+    held_folder,
     write_job,
     write_parties,
 )
@@ -92,7 +92,11 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
         InputError: The options or the data cannot be used: nothing was written.
         DemoError: A party failed, or a result is not what it must be.
     """
-    check_out(options.out)
+    with held_folder(options.out):
+        return _run_held(options, display, say, columns)
+
+
+def _run_held(options: DemoOptions, display: Display, say: Say, columns: int) -> RunReport:
     display.show(working(Work.READING))
     halves = _halves(options)
     port = free_port()

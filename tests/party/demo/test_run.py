@@ -16,7 +16,7 @@ from party.cli import main as cli
 from party.demo import run as demo
 from party.demo.data import ALICE, BOB, PARTIES, deal_dataset
 from party.demo.errors import DemoError, PartyFailedError
-from party.demo.folders import config_path, write_parties
+from party.demo.folders import config_path, held_folder, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port, train
 from party.demo.reference import Reference, make_reference
@@ -225,6 +225,21 @@ def test_a_model_that_is_not_written_ends_the_demo(monkeypatch: pytest.MonkeyPat
     shown = Shown()
     with pytest.raises(DemoError, match=r"bob/model\.json was not written"):
         run_demo(options(tmp_path / "out"), shown, shown.say)
+
+
+def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Path) -> None:
+    shown, out = Shown(), tmp_path / "out"
+    for stage in ("begins", "has parties"):
+        with held_folder(out):
+            if stage == "has parties":
+                (out / "run.json").write_text('{"format": "cotally-run/1"}')
+                (out / "alice").mkdir()
+                (out / "alice" / "data.csv").write_text("id,a\n")
+            before = sorted(out.rglob("*"))
+            with pytest.raises(InputError, match=r"another `cotally train`, `serve` or `demo` works in .*out: wait"):
+                run_demo(options(out), shown, shown.say)
+            assert sorted(out.rglob("*")) == before
+        assert out.exists() == (stage == "has parties")
 
 
 def test_a_disguise_that_cannot_work_is_refused_before_anything_is_written(tmp_path: Path) -> None:
