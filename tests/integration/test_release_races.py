@@ -60,5 +60,5 @@ def test_of_two_disguises_in_a_race_exactly_one_is_ever_let_out(tmp_path: Path) 
     assert said.count("refused") == PROCESSES // 2
     winner = Fraction(let_out.pop().removeprefix("let out "))
     check_release(tmp_path, Release("visits", {"theta": str(winner)}, KEY))
-    with pytest.raises(ConfigError, match="other theta before"):
+    with pytest.raises(ConfigError, match=f"with theta {winner} before"):
         check_release(tmp_path, Release("visits", {"theta": str(1 - winner)}, KEY))
