@@ -162,7 +162,7 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair) -> N
     other = pair.write_job(method="smc", seed=2)
     ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 2
-    assert "other seed before" in ended.err
+    assert "with seed 1 before" in ended.err
     (pair.bob / FILE).unlink()
     ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 3
