@@ -1,0 +1,217 @@
+"""What a learner's data are read by: a survey's design from its file, a design of the core, or none.
+
+Each kind reads arrays in its own way, has its own names and labels, and knows its own signs of data that do not fit.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from party.learn.labels import Labels, declared_labels, free_labels
+from party.settings.survey import Questionnaire
+from party.survey.signal import check_origin
+from party.survey.table import read_attributes
+from protocols.errors import CotallyError
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.survey.responses import Responses, survey_schema
+from protocols.tables.schema import MAX_DOMAIN, Schema
+from protocols.tables.table import NO_ANSWER, Codes
+
+
+class Source(ABC):
+    """Reads a learner's data, and says what is known of them beforehand.
+
+    Methods that take the learner have scikit-learn note the columns in it when `reset`, and hold them against these
+    otherwise. All raise ValueError for data that do not fit.
+    """
+
+    @abstractmethod
+    def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
+        """Return the codes of the attributes, and the classes as given."""
+
+    @abstractmethod
+    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
+        """Return the codes of the attributes of records to predict the class of."""
+
+    @abstractmethod
+    def labels(self, target: NDArray[Any], column: bool, /) -> Labels:
+        """Return the classes that the target names; `column` tells whether it is one of a data frame."""
+
+    @abstractmethod
+    def known_design(self, codes: Codes, classes: int, /) -> Design:
+        """Return the design of these attributes and as many classes as the labels have."""
+
+    @abstractmethod
+    def schema(self, classes: tuple[str, ...], design: Design, learner: BaseEstimator, /) -> Schema:
+        """Return the names and values of the columns, the class last."""
+
+    @abstractmethod
+    def check_answers(self, survey: Responses) -> None:
+        """Refuse answers that are not given, where they cannot be told from codes outside the domains."""
+
+    @abstractmethod
+    def check_origin(self, survey: Responses) -> None:
+        """Refuse records to learn from that the design cannot well have disguised."""
+
+
+def source_of(design: Questionnaire | Design | None, classes: Sequence[Any] | None) -> Source:
+    """Return what reads the data of a learner with these parameters."""
+    if design is None:
+        return _Plain(classes)
+    return _OfQuestionnaire(design, classes) if isinstance(design, Questionnaire) else _OfDesign(design, classes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfQuestionnaire(Source):
+    """Data frames by a file's design: columns by name, cells in texts, and answers may be missing."""
+
+    questionnaire: Questionnaire
+    classes: Sequence[Any] | None
+
+    def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
+        codes = self._read(learner, X, reset)
+        if _lacks_some(y):
+            raise ValueError("y has missing answers: drop these rows")
+        target = column_or_1d(y)
+        target = np.array(target.tolist()) if target.dtype == object else target
+        check_consistent_length(codes, target)
+        return codes, target
+
+    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
+        return self._read(learner, X, reset=False)
+
+    def _read(self, learner: BaseEstimator, X: Any, reset: bool) -> Codes:  # noqa: N803
+        if not hasattr(X, "columns"):
+            raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
+        with as_value_error():
+            codes = read_attributes(X, self.questionnaire)
+        by_name = {str(column).strip(): column for column in X.columns}
+        columns = [by_name[name] for name in self.questionnaire.names[:-1]]
+        validate_data(learner, X[columns], reset=reset, skip_check_array=True)
+        return codes
+
+    def labels(self, target: NDArray[Any], column: bool, /) -> Labels:
+        if self.classes is not None:
+            raise ValueError("classes: a survey's design has them already")
+        plain = _has_plain_class(self.questionnaire.design)
+        return declared_labels(target, self.questionnaire.values[-1], plain, column)
+
+    def known_design(self, _codes: Codes, classes: int, /) -> Design:
+        return _with_classes(self.questionnaire.design, classes)
+
+    def schema(self, classes: tuple[str, ...], _design: Design, _learner: BaseEstimator, /) -> Schema:
+        return survey_schema(self.questionnaire.names, [*self.questionnaire.values[:-1], classes])
+
+    def check_answers(self, survey: Responses) -> None:
+        """Pass: the file's reader tells an answer that is not given from one outside the domain."""
+
+    def check_origin(self, survey: Responses) -> None:
+        check_origin(survey.codes, self.questionnaire)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfCodes(Source):
+    """Matrices of codes, none of them missing."""
+
+    def records(self, learner: BaseEstimator, X: Any, y: Any, reset: bool) -> tuple[Codes, NDArray[Any]]:  # noqa: N803
+        matrix, target = validate_data(learner, X, y, reset=reset)
+        return _codes(matrix), target
+
+    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
+        return _codes(validate_data(learner, X, reset=False))
+
+    def schema(self, classes: tuple[str, ...], design: Design, learner: BaseEstimator, /) -> Schema:
+        names = getattr(learner, "feature_names_in_", [f"x{place}" for place in range(learner.n_features_in_)])
+        values = [tuple(map(str, range(size))) for size in design.sizes[:-1]]
+        if len(names) != len(values):
+            raise ValueError(f"the design has {len(values)} attributes and the class, X has {len(names)}")
+        return survey_schema([*map(str, names), "class"], [*values, classes])
+
+    def check_answers(self, survey: Responses) -> None:
+        survey.design.check_fits(survey.codes)
+
+    def check_origin(self, survey: Responses) -> None:
+        """Pass: codes are taken as the caller's word."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OfDesign(_OfCodes):
+    """Codes by a design of the core."""
+
+    design: Design
+    classes: Sequence[Any] | None
+
+    def attributes(self, learner: BaseEstimator, X: Any) -> Codes:  # noqa: N803
+        codes = super().attributes(learner, X)
+        outside = (codes >= np.array(self.design.sizes[:-1])) & (codes != NO_ANSWER)
+        if outside.any():
+            raise ValueError("X holds a code outside the domains: a value that the design does not have")
+        return codes
+
+    def labels(self, target: NDArray[Any], _column: bool, /) -> Labels:
+        size = self.design.sizes[-1]
+        labels = list(range(size)) if self.classes is None else list(self.classes)
+        if len(labels) != size or len(set(labels)) != size:
+            raise ValueError(f"classes must name the {size} classes of the design, each once")
+        plain = self.classes is not None and _has_plain_class(self.design)
+        return declared_labels(target, labels, plain, column=False)
+
+    def known_design(self, _codes: Codes, classes: int, /) -> Design:
+        return _with_classes(self.design, classes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Plain(_OfCodes):
+    """Codes as they are: the domains are what the records to learn from hold."""
+
+    classes: Sequence[Any] | None
+
+    def labels(self, target: NDArray[Any], _column: bool, /) -> Labels:
+        if self.classes is None:
+            return free_labels(target)
+        return declared_labels(target, list(self.classes), plain=True, column=False)
+
+    def known_design(self, codes: Codes, classes: int, /) -> Design:
+        return RelatedDesign((*(int(column.max()) + 1 for column in codes.T), classes), (), Fraction(1))
+
+
+def _has_plain_class(design: Design) -> bool:
+    return design.group_of(len(design.sizes) - 1) is None
+
+
+def _with_classes(design: Design, classes: int) -> Design:
+    return replace(design, sizes=(*design.sizes[:-1], classes))
+
+
+def _lacks_some(y: Any) -> bool:
+    """Tell whether an answer is missing, as a data frame or plain Python writes that."""
+    if hasattr(y, "isna"):
+        return bool(y.isna().to_numpy().any())
+    return any(value is None or value != value for value in np.asarray(y, dtype=object).ravel())  # noqa: PLR0124
+
+
+def _codes(matrix: NDArray[Any]) -> Codes:
+    """Return integer codes; refuse what is none."""
+    if (matrix < 0).any():
+        raise ValueError("Negative values in data: X must hold codes 0, 1, ...")
+    if (matrix != np.floor(matrix)).any() or (matrix >= MAX_DOMAIN).any():
+        raise ValueError(f"X must hold whole codes from 0 to {MAX_DOMAIN - 1}: encode labels and bin numbers first")
+    return np.ascontiguousarray(matrix, dtype=np.uint8)
+
+
+@contextmanager
+def as_value_error() -> Iterator[None]:
+    """Turn our errors into scikit-learn's kind."""
+    try:
+        yield
+    except CotallyError as error:
+        raise ValueError(str(error)) from None
