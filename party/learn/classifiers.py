@@ -50,6 +50,9 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         tags.input_tags.positive_only = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
         """Learn from disguised records.
 

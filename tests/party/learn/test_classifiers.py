@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
@@ -185,3 +186,12 @@ def test_a_value_that_the_design_lacks_is_refused_when_predicting(kind: Any) -> 
     model = kind(design=DESIGN).fit(*disguised(500))
     with pytest.raises(ValueError, match="a value that the design does not have"):
         model.predict([[0, 3, 0]])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_learner_whose_fit_failed_is_not_fitted(kind: Any) -> None:
+    model = kind(design=DESIGN)
+    with pytest.raises(ValueError, match="not among the 2 known ones"):
+        model.fit([[0, 0, 0], [1, 1, 1]], [0, 2])
+    with pytest.raises(NotFittedError):
+        model.predict([[0, 0, 0]])
