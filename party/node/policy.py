@@ -44,7 +44,7 @@ def _check_training(local: Local, config: PartyConfig, terms: Terms, peer: Peer 
     if local.secrets.key.bits < terms.key_bits:
         raise ConfigError(
             f"the key in {config.folder} has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}: "
-            f"lower key_bits, or make a new folder with `cotally init --key-bits {terms.key_bits}`"
+            f"lower key_bits, or make a new folder with a key of that length"
         )
     flaw = object_to_limits(local, terms)
     if flaw is not None:

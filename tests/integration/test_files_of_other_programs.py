@@ -77,4 +77,8 @@ def test_blanks_after_every_comma_are_no_part_of_a_value(tmp_path: Path) -> None
     tidy = [",".join((JOBS[job], sex, PAYS[pay])) for job, sex, pay in zip(JOB, SEX, PAY, strict=True)]
     (tmp_path / "tidy.csv").write_text("\n".join(["job,sex,pay", *tidy, ""]))
     told = cotally("predict", str(pair.bob / "model.json"), str(tmp_path / "tidy.csv"))
-    assert (told.code, told.err) == (0, "taken for missing cells: '?' in 'job'\naccuracy 1.0000: 60 of 60 rows\n")
+    assert told.code == 0
+    assert told.err.splitlines()[:2] == [
+        "taken for missing cells: '?' in 'job'",
+        "accuracy 1.0000: 60 of 60 rows (rows trained on included)",
+    ]
