@@ -85,20 +85,30 @@ def read_share(
     listed = {*given, *([] if class_name is None else [class_name])}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
     _check_no_identifiers(looked, chosen, class_name)
-    treated, remarks = {}, []
-    for name, plan in plans.items():
-        treated[name], said = _treated(looked[name], chosen[name], plan, name == class_name)
-        remarks += [f"column {name!r}: {'; '.join(said)}"] * bool(said)
+    both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
+    treated = {name: column for name, (column, _) in both.items()}
+    remarks = [f"column {name!r}: {'; '.join(said)}" for name, (_, said) in both.items() if said]
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
-    class_attribute = None if class_name is None else columns[-1]
+    notices = (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
+    return _sorted_share(ids, columns, class_name is not None, treated, notices)
+
+
+def _sorted_share(
+    ids: Sequence[str],
+    columns: tuple[Attribute, ...],
+    holds_class: bool,
+    treated: Mapping[str, TreatedColumn],
+    notices: tuple[str, ...],
+) -> DataShare:
+    """Put the columns together, the records in the order of their ids."""
     order = sorted(range(len(ids)), key=ids.__getitem__)
     return DataShare(
         [ids[row] for row in order],
-        columns if class_attribute is None else columns[:-1],
+        columns[:-1] if holds_class else columns,
         Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
-        class_attribute,
+        columns[-1] if holds_class else None,
         {name: column.missing_label for name, column in treated.items() if column.missing_label is not None},
-        (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks),
+        notices,
     )
 
 

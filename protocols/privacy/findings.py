@@ -228,19 +228,12 @@ def find(
     Raises:
         InputError: Names, labels or priors do not fit the design's columns or groups, or a prior is no distribution.
     """
-    sizes = design.sizes
-    beliefs = [None] * len(sizes) if priors is None else list(priors)
-    if not len(names) == len(values) == len(beliefs) == len(sizes):
-        raise InputError(
-            f"a privacy report needs a name, labels and a prior (or None) for each of {len(sizes)} columns"
-        )
-    for name, labels, size in zip(names, values, sizes, strict=True):
-        if len(labels) != size:
-            raise InputError(f"column {name!r} has {size} values in the design, but {len(labels)} labels")
+    beliefs = [None] * len(design.sizes) if priors is None else list(priors)
+    _check_described(design.sizes, names, values, beliefs)
     groups = _named(group_names, len(design.groups))
     attributes = tuple(
         attribute_findings(design, column, names[column], tuple(values[column]), beliefs[column])
-        for column in range(len(sizes))
+        for column in range(len(design.sizes))
     )
     found = relations(design)
     return Findings(
@@ -252,6 +245,23 @@ def find(
         loss=record_loss(design),
         coin_bits=record_coin_entropy(design),
     )
+
+
+def _check_described(
+    sizes: Sequence[int], names: Sequence[str], values: Sequence[Sequence[str]], beliefs: Sequence[Prior | None]
+) -> None:
+    """Refuse descriptions that are not of these columns.
+
+    Raises:
+        InputError: A column lacks a name, a prior, or a label for each value.
+    """
+    if not len(names) == len(values) == len(beliefs) == len(sizes):
+        raise InputError(
+            f"a privacy report needs a name, labels and a prior (or None) for each of {len(sizes)} columns"
+        )
+    for name, labels, size in zip(names, values, sizes, strict=True):
+        if len(labels) != size:
+            raise InputError(f"column {name!r} has {size} values in the design, but {len(labels)} labels")
 
 
 def _named(given: Sequence[str] | None, groups: int) -> tuple[str, ...]:
