@@ -7,7 +7,7 @@ from pathlib import Path
 from party.compute import available_cpus, make_compute
 from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -16,7 +16,7 @@ from party.show.odds import own_odds
 from party.show.screen import say_all, tell
 from protocols.errors import InputError
 from protocols.terms import Terms, Train
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
 SUMMARY = "tell what a run will cost, before it starts"
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     config, job = read_party_config(arguments.config), read_job(arguments.job)
-    local = load_local(config, KEY_FLOOR, tell)
+    local = load_inputs(config, KEY_FLOOR, tell)
     check_job(local, config, job)
     match job:
         case Train(terms):
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Local, terms: Terms) -> None:
+def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms) -> None:
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)

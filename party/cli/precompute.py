@@ -19,7 +19,7 @@ from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.keystore import load_private_key, load_secret
 from party.node.creation import CONFIG_FILE
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
@@ -87,7 +87,7 @@ def _need(config: PartyConfig) -> tuple[int, int]:
     Raises:
         InputError: The data cannot be read, or their groups need no factors that could be counted.
     """
-    local = load_local(config, KEY_FLOOR)
+    local = load_inputs(config, KEY_FLOOR)
     return ciphertexts_a_record(local.design(Fraction(1), class_is_shared=False)), len(local.records)
 
 

@@ -11,7 +11,7 @@ from party.cli.train import add_outputs, announce, compute_settings, pinned_peer
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.models.tree_file import read_tree, tree_json
-from party.node.inputs import load_local, with_workers
+from party.node.inputs import load_inputs, with_workers
 from party.node.session import Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
@@ -21,7 +21,7 @@ from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 
 SUMMARY = "listen, and take part in the runs that the peer opens"
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _stop)
     with (
         locked_folder(config.folder) as held,
-        with_workers(load_local(config, KEY_FLOOR, tell), settings) as ready,
+        with_workers(load_inputs(config, KEY_FLOOR, tell), settings) as ready,
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         say(listening(config.name, server.address, peer.name), sys.stderr)
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _serve_one(
-    server: NodeServer, local: Local, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
+    server: NodeServer, local: PartyInputs, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
 ) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         report = run_session(local, config, held, channel, None, progress.follow, partial(announce, local))

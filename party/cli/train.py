@@ -12,7 +12,7 @@ from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
 from party.keys.identity import Peer, load_identity, load_peers
 from party.models.any_file import write_model
-from party.node.inputs import load_local, with_workers
+from party.node.inputs import load_inputs, with_workers
 from party.node.policy import check_job
 from party.node.session import OnAgreed, Report, run_session
 from party.records.train_report import TrainReport, write_train_report
@@ -24,8 +24,8 @@ from party.show.training import agreed_lines, expected, result_lines
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
-from protocols.two_party.agreement import Agreed
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
 
 SUMMARY = "open a run with the peer and build the tree"
 
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
-        local = load_local(config, KEY_FLOOR, tell)
+        local = load_inputs(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             on_agreed = announcer(arguments, ready, settings, progress)
@@ -116,7 +116,9 @@ def pinned_peer(config: PartyConfig) -> Peer:
     return peers[name]
 
 
-def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSettings, progress: Display) -> OnAgreed:
+def announcer(
+    arguments: argparse.Namespace, local: PartyInputs, settings: ComputeSettings, progress: Display
+) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
     speed = None
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
@@ -124,7 +126,7 @@ def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSett
         progress.show(working(Work.MEASURING))
         speed = calibrate(local.secrets.key, local.compute.encryption, settings.workers or available_cpus())
 
-    def on_agreed(agreed: Agreed) -> None:
+    def on_agreed(agreed: Agreement) -> None:
         progress.finish()
         announce(local, agreed)
         if speed is not None:
@@ -133,7 +135,7 @@ def announcer(arguments: argparse.Namespace, local: Local, settings: ComputeSett
     return on_agreed
 
 
-def announce(local: Local, agreed: Agreed) -> None:
+def announce(local: PartyInputs, agreed: Agreement) -> None:
     """Say what was agreed and what our copy will tell, before any data leaves."""
     say_all(agreed_lines(local, agreed), sys.stderr)
 

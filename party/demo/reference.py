@@ -17,7 +17,7 @@ from protocols.role import run_alone
 from protocols.tables.schema import Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 
 
@@ -52,7 +52,7 @@ class Reference:
         return tree_json(tree) == tree_json(self.tree)
 
 
-def make_reference(parties: Mapping[str, Local], options: DemoOptions) -> Reference:
+def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> Reference:
     """Join both parties' tables and grow the plain tree.
 
     Raises:
@@ -65,7 +65,7 @@ def make_reference(parties: Mapping[str, Local], options: DemoOptions) -> Refere
     return Reference(schema, codes[train], codes[test], result.tree, result.computations)
 
 
-def _join(parties: Mapping[str, Local]) -> tuple[Schema, Codes]:
+def _join(parties: Mapping[str, PartyInputs]) -> tuple[Schema, Codes]:
     """Put the tables side by side: attributes in the agreed order, then the class."""
     holders = [party for party in PARTIES if parties[party].holds_class]
     classes = [parties[party].class_attribute for party in holders]

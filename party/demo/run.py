@@ -25,7 +25,7 @@ from party.demo.options import DemoOptions, OwnFiles
 from party.demo.processes import OnProgress, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.models.tree_file import read_tree
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.node.policy import check_disguise
 from party.records.run_file import (
     PLAIN,
@@ -49,7 +49,7 @@ from protocols.errors import InputError
 from protocols.learning.tree import Tree
 from protocols.terms import ALL, Method, Window
 from protocols.two_party.agreement import object_to_limits
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 
 _MODEL_SECONDS = 30.0
 
@@ -129,9 +129,9 @@ def _halves(options: DemoOptions) -> Halves:
     return deal_dataset(options.data, options.seed).first(options.rows)
 
 
-def _load(root: Path, party: str, options: DemoOptions, notices: list[str]) -> Local:
+def _load(root: Path, party: str, options: DemoOptions, notices: list[str]) -> PartyInputs:
     config = read_party_config(config_path(root, party), options.key_floor)
-    return load_local(config, options.key_floor, lambda told: notices.extend(f"{party}: {notice}" for notice in told))
+    return load_inputs(config, options.key_floor, lambda told: notices.extend(f"{party}: {notice}" for notice in told))
 
 
 class _Demo:
@@ -153,7 +153,7 @@ class _Demo:
         )
         self.tree = reference.tree
 
-    def check_design(self, parties: Mapping[str, Local]) -> None:
+    def check_design(self, parties: Mapping[str, PartyInputs]) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
         terms = options.terms(Method.HYBRID, ALL, self._halves.class_name)

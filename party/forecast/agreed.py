@@ -2,11 +2,11 @@
 
 from party.forecast.calibration import Speed
 from party.forecast.model import Forecast, Sizes, forecast
-from protocols.two_party.agreement import Agreed
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
 
 
-def forecast_agreed(agreed: Agreed, local: Local, speed: Speed) -> Forecast:
+def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Forecast:
     """Return what the run will cost."""
     schema = agreed.schema
     sizes = Sizes(

@@ -1,4 +1,4 @@
-"""What a party brings to a session: its files made into a `Local`, and its workers."""
+"""What a party brings to a session: its files made into a `PartyInputs`, and its workers."""
 
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,12 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.randomized_response.grouping import default_groups
 from protocols.terms import Method
-from protocols.two_party.inputs import Local, Secrets
+from protocols.two_party.inputs import PartyInputs, Secrets
 
 Tell = Callable[[Sequence[str]], None]
 
 
-def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> Local:
+def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
     """Read a party's data and secrets.
 
     Args:
@@ -45,7 +45,7 @@ def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None)
         config.data.form,
     )
     tell(share.notices)
-    local = Local(
+    local = PartyInputs(
         party=config.name,
         table=share.table,
         holds_class=share.class_attribute is not None,
@@ -61,7 +61,7 @@ def load_local(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None)
     return local
 
 
-def _renamed(local: Local, config: PartyConfig) -> list[str]:
+def _renamed(local: PartyInputs, config: PartyConfig) -> list[str]:
     """Say that a name of the data set is new and its table is not: new coins, and another copy of the same."""
     before = same_table(config.folder, local)
     if before is None:
@@ -73,7 +73,7 @@ def _renamed(local: Local, config: PartyConfig) -> list[str]:
     return [note]
 
 
-def _check_groups(local: Local, config: PartyConfig) -> None:
+def _check_groups(local: PartyInputs, config: PartyConfig) -> None:
     """Refuse, whatever theta will be, columns with too many values to share coins; name the worst of those that do.
 
     Raises:
@@ -91,7 +91,7 @@ def _check_groups(local: Local, config: PartyConfig) -> None:
 
 
 @contextmanager
-def with_workers(local: Local, settings: ComputeSettings) -> Iterator[Local]:
+def with_workers(local: PartyInputs, settings: ComputeSettings) -> Iterator[PartyInputs]:
     """Give a party its workers for as long as the context lasts, session after session.
 
     NB: enter before a channel or a server of gRPC is made.

@@ -7,7 +7,7 @@ from party.errors import ConfigError
 from party.keys.identity import Peer
 from party.names import odds_words
 from party.records.releases import Memory, check_release, release_of
-from party.settings.party import Agreement, PartyConfig
+from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.privacy.odds import column_odds, disguised_odds
@@ -16,10 +16,10 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
 from protocols.terms import ALL, HALF, Job, Terms, Train
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 
 
-def check_job(local: Local, config: PartyConfig, job: Job, peer: Peer | None = None) -> None:
+def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | None = None) -> None:
     """Refuse, before the peer is called, a job that we ourselves cannot or must not run.
 
     Args:
@@ -37,7 +37,7 @@ def check_job(local: Local, config: PartyConfig, job: Job, peer: Peer | None = N
             _check_training(local, config, terms, peer)
 
 
-def _check_training(local: Local, config: PartyConfig, terms: Terms, peer: Peer | None) -> None:
+def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms, peer: Peer | None) -> None:
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
@@ -55,7 +55,7 @@ def _check_training(local: Local, config: PartyConfig, terms: Terms, peer: Peer 
     check_release(config.folder, release_of(local, terms, who))
 
 
-def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> None:
+def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
     """Refuse a theta under which our own copy would tell too much, or nothing above its noise (FAULTS B6).
 
     Args:
@@ -79,7 +79,7 @@ def check_disguise(local: Local, terms: Terms, most_odds: Fraction | None) -> No
             )
 
 
-def _check_odds(local: Local, design: RelatedDesign, most: Fraction | None) -> None:
+def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction | None) -> None:
     for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
         if most is not None and (odds.strength is None or odds.strength > most):
             fit = _values_that_fit(design.theta, local.table.attributes, name, most)
@@ -100,7 +100,7 @@ def _values_that_fit(theta: Fraction, attributes: Sequence[Attribute], name: str
     return ""
 
 
-def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:
+def make_policy(local: PartyInputs, config: PartyConfig, memory: Memory) -> Policy:
     """Return what this party objects to: by its settings, its data, or what it has released before, and to whom."""
 
     def policy(job: Job) -> Objection | None:
@@ -115,7 +115,7 @@ def make_policy(local: Local, config: PartyConfig, memory: Memory) -> Policy:
     return policy
 
 
-def first_objection(agree: Agreement, terms: Terms) -> Objection | None:
+def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     """Return the first term that this party does not agree to; the odds that it allows depend on its data too.
 
     Terms that the method does not use are not looked at.
@@ -136,7 +136,7 @@ def first_objection(agree: Agreement, terms: Terms) -> Objection | None:
     )
 
 
-def _disguise_objection(local: Local, terms: Terms, most_odds: Fraction | None) -> Objection | None:
+def _disguise_objection(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> Objection | None:
     try:
         if terms.disguises:
             check_disguise(local, terms, most_odds)

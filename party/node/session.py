@@ -13,19 +13,19 @@ from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
 from protocols.role import Phase, Progress
 from protocols.terms import Job
-from protocols.two_party.agreement import Agreed, answer, propose
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement, answer, propose
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
-OnAgreed = Callable[[Agreed], None]
+OnAgreed = Callable[[Agreement], None]
 
 
 @dataclass(frozen=True)
 class Report:
     """What a finished run cost and gave; `phases` are the seconds of each part of it."""
 
-    agreed: Agreed
+    agreed: Agreement
     outcome: Outcome
     traffic: Traffic
     seconds: float
@@ -51,7 +51,7 @@ class _PhaseClock:
 
 
 def run_session(
-    local: Local,
+    local: PartyInputs,
     config: PartyConfig,
     held: FolderLock,
     channel: Channel,

@@ -20,8 +20,8 @@ from party.errors import ConfigError
 from party.files import FolderLock, read_bytes, write_atomically
 from protocols.randomness import keyed_digest
 from protocols.terms import Terms
-from protocols.two_party.agreement import Agreed, Objection
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.inputs import PartyInputs
 
 FILE = "releases.json"
 _FORMAT = "cotally-releases/2"
@@ -64,7 +64,7 @@ class Release:
     key: bytes = field(repr=False)
 
 
-def release_of(local: Local, terms: Terms, peer: tuple[str, str] | None = None) -> Release:
+def release_of(local: PartyInputs, terms: Terms, peer: tuple[str, str] | None = None) -> Release:
     """Return what leaves under these terms, for a peer of this name and fingerprint if there is one yet."""
     key, table = local.secrets.coins, local.table
     fields: dict[str, object] = {
@@ -82,7 +82,7 @@ def release_of(local: Local, terms: Terms, peer: tuple[str, str] | None = None) 
     return Release(local.dataset, fields, key)
 
 
-def with_brought(release: Release, agreed: Agreed, copy: bytes | None = None) -> Release:
+def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None) -> Release:
     """Add what the peer brings: as agreed, and the digest of its disguised copy once that is known."""
     theirs = {column.name: list(column.values) for column in agreed.schema.attributes if column.party == agreed.peer}
     fields: dict[str, object] = {
@@ -128,7 +128,7 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
     return f"{field} {known[field]}", f", not with {fields[field]}"
 
 
-def same_table(folder: Path, local: Local) -> str | None:
+def same_table(folder: Path, local: PartyInputs) -> str | None:
     """Return under which other name this very table was released before, if its present name is a new one.
 
     Raises:
@@ -183,7 +183,7 @@ class Memory:
         peer: The name of the peer and the fingerprint of its certificate.
     """
 
-    local: Local
+    local: PartyInputs
     held: FolderLock
     peer: tuple[str, str]
 
@@ -195,11 +195,11 @@ class Memory:
             return None
         return Objection(changed, f"our {_refused(self.held.folder, release, changed)}")
 
-    def judge(self, agreed: Agreed) -> Objection | None:
+    def judge(self, agreed: Agreement) -> Objection | None:
         """Return the first thing in which the peer brings another than before, named without its content."""
         return self._objection(self._release(agreed))
 
-    def note(self, agreed: Agreed) -> None:
+    def note(self, agreed: Agreement) -> None:
         """Note what was agreed, before any of it leaves.
 
         Raises:
@@ -208,7 +208,7 @@ class Memory:
         """
         record_release(self.held, self._release(agreed))
 
-    def judge_copy(self, agreed: Agreed, copy: bytes) -> Objection | None:
+    def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
         """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.
 
         Raises:
@@ -220,7 +220,7 @@ class Memory:
             record_release(self.held, release)
         return objection
 
-    def _release(self, agreed: Agreed, copy: bytes | None = None) -> Release:
+    def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
         return with_brought(release_of(self.local, agreed.terms, self.peer), agreed, copy)
 
     def _objection(self, release: Release) -> Objection | None:

@@ -83,7 +83,7 @@ class DisguiseSettings:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Acceptance:
     """What this party agrees to: methods, strongest odds of a column to 1, largest window (`ALL`), key, limits.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
@@ -116,7 +116,7 @@ class PartyConfig:
     data: DataSettings
     columns: ColumnSettings
     disguise: DisguiseSettings
-    agree: Agreement
+    agree: Acceptance
     node: NodeSettings
     compute: ComputeSettings
 
@@ -175,7 +175,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         data=data,
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
-        agree=_agreement(top.section("agree", _AGREE), key_floor),
+        agree=_acceptance(top.section("agree", _AGREE), key_floor),
         node=_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
     )
@@ -281,13 +281,13 @@ def _group(section: Section, group: object) -> tuple[str, ...]:
     return tuple(group)
 
 
-def _agreement(section: Section, key_floor: int) -> Agreement:
+def _acceptance(section: Section, key_floor: int) -> Acceptance:
     methods = tuple(map(Method, section.texts("methods", Method.names(), Method.names())))
     if not methods:
         raise section.error("methods", "must name a method")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
-    return Agreement(methods, _odds(section), read_window(section, "all"), bits, _limits(section))
+    return Acceptance(methods, _odds(section), read_window(section, "all"), bits, _limits(section))
 
 
 def _limits(section: Section) -> Limits:

@@ -6,7 +6,7 @@ from party.names import odds_words, printable
 from party.show.names import listed
 from protocols.privacy.odds import Odds, disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 
 
 def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
@@ -26,7 +26,7 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     return ", ".join(f"{odds} ({listed(names)})" for odds, names in alike.items())
 
 
-def own_odds(local: Local, design: RelatedDesign) -> list[str]:
+def own_odds(local: PartyInputs, design: RelatedDesign) -> list[str]:
     """Say the odds of every column that our copy sends in this disguise; nothing where nothing is disguised."""
     sent = local.table.attributes[: len(design.sizes)]
     text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))

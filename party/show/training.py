@@ -8,8 +8,8 @@ from party.settings.window import window_text
 from party.show.costs import forecast_text
 from party.show.odds import own_odds
 from protocols.randomized_response.precision import records_to_tell, tells
-from protocols.two_party.agreement import Agreed
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
 
 
 def listening(name: str, address: str, peer: str) -> str:
@@ -17,7 +17,7 @@ def listening(name: str, address: str, peer: str) -> str:
     return f"{name} listens on {address} for {peer}"
 
 
-def agreed_lines(local: Local, agreed: Agreed) -> list[str]:
+def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     """Say what was agreed and what our copy will tell."""
     terms = agreed.terms
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""

@@ -21,7 +21,7 @@ from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Job, Terms, Train, Unusable
-from protocols.two_party.inputs import Local, share_design
+from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records
 
@@ -67,7 +67,7 @@ _PEER_WANTS = {
 
 
 @dataclass(frozen=True, repr=False)
-class Agreed:
+class Agreement:
     """What both parties know when they have agreed; `commitment` is the peer's, to its table."""
 
     terms: Terms
@@ -78,15 +78,17 @@ class Agreed:
     commitment: bytes = b""
 
 
-Judge = Callable[[Agreed], Objection | None]
+Judge = Callable[[Agreement], Objection | None]
 
 
-def accept_any(agreed: Agreed) -> None:
+def accept_any(agreed: Agreement) -> None:
     """Remember no earlier run: what the peer brings is never another."""
     del agreed
 
 
-def propose(local: Local, job: Job, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreed]:
+def propose(
+    local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any
+) -> Role[Agreement]:
     """Open a run of this job.
 
     Args:
@@ -108,7 +110,7 @@ def propose(local: Local, job: Job, policy: Policy, peer: str, nonce: bytes, jud
     return (yield from _agree_on(local, job, peer, canonical(nonce, greeting.nonce), judge))
 
 
-def answer(local: Local, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreed]:
+def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreement]:
     """Answer a proposal; the job is the initiator's, if our policy agrees. As `propose` otherwise.
 
     Discloses: as this module says.
@@ -121,14 +123,14 @@ def answer(local: Local, policy: Policy, peer: str, nonce: bytes, judge: Judge =
     return (yield from _agree_on(local, job, peer, canonical(greeting.nonce, nonce), judge))
 
 
-def _agree_on(local: Local, job: Job, peer: str, nonces: bytes, judge: Judge) -> Role[Agreed]:
+def _agree_on(local: PartyInputs, job: Job, peer: str, nonces: bytes, judge: Judge) -> Role[Agreement]:
     """Compare what a job of this kind needs, once both have agreed to it."""
     match job:
         case Train(terms):
             return (yield from _compare(local, terms, peer, nonces, judge))
 
 
-def _compare(local: Local, terms: Terms, peer: str, nonces: bytes, judge: Judge) -> Role[Agreed]:
+def _compare(local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge) -> Role[Agreement]:
     own = local.share(nonces)
     yield Send(own)
     yield Send(TableCommitment(local.digest(b"commitment")))
@@ -136,7 +138,7 @@ def _compare(local: Local, terms: Terms, peer: str, nonces: bytes, judge: Judge)
     commitment = yield from receive(TableCommitment)
     judged = _judge_shares(local, own, share, terms, peer)
     yield from settle(judged if isinstance(judged, Objection) else None)
-    assert isinstance(judged, Agreed)  # noqa: S101  # an objection has been raised as an error
+    assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment.digest)
     objection = yield from _class_objection(local, own, share, nonces)
     yield from settle(objection or judge(agreed))
@@ -161,7 +163,7 @@ def settle(own: Objection | None) -> Role[None]:
         raise DisagreementError(first, reason)
 
 
-def _class_objection(local: Local, own: Share, share: Share, nonces: bytes) -> Role[Objection | None]:
+def _class_objection(local: PartyInputs, own: Share, share: Share, nonces: bytes) -> Role[Objection | None]:
     """Compare the class columns where both parties hold the class; else nothing of it crosses."""
     if own.class_values is None or share.class_values is None:
         return None
@@ -172,7 +174,7 @@ def _class_objection(local: Local, own: Share, share: Share, nonces: bytes) -> R
 
 
 def _greeting_objection(
-    local: Local, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
+    local: PartyInputs, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
 ) -> Objection | None:
     if greeting.version != VERSION:
         return Objection("version", f"we speak {VERSION}")
@@ -188,7 +190,7 @@ def _greeting_objection(
             return _terms_objection(local, terms) or policy(job)
 
 
-def _terms_objection(local: Local, terms: Terms) -> Objection | None:
+def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
     if local.secrets.key.bits < terms.key_bits:
@@ -196,7 +198,7 @@ def _terms_objection(local: Local, terms: Terms) -> Objection | None:
     return _object_to_sizes(local, terms)
 
 
-def _object_to_sizes(local: Local, terms: Terms) -> Objection | None:
+def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever a record holds: a peer may try as many as it likes."""
     reason = local.limits.refuse_test(held_out_records(len(local.records), terms.test))
     if reason is not None:
@@ -207,7 +209,7 @@ def _object_to_sizes(local: Local, terms: Terms) -> Objection | None:
     return None if reason is None else Objection("class values", reason)
 
 
-def object_to_limits(local: Local, terms: Terms) -> Objection | None:
+def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): known before a peer is.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
@@ -222,7 +224,7 @@ def object_to_limits(local: Local, terms: Terms) -> Objection | None:
     return None if reason is None else Objection("class counts", reason)
 
 
-def _judge_shares(local: Local, own: Share, share: Share, terms: Terms, peer: str) -> Objection | Agreed:
+def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, peer: str) -> Objection | Agreement:
     objection = _records_objection(own, share)
     if objection is not None:
         return objection
@@ -254,10 +256,10 @@ def _records_objection(own: Share, share: Share) -> Objection | None:
     return None
 
 
-def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreed:
+def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schema, peer: str) -> Objection | Agreement:
     if not terms.disguises:
         nothing = RelatedDesign((), (), terms.theta)
-        return Agreed(terms, schema, peer, nothing, nothing)
+        return Agreement(terms, schema, peer, nothing, nothing)
     shared = len(schema.class_owners) > 1
     sizes = [len(values) for _, values in share.attributes]
     if share.class_values is not None and not shared:
@@ -276,4 +278,4 @@ def _judge_designs(local: Local, share: Share, terms: Terms, schema: Schema, pee
             f"records times coin patterns are {rows}, more than {MAX_EXPANDED_ROWS}: "
             "use fewer groups, merge values (max_values) or choose engine dot_product",
         )
-    return Agreed(terms, schema, peer, own_design, peer_design)
+    return Agreement(terms, schema, peer, own_design, peer_design)

@@ -13,13 +13,13 @@ from protocols.errors import DeviationError, PeerError
 from protocols.messages import ClassCounts
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.arrays import Index
-from protocols.two_party.agreement import Agreed, Objection, settle
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement, Objection, settle
+from protocols.two_party.inputs import PartyInputs
 
 ClassTally = tuple[int, ...]
 
 
-def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[ClassTally]:
+def share_class_counts(local: PartyInputs, agreed: Agreement, train: Index) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both tell and compare.
 
     Args:
@@ -49,7 +49,7 @@ def share_class_counts(local: Local, agreed: Agreed, train: Index) -> Role[Class
     return counts
 
 
-def _settle(local: Local, counts: ClassTally | None) -> Role[None]:
+def _settle(local: PartyInputs, counts: ClassTally | None) -> Role[None]:
     """Let each side refuse the counts that it knows.
 
     Discloses: whether we do.

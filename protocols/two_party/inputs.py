@@ -29,7 +29,7 @@ class Secrets:
 
 
 @dataclass(frozen=True, repr=False)
-class Local:
+class PartyInputs:
     """One party's side of a run.
 
     Args:

@@ -38,9 +38,9 @@ from protocols.randomized_response.related_question import Coins, RelatedDesign,
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
-from protocols.two_party.agreement import Agreed, Objection, settle
+from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 from protocols.work import Compute, InlineWorkers
 
@@ -76,7 +76,7 @@ def accept_copy(digest: bytes) -> None:
     del digest
 
 
-def run(local: Local, agreed: Agreed, judge: CopyJudge = accept_copy) -> Role[Outcome]:
+def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -> Role[Outcome]:
     """Play one party's part of a run.
 
     Args:
@@ -117,7 +117,7 @@ class _Grown:
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(self, local: Local, agreed: Agreed, judge: CopyJudge) -> None:
+    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge = judge
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
@@ -234,7 +234,7 @@ class _Run:
         )
 
 
-def key_holder(party: str, agreed: Agreed) -> str:
+def key_holder(party: str, agreed: Agreement) -> str:
     """Return who holds the key: who has less to encrypt; the first name if neither has.
 
     For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose

@@ -11,7 +11,7 @@ import pytest
 from party.errors import DataError
 from party.files import locked_folder
 from party.keys.identity import load_identity, load_peers
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.node.session import Report, run_session
 from party.settings.job import read_job
 from party.settings.party import read_party_config
@@ -72,7 +72,7 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
 
     def take_part(name: str, open_channel: Callable[[], PagedChannel]) -> None:
         try:
-            local = load_local(configs[name], BITS)
+            local = load_inputs(configs[name], BITS)
             with locked_folder(configs[name].folder) as held, open_channel() as channel:
                 channel.recording = crossed.recordings[name] = Recording()
                 own = job if name == "bob" else None
@@ -162,7 +162,7 @@ def test_a_column_of_e_mail_addresses_is_refused_before_anybody_is_called(tmp_pa
     pair = directory(tmp_path, [E_MAIL.format(i) for i in range(300)])
     config = read_party_config(pair.alice / "party.toml", BITS)
     with pytest.raises(DataError, match=r"column 'mail': list it under ignore or, .*: 300 of its 300 cells differ"):
-        load_local(config, BITS)
+        load_inputs(config, BITS)
 
 
 def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(tmp_path: Path) -> None:

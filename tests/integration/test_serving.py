@@ -15,7 +15,7 @@ from party.cli.main import main
 from party.errors import PeerStoppedError
 from party.keys.identity import load_identity, load_peers
 from party.node import session
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.records.releases import FILE
 from party.settings.job import read_job
 from party.settings.party import read_party_config
@@ -26,8 +26,8 @@ from party.transport.timer import Waits
 from protocols.errors import DisagreementError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Effect, Role, Send, receive
-from protocols.two_party.agreement import Agreed, propose
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import Agreement, propose
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, make_pair, wait_for, write_table
@@ -62,10 +62,10 @@ class Bob:
         """Wait for words on her standard error."""
         wait_for(lambda: words in self.err.getvalue())
 
-    def play(self, role: Callable[[Local, Agreed], Role[Outcome]], **changes: object) -> Outcome:
+    def play(self, role: Callable[[PartyInputs, Agreement], Role[Outcome]], **changes: object) -> Outcome:
         """Agree on a run, and play this role of it."""
         job = read_job(self.pair.write_job(**{"method": "randomized", **changes}), BITS)
-        local = load_local(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
+        local = load_inputs(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             agreed = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
@@ -113,7 +113,7 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
     faults = iter([ValueError("a cell's content")])
 
-    def faulty(local: Local, agreed: Agreed, judge: CopyJudge) -> Role[Outcome]:
+    def faulty(local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> Role[Outcome]:
         for fault in faults:
             raise fault
         return (yield from run(local, agreed, judge))
@@ -171,7 +171,7 @@ def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
     assert ended.err.count("Both parties hold the same tree") == 1
 
 
-def with_another_model(local: Local, agreed: Agreed) -> Role[Outcome]:
+def with_another_model(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
     """Play honestly, but for the digest of the model at the end."""
     role = run(local, agreed)
     effect: Effect = next(role)
@@ -204,7 +204,7 @@ def test_after_a_deviation_the_node_serves_no_more(pair: Pair, more: tuple[str, 
 def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str) -> None:
     noted: list[bool] = []
 
-    def listening(local: Local, agreed: Agreed) -> Role[Outcome]:
+    def listening(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
         yield from receive(Verdict)  # on the class counts: the first of what depends on records
         noted.append((pair.alice / FILE).exists())
         raise KeyboardInterrupt

@@ -19,8 +19,8 @@ from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.terms import ALL, Engine, Job, Method, TermError, Terms, Train, Unusable
-from protocols.two_party.agreement import Agreed, Judge, Policy, accept_any, answer, propose
-from protocols.two_party.inputs import Local, Secrets
+from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, answer, propose
+from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.limits import Limits
 from protocols.two_party.split import split_records
 from protocols.two_party.training import CopyJudge, Outcome, accept_copy, run
@@ -95,7 +95,7 @@ def changed_job(job: Job | Unusable, **changes: object) -> Job | Unusable:
         return Unusable(error.field, error.problem)
 
 
-def make_local(case: Case, party: str) -> Local:
+def make_local(case: Case, party: str) -> PartyInputs:
     """Return one party's side of a case."""
     sizes = case.sizes[party]
     attributes = [Attribute(party, f"{party[0]}{i}", labels(size)) for i, size in enumerate(sizes)]
@@ -104,7 +104,7 @@ def make_local(case: Case, party: str) -> Local:
         attributes.append(Attribute(party, "class", labels(case.classes)))
     table = Table(tuple(attributes), np.ascontiguousarray(case.codes[:, case.columns[party]]))
     number = 0 if party == "alice" else 1
-    return Local(
+    return PartyInputs(
         party=party,
         table=table,
         holds_class=holds,
@@ -127,14 +127,14 @@ def agree_to_all(job: Job) -> None:
 
 
 def whole(
-    local: Local,
+    local: PartyInputs,
     terms: Terms | None,
     peer: str,
     policy: Policy = agree_to_all,
     nonce: bytes | None = None,
     judge: Judge = accept_any,
     judge_copy: CopyJudge = accept_copy,
-) -> Role[tuple[Agreed, Outcome]]:
+) -> Role[tuple[Agreement, Outcome]]:
     """Agree, then run: one party's part of a session."""
     nonce = nonce or secrets.token_bytes(32)
     if terms is not None:
@@ -145,8 +145,8 @@ def whole(
 
 
 def make_roles(
-    case: Case, alice: Local | None = None, bob: Local | None = None, nonce: bytes | None = None
-) -> tuple[Role[tuple[Agreed, Outcome]], Role[tuple[Agreed, Outcome]]]:
+    case: Case, alice: PartyInputs | None = None, bob: PartyInputs | None = None, nonce: bytes | None = None
+) -> tuple[Role[tuple[Agreement, Outcome]], Role[tuple[Agreement, Outcome]]]:
     """Return both parties' parts of a case, either side's data replaced where given."""
     a, b = alice or make_local(case, "alice"), bob or make_local(case, "bob")
     opens = case.initiator == "alice"

@@ -11,7 +11,7 @@ from protocols.ciphers.paillier.cipher import as_paillier
 from protocols.ciphers.paillier.ciphertext import write_page
 from protocols.ciphers.paillier.encryption import encrypt_with
 from protocols.ciphers.paillier.keys import PublicKey
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.work import Compute, InlineWorkers, PageEncryptor
 
 
@@ -60,7 +60,7 @@ class StoredFactors:
         return "; ".join(filter(None, (notice, counts)))
 
 
-def with_stored_factors(local: Local, folder: Path) -> tuple[Local, StoredFactors]:
+def with_stored_factors(local: PartyInputs, folder: Path) -> tuple[PartyInputs, StoredFactors]:
     """Let a party encrypt with the factors in its folder, as far as there are any, and as it would otherwise then."""
     secrets = local.secrets
     public_key = as_paillier(secrets.key).public.public_key

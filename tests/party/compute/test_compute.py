@@ -35,7 +35,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.counting.cells import NodeTask, count_nodes
 from protocols.errors import InputError
 from protocols.role import run_pair
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.work import Compute, InlineWorkers
 from tests.support.cases import correlated
 from tests.support.children import gone
@@ -280,7 +280,7 @@ class Spy:
             yield function(task)
 
 
-def spied(local: Local, coins: bytes) -> tuple[Local, Spy]:
+def spied(local: PartyInputs, coins: bytes) -> tuple[PartyInputs, Spy]:
     spy = Spy()
     records = tuple(f"canary{number}" for number in range(len(local.records)))
     local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))

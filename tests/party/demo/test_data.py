@@ -21,13 +21,13 @@ from party.demo.folders import (
 from party.demo.options import DemoOptions, OwnFiles, parse_omegas
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from protocols.terms import ALL, Engine, Method, Terms, Train
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
 
@@ -248,7 +248,7 @@ def test_settings_and_data_survive_odd_names_and_values(tmp_path: Path) -> None:
     assert configs[BOB].data.dataset == 'odd "name"'
     assert str(configs[ALICE].need_address()) == str(configs[BOB].need_listen()) == "127.0.0.1:7071"
     assert [configs[p].need_peer() for p in PARTIES] == [BOB, ALICE]
-    local = load_local(configs[BOB], BITS)
+    local = load_inputs(configs[BOB], BITS)
     assert [a.name for a in local.attributes] == ODD[3:6]
     assert local.attributes[0].values == ('no, "maybe"', "yes", "missing")
 
@@ -336,9 +336,9 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         pytest.fail("was let in")
 
 
-def locals_of(folder: Path, halves: Halves, asked: DemoOptions) -> dict[str, Local]:
+def locals_of(folder: Path, halves: Halves, asked: DemoOptions) -> dict[str, PartyInputs]:
     write_parties(folder, halves, asked, port=1)
-    return {p: load_local(read_party_config(config_path(folder, p), BITS), BITS) for p in PARTIES}
+    return {p: load_inputs(read_party_config(config_path(folder, p), BITS), BITS) for p in PARTIES}
 
 
 def test_the_reference_is_plain_id3_on_the_joined_table(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from party.demo.reference import Reference, make_reference
 from party.demo.run import Run, planned, run_demo
 from party.models.any_file import write_model
 from party.models.tree_file import read_tree, tree_json
-from party.node.inputs import load_local
+from party.node.inputs import load_inputs
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
@@ -103,7 +103,7 @@ def fake_parties(monkeypatch: pytest.MonkeyPatch, out: Path, twist: Twist) -> No
 
 
 def reference_of(out: Path) -> Reference:
-    parties = {p: load_local(read_party_config(config_path(out, p), BITS), BITS) for p in PARTIES}
+    parties = {p: load_inputs(read_party_config(config_path(out, p), BITS), BITS) for p in PARTIES}
     return make_reference(parties, options(out))
 
 
@@ -172,7 +172,7 @@ def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.Monke
     out = tmp_path / "out"
     asked = options(out, test=Fraction(0), skip_smc=True)
     write_parties(tmp_path / "ready", deal_dataset("votes", 1).first(160), asked, 1)
-    parties = {p: load_local(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
+    parties = {p: load_inputs(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
     write_model(tmp_path / "plain.json", make_reference(parties, asked).tree)
     play(monkeypatch, asked, untested)
     content = json.loads((out / "run.json").read_text())

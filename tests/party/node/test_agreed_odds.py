@@ -13,7 +13,7 @@ from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.terms import Method, Terms, Train
 from protocols.two_party.agreement import Objection
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
 
@@ -28,7 +28,7 @@ CASE = Case(
 
 
 @pytest.fixture
-def alice() -> Local:
+def alice() -> PartyInputs:
     return make_local(CASE, "alice")
 
 
@@ -47,7 +47,7 @@ def alice() -> Local:
     ],
 )
 def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
-    alice: Local, theta: str, most: str, words: str | None
+    alice: PartyInputs, theta: str, most: str, words: str | None
 ) -> None:
     terms = make_terms(theta=Fraction(theta))
     check_disguise(alice, terms, most_odds=None)
@@ -61,7 +61,9 @@ def test_the_strongest_odds_of_a_column_are_what_a_party_agrees_to(
     assert ("above 1/2 a theta of the same strength gives weaker odds" in str(refusal.value)) == (theta == "9/20")
 
 
-def test_a_theta_that_a_group_cannot_follow_is_refused_with_its_mirror_image_whatever_the_odds(alice: Local) -> None:
+def test_a_theta_that_a_group_cannot_follow_is_refused_with_its_mirror_image_whatever_the_odds(
+    alice: PartyInputs,
+) -> None:
     with pytest.raises(InputError, match="theta = 1/4 leaves a group of 4 offsets no chance of the truth: theta = 3/4"):
         check_disguise(alice, make_terms(theta=Fraction(1, 4)), most_odds=None)
     with pytest.raises(InputError, match="too close to 1/2"):
@@ -74,13 +76,15 @@ def settings(folder: Path, odds: str) -> PartyConfig:
     return read_party_config(path)
 
 
-def objection_of(alice: Local, config: PartyConfig, terms: Terms) -> Objection | None:
+def objection_of(alice: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
     with locked_folder(config.folder) as held:
         return make_policy(alice, config, Memory(alice, held, ("bob", "")))(Train(terms))
 
 
 @pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])
-def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: Local, odds: str, agreed: bool) -> None:
+def test_neither_our_own_job_nor_a_peers_passes_the_odds(
+    tmp_path: Path, alice: PartyInputs, odds: str, agreed: bool
+) -> None:
     config = settings(tmp_path, odds)
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
@@ -96,13 +100,15 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(tmp_path: Path, alice: 
         check_job(alice, config, Train(own))
 
 
-def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_out(tmp_path: Path, alice: Local) -> None:
+def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_out(
+    tmp_path: Path, alice: PartyInputs
+) -> None:
     bits = alice.secrets.key.bits
     words = rf"the key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
     with pytest.raises(InputError, match=words):
         check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, key_bits=3072)))
 
 
-def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: Local) -> None:
+def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: PartyInputs) -> None:
     terms = replace(CASE.terms, method=Method.SMC, key_bits=3072, theta=Fraction(1, 4))
     assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from party.node.policy import first_objection
-from party.settings.party import Agreement
+from party.settings.party import Acceptance
 from protocols.terms import ALL, Engine, Method, Terms
 from protocols.two_party.limits import Limits
 
 TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, "outcome", 0, Fraction(1, 5), 3072)
-AGREE = Agreement((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
 
 
 def make(**changes: Any) -> Terms:

@@ -14,7 +14,7 @@ from party.errors import ConfigError
 from party.files import locked_folder
 from party.records.releases import FILE, Release, changed_field, check_release, record_release, release_of, same_table
 from protocols.tables.table import Table
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
 
@@ -55,37 +55,37 @@ SHOWN = {
 
 
 @pytest.fixture
-def bob() -> Local:
+def bob() -> PartyInputs:
     return make_local(CASE, "bob")
 
 
-def renamed(local: Local) -> Local:
+def renamed(local: PartyInputs) -> PartyInputs:
     first, *rest = local.table.attributes
     return replace(local, table=Table((replace(first, name="new"), *rest), local.table.codes))
 
 
-def relabelled(local: Local) -> Local:
+def relabelled(local: PartyInputs) -> PartyInputs:
     first, *rest = local.table.attributes
     return replace(local, table=Table((replace(first, values=first.values[::-1]), *rest), local.table.codes))
 
 
-def one_cell_changed(local: Local) -> Local:
+def one_cell_changed(local: PartyInputs) -> PartyInputs:
     codes = local.table.codes.copy()
     codes[-1, -1] ^= 1
     return replace(local, table=Table(local.table.attributes, codes))
 
 
-def other_people(local: Local) -> Local:
+def other_people(local: PartyInputs) -> PartyInputs:
     return replace(local, records=(*local.records[:-1], "somebody else"))
 
 
-def ids_cut_elsewhere(local: Local) -> Local:
+def ids_cut_elsewhere(local: PartyInputs) -> PartyInputs:
     """The same letters in another order of commas."""
     first, second, *rest = local.records
     return replace(local, records=(first + second[:1], second[1:], *rest))
 
 
-CHANGES: list[tuple[str, Callable[[Local], Local], dict[str, Any]]] = [
+CHANGES: list[tuple[str, Callable[[PartyInputs], PartyInputs], dict[str, Any]]] = [
     ("party", lambda local: local, {"peer": ("carol", ALICE[1])}),
     ("party", lambda local: local, {"peer": (ALICE[0], "0123 ABCE")}),
     ("class", lambda local: local, {"class_name": "label"}),
@@ -103,7 +103,7 @@ CHANGES: list[tuple[str, Callable[[Local], Local], dict[str, Any]]] = [
 """The field, and how data, peer or terms change in it."""
 
 
-def release(local: Local, peer: tuple[str, str] = ALICE, **terms: Any) -> Release:
+def release(local: PartyInputs, peer: tuple[str, str] = ALICE, **terms: Any) -> Release:
     return release_of(local, make_terms(**terms), peer)
 
 
@@ -120,7 +120,7 @@ def noted(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, bob: Local, method: str) -> None:
+def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, bob: PartyInputs, method: str) -> None:
     note(tmp_path, release(bob, method=method))
     before = (tmp_path / FILE).stat()
     again = release(make_local(CASE, "bob"), method=method)
@@ -134,7 +134,12 @@ def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(("field", "change", "terms"), CHANGES)
 def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
-    tmp_path: Path, bob: Local, method: str, field: str, change: Callable[[Local], Local], terms: dict[str, Any]
+    tmp_path: Path,
+    bob: PartyInputs,
+    method: str,
+    field: str,
+    change: Callable[[PartyInputs], PartyInputs],
+    terms: dict[str, Any],
 ) -> None:
     note(tmp_path, release(bob, method=method))
     before = (tmp_path / FILE).read_bytes()
@@ -152,19 +157,21 @@ def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_every_field_that_is_noted_has_a_change_and_a_cure(bob: Local) -> None:
+def test_every_field_that_is_noted_has_a_change_and_a_cure(bob: PartyInputs) -> None:
     fields = set().union(*(release(bob, method=method).fields for method in METHODS))
     assert fields == {field for field, _, _ in CHANGES} == set(CURES)
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_what_a_method_lets_out_is_noted_and_no_more(tmp_path: Path, bob: Local, method: str) -> None:
+def test_what_a_method_lets_out_is_noted_and_no_more(tmp_path: Path, bob: PartyInputs, method: str) -> None:
     note(tmp_path, release(bob, method=method))
     assert noted(tmp_path).keys() == {"case"}
     assert noted(tmp_path)["case"].keys() == METHODS[method]
 
 
-def test_of_several_differences_the_copy_is_named_before_the_data_and_the_split(tmp_path: Path, bob: Local) -> None:
+def test_of_several_differences_the_copy_is_named_before_the_data_and_the_split(
+    tmp_path: Path, bob: PartyInputs
+) -> None:
     note(tmp_path, release(bob))
     everything: dict[str, Any] = {"theta": Fraction(11, 20), "seed": 2}
     assert changed_field(tmp_path, release(renamed(one_cell_changed(bob)), **everything)) == "columns"
@@ -181,7 +188,7 @@ def test_of_several_differences_the_copy_is_named_before_the_data_and_the_split(
     ],
 )
 def test_a_later_method_adds_its_fields_and_keeps_the_others(
-    tmp_path: Path, bob: Local, first: dict[str, Any], second: dict[str, Any], kept: dict[str, Any]
+    tmp_path: Path, bob: PartyInputs, first: dict[str, Any], second: dict[str, Any], kept: dict[str, Any]
 ) -> None:
     note(tmp_path, release(bob, **first))
     note(tmp_path, release(bob, **second))
@@ -197,7 +204,7 @@ def test_a_later_method_adds_its_fields_and_keeps_the_others(
         assert changed_field(tmp_path, release(bob, **changes)) == field
 
 
-def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob: Local) -> None:
+def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     before = (tmp_path / FILE).read_bytes()
     note(tmp_path, release(bob, method="randomized", omega=2, key_bits=128))
@@ -205,12 +212,12 @@ def test_a_method_does_not_care_for_what_it_does_not_let_out(tmp_path: Path, bob
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_omega_engine_and_key_may_change(tmp_path: Path, bob: Local) -> None:
+def test_omega_engine_and_key_may_change(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     check_release(tmp_path, release(bob, omega=3, engine="dot_product", key_bits=128))
 
 
-def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: Local) -> None:
+def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     other = replace(one_cell_changed(bob), dataset="next year")
     note(tmp_path, release(other, theta=Fraction(11, 20), seed=2))
@@ -218,7 +225,7 @@ def test_each_data_set_has_an_entry_of_its_own(tmp_path: Path, bob: Local) -> No
     assert changed_field(tmp_path, release(bob)) is None
 
 
-def test_the_same_table_under_a_new_name_is_noticed_whatever_its_disguise(tmp_path: Path, bob: Local) -> None:
+def test_the_same_table_under_a_new_name_is_noticed_whatever_its_disguise(tmp_path: Path, bob: PartyInputs) -> None:
     assert same_table(tmp_path, bob) is None
     note(tmp_path, release(bob))
     assert same_table(tmp_path, bob) is None  # no new name
@@ -229,20 +236,20 @@ def test_the_same_table_under_a_new_name_is_noticed_whatever_its_disguise(tmp_pa
     assert same_table(tmp_path, replace(bob, dataset="again")) is None  # it has been told
 
 
-def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: Local) -> None:
+def test_without_a_record_nothing_is_changed_and_looking_writes_none(tmp_path: Path, bob: PartyInputs) -> None:
     assert changed_field(tmp_path, release(bob)) is None
     check_release(tmp_path, release(bob))
     assert not list(tmp_path.iterdir())
 
 
-def test_the_digest_of_the_data_tells_nothing_without_the_coins(bob: Local) -> None:
+def test_the_digest_of_the_data_tells_nothing_without_the_coins(bob: PartyInputs) -> None:
     """Who reads the record alone cannot try data against it."""
     stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
     assert release(bob).fields["records"] != release(stranger).fields["records"]
     assert release(bob) == release(make_local(CASE, "bob"))
 
 
-def test_the_order_of_columns_and_groups_is_no_other_release(tmp_path: Path, bob: Local) -> None:
+def test_the_order_of_columns_and_groups_is_no_other_release(tmp_path: Path, bob: PartyInputs) -> None:
     """The copy is the same, column for column."""
     note(tmp_path, release(bob))
     one, two, label = bob.table.attributes
@@ -264,7 +271,7 @@ def test_the_order_of_columns_and_groups_is_no_other_release(tmp_path: Path, bob
     ],
     ids=["theta", "name", "a field less", "emptied", "cut"],
 )
-def test_an_edited_record_is_an_error_and_is_kept(tmp_path: Path, bob: Local, edit: Callable[[str], str]) -> None:
+def test_an_edited_record_is_an_error_and_is_kept(tmp_path: Path, bob: PartyInputs, edit: Callable[[str], str]) -> None:
     note(tmp_path, release(bob))
     text = (tmp_path / FILE).read_text()
     (tmp_path / FILE).write_text(edit(text))
@@ -275,7 +282,7 @@ def test_an_edited_record_is_an_error_and_is_kept(tmp_path: Path, bob: Local, ed
     assert (tmp_path / FILE).read_text() == edit(text)
 
 
-def test_a_record_of_another_secret_is_not_obeyed(tmp_path: Path, bob: Local) -> None:
+def test_a_record_of_another_secret_is_not_obeyed(tmp_path: Path, bob: PartyInputs) -> None:
     note(tmp_path, release(bob))
     stranger = replace(bob, secrets=replace(bob.secrets, coins=bytes(range(32))))
     with pytest.raises(ConfigError, match=r"belongs to another secret\.key"):
@@ -299,7 +306,7 @@ DAMAGED: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_a_damaged_record_is_an_error_and_is_kept(tmp_path: Path, bob: Local, damage: str) -> None:
+def test_a_damaged_record_is_an_error_and_is_kept(tmp_path: Path, bob: PartyInputs, damage: str) -> None:
     text = DAMAGED[damage]
     content = text if isinstance(text, bytes) else text.encode()
     (tmp_path / FILE).write_bytes(content)

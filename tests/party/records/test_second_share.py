@@ -25,7 +25,7 @@ from protocols.role import Role
 from protocols.tables.table import Table
 from protocols.terms import Job, Terms, Train
 from protocols.two_party.agreement import Objection, answer, propose
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
@@ -66,7 +66,7 @@ class Alice:
     folder: Path
     visits: int = 0
 
-    def meet(self, bob: Local, terms: Terms, *, opens: bool = False, fingerprint: str = "B0B0") -> Ends:
+    def meet(self, bob: PartyInputs, terms: Terms, *, opens: bool = False, fingerprint: str = "B0B0") -> Ends:
         self.visits += 1
         theirs = self.folder / f"bob-{self.visits}"
         theirs.mkdir()
@@ -82,11 +82,11 @@ def alice(tmp_path: Path) -> Alice:
     return Alice(tmp_path)
 
 
-def bob() -> Local:
+def bob() -> PartyInputs:
     return make_local(CASE, "bob")
 
 
-def with_class(local: Local, name: str = "class") -> Local:
+def with_class(local: PartyInputs, name: str = "class") -> PartyInputs:
     """Put the class of all but one of the records elsewhere: only that person has the first value."""
     codes = local.table.codes.copy()
     codes[:, -1] = np.arange(len(codes)) > 0
@@ -94,7 +94,7 @@ def with_class(local: Local, name: str = "class") -> Local:
     return replace(local, table=Table((*others, replace(label, name=name)), codes))
 
 
-def with_second_column(local: Local) -> Local:
+def with_second_column(local: PartyInputs) -> PartyInputs:
     codes = local.table.codes.copy()
     codes[0, 0] ^= 1
     return replace(local, table=Table(local.table.attributes, codes))

@@ -7,8 +7,8 @@ import pytest
 from party.data import ColumnTreatment, Form
 from party.errors import ConfigError
 from party.settings.party import (
+    Acceptance,
     Address,
-    Agreement,
     DisguiseSettings,
     PartyConfig,
     read_party_config,
@@ -45,7 +45,7 @@ address = "bob.example.org:7071"
 patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
-AGREE = Agreement((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -82,7 +82,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
-    assert config.agree == Agreement((Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, 3072)
+    assert config.agree == Acceptance((Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, 3072)
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
 

@@ -15,8 +15,8 @@ from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.terms import NO_JOB, Method, Terms
 from protocols.two_party import agreement
-from protocols.two_party.agreement import FIELDS, Agreed, Judge, Objection, Policy, accept_any
-from protocols.two_party.inputs import Local
+from protocols.two_party.agreement import FIELDS, Agreement, Judge, Objection, Policy, accept_any
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import CopyJudge, Outcome, accept_copy
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
@@ -46,8 +46,8 @@ ONE_HOLDS = replace(BOTH_HOLD, class_owners=("bob",))
 class Meeting:
     """Two parties, Alice proposing, with whatever is wrong with them."""
 
-    alice: Local
-    bob: Local
+    alice: PartyInputs
+    bob: PartyInputs
     terms: Terms = field(default_factory=make_terms)
     alice_agrees: Policy = agree_to_all
     bob_agrees: Policy = agree_to_all
@@ -59,7 +59,7 @@ class Meeting:
     alice_judges_copy: CopyJudge = accept_copy
     bob_judges_copy: CopyJudge = accept_copy
 
-    def play(self) -> tuple[End[tuple[Agreed, Outcome]], End[tuple[Agreed, Outcome]]]:
+    def play(self) -> tuple[End[tuple[Agreement, Outcome]], End[tuple[Agreement, Outcome]]]:
         return duel(
             whole(self.alice, self.terms, self.alice_expects, self.alice_agrees, None, *self.judges("alice")),
             whole(self.bob, None, self.bob_expects, self.bob_agrees, None, *self.judges("bob")),
@@ -85,13 +85,15 @@ def with_terms(**changes: Any) -> Callable[[Greeting], Greeting]:
     return lambda greeting: replace(greeting, job=changed_job(greeting.job, **changes))
 
 
-def with_codes(local: Local, change: Callable[[Any], Any]) -> Local:
+def with_codes(local: PartyInputs, change: Callable[[Any], Any]) -> PartyInputs:
     table = Table(local.table.attributes, change(local.table.codes.copy()))
     records = local.records[: len(table)]
     return replace(local, table=table, records=records)
 
 
-def with_attributes(local: Local, change: Callable[[tuple[Attribute, ...]], tuple[Attribute, ...]]) -> Local:
+def with_attributes(
+    local: PartyInputs, change: Callable[[tuple[Attribute, ...]], tuple[Attribute, ...]]
+) -> PartyInputs:
     return replace(local, table=Table(change(local.table.attributes), local.table.codes))
 
 
@@ -100,7 +102,7 @@ def flip_first_class(codes: Any) -> Any:
     return codes
 
 
-def wide(party: str, sizes: tuple[int, ...]) -> Local:
+def wide(party: str, sizes: tuple[int, ...]) -> PartyInputs:
     """Return a party of many groups, one per column."""
     case = replace(
         ONE_HOLDS,
@@ -115,7 +117,7 @@ def rename(name: str) -> Callable[[tuple[Attribute, ...]], tuple[Attribute, ...]
     return lambda attributes: (*attributes[:-1], replace(attributes[-1], name=name))
 
 
-def without_attributes(party: str) -> Local:
+def without_attributes(party: str) -> PartyInputs:
     case = replace(BOTH_HOLD, sizes={"alice": (), "bob": ()}, codes=np.zeros((20, 1), dtype=np.uint8))
     return make_local(case, party)
 
@@ -299,9 +301,9 @@ BROUGHT, COPY = ("peer columns", "peer groups", "peer data"), "peer copy"
 @pytest.mark.parametrize("who", ["alice", "bob"])
 @pytest.mark.parametrize("field", BROUGHT)
 def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_leave(field: str, who: str) -> None:
-    asked: list[Agreed] = []
+    asked: list[Agreement] = []
 
-    def judge(agreed: Agreed) -> Objection:
+    def judge(agreed: Agreement) -> Objection:
         asked.append(agreed)
         return Objection(field, "canary: our own business")
 
@@ -332,7 +334,7 @@ def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leav
 
 
 def test_the_digest_of_a_copy_tells_copies_apart_and_not_the_order_of_columns() -> None:
-    def digest_of(bob: Local, secret: bytes = bytes(32)) -> bytes:
+    def digest_of(bob: PartyInputs, secret: bytes = bytes(32)) -> bytes:
         alice = make_local(ONE_HOLDS, "alice")
         heard: list[bytes] = []
         alice = replace(alice, secrets=replace(alice.secrets, coins=secret))

@@ -17,7 +17,7 @@ from protocols.role import Message
 from protocols.tables.table import Codes
 from protocols.terms import Job, Train
 from protocols.two_party.agreement import answer, object_to_limits, propose
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
@@ -43,7 +43,7 @@ def with_class(classes: int, labels: Any, **terms: Any) -> Case:
     )
 
 
-def limited(case: Case, party: str = "alice", limits: Limits = USUAL_LIMITS) -> Local:
+def limited(case: Case, party: str = "alice", limits: Limits = USUAL_LIMITS) -> PartyInputs:
     return replace(make_local(case, party), limits=limits)
 
 

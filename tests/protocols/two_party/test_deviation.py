@@ -22,7 +22,7 @@ from protocols.role import Message
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.terms import Terms
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from tests.support.binomial import lower_tail
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
@@ -63,14 +63,14 @@ def sent_ones(estimate: float) -> int:
     return int(float(2 * THETA - 1) * estimate + float(HALF * (1 - THETA)))
 
 
-class WrongTheta(Local):
+class WrongTheta(PartyInputs):
     """Draws its coins with another theta than it says."""
 
     def coins(self, design: RelatedDesign) -> Coins:
         return replace(design, theta=Fraction(7, 10)).coins(keyed_draw(self.secrets.coins, self.dataset, self.records))
 
 
-def changed_kind(local: Local, kind: type[Local]) -> Local:
+def changed_kind(local: PartyInputs, kind: type[PartyInputs]) -> PartyInputs:
     return kind(**{name: getattr(local, name) for name in local.__dataclass_fields__})
 
 

@@ -9,7 +9,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import disguise
 from protocols.tables.table import Table
-from protocols.two_party.inputs import Local, share_design
+from protocols.two_party.inputs import PartyInputs, share_design
 from tests.support.binomial import ShareTest
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
@@ -103,7 +103,7 @@ def test_a_two_valued_column_is_sent_truly_by_theta_in_a_group_of_four_offsets()
     assert four.accepts(true[1])
 
 
-def sent_by(local: Local, class_is_shared: bool = False) -> dict[str, bytes]:
+def sent_by(local: PartyInputs, class_is_shared: bool = False) -> dict[str, bytes]:
     """Return the disguised copy, column by column."""
     design = local.design(Fraction(11, 20), class_is_shared)  # groups of twelve offsets need it above 1/2
     copy = disguise(local.table.codes[:, : len(design.sizes)], local.coins(design), design)

@@ -27,7 +27,7 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
-from protocols.two_party.inputs import Local
+from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import Case, make_local, make_roles, make_terms, play
@@ -144,7 +144,7 @@ def test_the_disguised_copy_is_disguised() -> None:
 CANARY = "canary-4711"
 
 
-def with_canaries(case: Case) -> tuple[Local, Local]:
+def with_canaries(case: Case) -> tuple[PartyInputs, PartyInputs]:
     """Plant the canary in record ids, data set names and secrets."""
     sides = []
     for party in ("alice", "bob"):
@@ -167,7 +167,7 @@ def assert_no_canary(sent: list[Message], private: list[bytes]) -> None:
         assert not any(each in held for each in (CANARY.encode(), *private))
 
 
-def private_bytes(local: Local) -> list[bytes]:
+def private_bytes(local: PartyInputs) -> list[bytes]:
     """Return what must not cross in any form: key, factors, and each column and the whole table as bytes."""
     key = as_paillier(local.secrets.key).private_key
     sizes = [(int(prime), (int(prime).bit_length() + 7) // 8) for prime in (key.p, key.q)]
