@@ -79,7 +79,7 @@ def _serve_one(
 
 def _beside_earlier(arguments: argparse.Namespace, report: Report) -> argparse.Namespace:
     """Return the arguments with names under which no other result stands: a node must not lose one, nor stop for it."""
-    tree = report.outcome.tree
+    tree = report.ended.outcome.tree
 
     def is_same(path: Path) -> bool:
         try:

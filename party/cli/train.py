@@ -13,8 +13,9 @@ from party.forecast.calibration import calibrate
 from party.keys.identity import Peer, load_identity, load_peers
 from party.models.any_file import write_model
 from party.node.inputs import load_inputs, with_workers
+from party.node.players import OnAgreed, Trained
 from party.node.policy import check_job
-from party.node.session import OnAgreed, Report, run_session
+from party.node.session import Report, run_session
 from party.records.train_report import TrainReport, write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -141,16 +142,18 @@ def announce(local: PartyInputs, agreed: Agreement) -> None:
 
 
 def write_results(arguments: argparse.Namespace, report: Report) -> None:
-    """Write model and costs, and say that both sides end with the same tree."""
-    write_model(arguments.model, report.outcome.tree)
-    if arguments.report is not None:
-        write_train_report(arguments.report, train_report(report))
-    say_all(result_lines(report, arguments.model), sys.stderr)
+    """Write what a job ended with and what it cost, and say so."""
+    match report.ended:
+        case Trained(outcome=outcome):
+            write_model(arguments.model, outcome.tree)
+            if arguments.report is not None:
+                write_train_report(arguments.report, train_report(report.ended, report))
+            say_all(result_lines(report.ended, arguments.model), sys.stderr)
 
 
-def train_report(report: Report) -> TrainReport:
-    """Return what a run cost, as `cotally demo` and scripts read it."""
-    outcome, terms, traffic = report.outcome, report.agreed.terms, report.traffic
+def train_report(trained: Trained, report: Report) -> TrainReport:
+    """Return what a run of training cost, as `cotally demo` and scripts read it."""
+    outcome, terms, traffic = trained.outcome, trained.agreed.terms, report.traffic
     return TrainReport(
         method=terms.method,
         omega=terms.omega if terms.ranks else None,

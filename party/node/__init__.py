@@ -1,1 +1,1 @@
-"""A party in a run: its inputs, what it agrees to, and the driver of a session."""
+"""A party in a run: its inputs, what it agrees to, the driver of a session, and a player per kind of job."""

@@ -34,10 +34,12 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
     """
     match job:
         case Train(terms):
-            _check_training(local, config, terms, peer)
+            _check_training(local, config, terms)
+    who = None if peer is None else (peer.name, peer.fingerprint)
+    check_release(config.folder, release_of(local, job, who))
 
 
-def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms, peer: Peer | None) -> None:
+def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms) -> None:
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
@@ -51,8 +53,6 @@ def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms, peer:
         raise ConfigError(flaw.reason)
     if terms.disguises:
         check_disguise(local, terms, config.agree.odds)
-    who = None if peer is None else (peer.name, peer.fingerprint)
-    check_release(config.folder, release_of(local, terms, who))
 
 
 def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> None:
@@ -106,11 +106,8 @@ def make_policy(local: PartyInputs, config: PartyConfig, memory: Memory) -> Poli
     def policy(job: Job) -> Objection | None:
         match job:
             case Train(terms):
-                return (
-                    first_objection(config.agree, terms)
-                    or _disguise_objection(local, terms, config.agree.odds)
-                    or memory.judge_terms(terms)
-                )
+                objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
+        return objection or memory.judge_job(job)
 
     return policy
 

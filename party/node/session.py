@@ -2,35 +2,29 @@
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from party.files import FolderLock
-from party.keys.factors import with_stored_factors
+from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
 from protocols.role import Phase, Progress
 from protocols.terms import Job
-from protocols.two_party.agreement import Agreement, answer, propose
+from protocols.two_party.agreement import answer, propose
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.training import Outcome, run
-
-OnProgress = Callable[[Progress], None]
-OnAgreed = Callable[[Agreement], None]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a finished run cost and gave; `phases` are the seconds of each part of it."""
+    """What a finished run gave and cost; `phases` are the seconds of each part of it."""
 
-    agreed: Agreement
-    outcome: Outcome
+    ended: Ended
     traffic: Traffic
     seconds: float
     phases: Mapping[Phase, float]
-    factors: str = ""  # what became of factors made ahead
 
 
 class _PhaseClock:
@@ -59,7 +53,7 @@ def run_session(
     on_progress: OnProgress | None = None,
     on_agreed: OnAgreed | None = None,
 ) -> Report:
-    """Agree with the peer and build the tree.
+    """Agree with the peer on a job, and play it.
 
     Args:
         local: What we bring.
@@ -78,14 +72,9 @@ def run_session(
     memory = Memory(local, held, (channel.peer, channel.fingerprint))
     policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
     if job is None:
-        agreed = play(answer(local, policy, channel.peer, nonce, memory.judge), channel)
+        opening = play(answer(local, policy, channel.peer, nonce), channel)
     else:
-        agreed = play(propose(local, job, policy, channel.peer, nonce, memory.judge), channel)
-    if on_agreed is not None:
-        on_agreed(agreed)
-    memory.note(agreed)
-    ready, stored = with_stored_factors(local, config.folder)
-    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, clock.show)
+        opening = play(propose(local, job, policy, channel.peer, nonce), channel)
+    ended = play_job(opening, Stage(local, config.folder, memory, channel, clock.show, on_agreed))
     channel.close()
-    seconds = time.monotonic() - clock.started
-    return Report(agreed, outcome, channel.traffic, seconds, clock.phases, stored.report())
+    return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)

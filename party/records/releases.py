@@ -19,7 +19,7 @@ from pathlib import Path
 from party.errors import ConfigError
 from party.files import FolderLock, read_bytes, write_atomically
 from protocols.randomness import keyed_digest
-from protocols.terms import Terms
+from protocols.terms import Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 
@@ -64,9 +64,18 @@ class Release:
     key: bytes = field(repr=False)
 
 
-def release_of(local: PartyInputs, terms: Terms, peer: tuple[str, str] | None = None) -> Release:
-    """Return what leaves under these terms, for a peer of this name and fingerprint if there is one yet."""
-    key, table = local.secrets.coins, local.table
+def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None) -> Release:
+    """Return what leaves in a job, for a peer of this name and fingerprint if there is one yet."""
+    match job:
+        case Train(terms):
+            fields = _let_out_by_training(local, terms)
+    if peer is not None:
+        fields["party"] = list(peer)
+    return Release(local.dataset, fields, local.secrets.coins)
+
+
+def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
+    table = local.table
     fields: dict[str, object] = {
         "class": terms.class_name,
         "records": local.digest(b"contents").hex(),
@@ -74,12 +83,10 @@ def release_of(local: PartyInputs, terms: Terms, peer: tuple[str, str] | None = 
         "seed": terms.seed,
         "test": str(terms.test),
     }
-    if peer is not None:
-        fields["party"] = list(peer)
     if terms.disguises:
         fields["theta"] = str(terms.theta)
         fields["groups"] = sorted(sorted(table.attributes[column].name for column in group) for group in local.groups)
-    return Release(local.dataset, fields, key)
+    return fields
 
 
 def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None) -> Release:
@@ -187,9 +194,9 @@ class Memory:
     held: FolderLock
     peer: tuple[str, str]
 
-    def judge_terms(self, terms: Terms) -> Objection | None:
-        """Return the first field in which what these terms let out was let out otherwise before."""
-        release = release_of(self.local, terms, self.peer)
+    def judge_job(self, job: Job) -> Objection | None:
+        """Return the first field in which what this job lets out was let out otherwise before."""
+        release = release_of(self.local, job, self.peer)
         changed = changed_field(self.held.folder, release)
         if changed is None:
             return None
@@ -221,7 +228,7 @@ class Memory:
         return objection
 
     def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
-        return with_brought(release_of(self.local, agreed.terms, self.peer), agreed, copy)
+        return with_brought(release_of(self.local, Train(agreed.terms), self.peer), agreed, copy)
 
     def _objection(self, release: Release) -> Objection | None:
         folder, name = self.held.folder, self.peer[0]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from party.forecast.model import Forecast, most_counts
-from party.node.session import Report
+from party.node.players import Trained
 from party.settings.window import window_text
 from party.show.costs import forecast_text
 from party.show.odds import own_odds
@@ -34,14 +34,14 @@ def expected(forecast: Forecast) -> str:
     return f"Expect {forecast_text(forecast)}"
 
 
-def result_lines(report: Report, model: Path) -> list[str]:
+def result_lines(trained: Trained, model: Path) -> list[str]:
     """Say what came of a run whose model was written there, and that both sides end with the same tree."""
-    outcome, tree = report.outcome, report.outcome.tree
+    outcome, tree = trained.outcome, trained.outcome.tree
     return [
-        *filter(None, [report.factors]),
+        *filter(None, [trained.factors]),
         f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
-        *_accuracy(report),
-        _counts(report),
+        *_accuracy(trained),
+        _counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
     ]
@@ -51,15 +51,15 @@ def _key_text(holder: str | None, fingerprint: str) -> str:
     return f"Paillier key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
 
 
-def _accuracy(report: Report) -> list[str]:
-    outcome = report.outcome
+def _accuracy(trained: Trained) -> list[str]:
+    outcome = trained.outcome
     if outcome.correct is None:
         return []
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     counts = outcome.tree.root.counts
     commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
-    if report.agreed.terms.counts_exactly:
+    if trained.agreed.terms.counts_exactly:
         return [f"Accuracy {share:.3f} {records}", commonest]
     error = outcome.standard_error / outcome.records_test
     if not tells(error):
@@ -70,9 +70,9 @@ def _accuracy(report: Report) -> list[str]:
     return [f"{told}, with a standard error of up to {error:.3f}", commonest]
 
 
-def _counts(report: Report) -> str:
+def _counts(trained: Trained) -> str:
     """Say how many exact counts both learned, beside what was forecast."""
-    agreed, outcome = report.agreed, report.outcome
+    agreed, outcome = trained.agreed, trained.outcome
     domains = [attribute.size for attribute in agreed.schema.attributes]
     most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
     return f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"

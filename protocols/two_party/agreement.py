@@ -1,6 +1,7 @@
 """Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
 
-First the greetings and the terms of the run, then each party's share of the schema with a keyed digest of the ordered
+First the greetings and the job (`propose`, `answer`), then what a job of that kind compares. For training
+(`agree_on_training`) that is each party's share of the schema with a keyed digest of the ordered
 record ids and a commitment to its table, last, where both hold the class, a keyed digest of it. After each step both
 tell the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
 judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
@@ -66,9 +67,17 @@ _PEER_WANTS = {
 }
 
 
+@dataclass(frozen=True)
+class Opening:
+    """A job on which both parties have agreed, and the nonces of both, the proposer's first."""
+
+    job: Job
+    nonces: bytes
+
+
 @dataclass(frozen=True, repr=False)
 class Agreement:
-    """What both parties know when they have agreed; `commitment` is the peer's, to its table."""
+    """What both parties know when they have agreed on training; `commitment` is the peer's, to its table."""
 
     terms: Terms
     schema: Schema
@@ -86,9 +95,7 @@ def accept_any(agreed: Agreement) -> None:
     del agreed
 
 
-def propose(
-    local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any
-) -> Role[Agreement]:
+def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
     """Open a run of this job.
 
     Args:
@@ -97,9 +104,8 @@ def propose(
         policy: What we agree to.
         peer: The name that the peer must give.
         nonce: 32 fresh random bytes.
-        judge: What we object to in what the peer brings; asked before anything that depends on it leaves.
 
-    Discloses: as this module says.
+    Discloses: our name, the job, and the field on which we object.
 
     Raises:
         DisagreementError: The parties differ; `field` says on what.
@@ -107,30 +113,39 @@ def propose(
     yield Send(Greeting(VERSION, local.party, nonce, job))
     greeting = yield from receive(Greeting)
     yield from settle(_greeting_objection(local, job, greeting, policy, peer))
-    return (yield from _agree_on(local, job, peer, canonical(nonce, greeting.nonce), judge))
+    return Opening(job, canonical(nonce, greeting.nonce))
 
 
-def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes, judge: Judge = accept_any) -> Role[Agreement]:
+def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
     """Answer a proposal; the job is the initiator's, if our policy agrees. As `propose` otherwise.
 
-    Discloses: as this module says.
+    Discloses: our name, and the field on which we object.
     """
     greeting = yield from receive(Greeting)
     job = greeting.job
     yield Send(Greeting(VERSION, local.party, nonce, job))
     yield from settle(_greeting_objection(local, job, greeting, policy, peer))
     assert not isinstance(job, Unusable)  # noqa: S101  # an objection has been raised as an error
-    return (yield from _agree_on(local, job, peer, canonical(greeting.nonce, nonce), judge))
+    return Opening(job, canonical(greeting.nonce, nonce))
 
 
-def _agree_on(local: PartyInputs, job: Job, peer: str, nonces: bytes, judge: Judge) -> Role[Agreement]:
-    """Compare what a job of this kind needs, once both have agreed to it."""
-    match job:
-        case Train(terms):
-            return (yield from _compare(local, terms, peer, nonces, judge))
+def agree_on_training(
+    local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge = accept_any
+) -> Role[Agreement]:
+    """Compare what both bring to training, once they have agreed to do it.
 
+    Args:
+        local: What we bring.
+        terms: On which both have agreed.
+        peer: The peer's name.
+        nonces: Of the `Opening`.
+        judge: What we object to in what the peer brings; asked before anything that depends on it leaves.
 
-def _compare(local: PartyInputs, terms: Terms, peer: str, nonces: bytes, judge: Judge) -> Role[Agreement]:
+    Discloses: as this module says.
+
+    Raises:
+        DisagreementError: The parties differ; `field` says on what.
+    """
     own = local.share(nonces)
     yield Send(own)
     yield Send(TableCommitment(local.digest(b"commitment")))

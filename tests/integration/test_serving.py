@@ -14,7 +14,7 @@ import pytest
 from party.cli.main import main
 from party.errors import PeerStoppedError
 from party.keys.identity import load_identity, load_peers
-from party.node import session
+from party.node import players
 from party.node.inputs import load_inputs
 from party.records.releases import FILE
 from party.settings.job import read_job
@@ -26,7 +26,7 @@ from party.transport.timer import Waits
 from protocols.errors import DisagreementError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Effect, Role, Send, receive
-from protocols.two_party.agreement import Agreement, propose
+from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
@@ -68,7 +68,8 @@ class Bob:
         local = load_inputs(read_party_config(self.pair.bob / "party.toml", BITS), BITS)
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
-            agreed = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            agreed = play(agree_on_training(local, opening.job.terms, "alice", opening.nonces), channel)
             outcome = play(role(local, agreed), channel)
             channel.close()
             return outcome
@@ -118,7 +119,7 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
             raise fault
         return (yield from run(local, agreed, judge))
 
-    monkeypatch.setattr(session, "run", faulty)
+    monkeypatch.setattr(players, "run", faulty)
 
 
 def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
 ) -> None:
     ended = run_train(pair, "--progress", "none", method=method, test=test, omega=1)
     (report,) = reports
-    outcome = report.outcome
+    outcome = report.ended.outcome
     tree, model = outcome.tree, pair.bob / "model.json"
     lines = [
         f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}"
@@ -109,7 +109,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         assert (error > 0) == (method == "randomized")
         commonest = max(tree.root.counts) / sum(tree.root.counts)
         lines.append(f"The commonest class has {commonest:.3f} of the training records")
-    domains, terms = [3, 2, 4, 2], report.agreed.terms
+    domains, terms = [3, 2, 4, 2], report.ended.agreed.terms
     most = most_counts(domains, 2, outcome.records_train, terms)
     lines.append(f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}")
     assert outcome.exact_counts_disclosed <= most

@@ -19,7 +19,7 @@ from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.terms import ALL, Engine, Job, Method, TermError, Terms, Train, Unusable
-from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, answer, propose
+from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.limits import Limits
 from protocols.two_party.split import split_records
@@ -138,9 +138,10 @@ def whole(
     """Agree, then run: one party's part of a session."""
     nonce = nonce or secrets.token_bytes(32)
     if terms is not None:
-        agreed = yield from propose(local, Train(terms), policy, peer, nonce, judge)
+        opening = yield from propose(local, Train(terms), policy, peer, nonce)
     else:
-        agreed = yield from answer(local, policy, peer, nonce, judge)
+        opening = yield from answer(local, policy, peer, nonce)
+    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, judge)
     return agreed, (yield from run(local, agreed, judge_copy))
 
 

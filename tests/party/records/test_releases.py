@@ -14,6 +14,7 @@ from party.errors import ConfigError
 from party.files import locked_folder
 from party.records.releases import FILE, Release, changed_field, check_release, record_release, release_of, same_table
 from protocols.tables.table import Table
+from protocols.terms import Train
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
@@ -104,7 +105,7 @@ CHANGES: list[tuple[str, Callable[[PartyInputs], PartyInputs], dict[str, Any]]] 
 
 
 def release(local: PartyInputs, peer: tuple[str, str] = ALICE, **terms: Any) -> Release:
-    return release_of(local, make_terms(**terms), peer)
+    return release_of(local, Train(make_terms(**terms)), peer)
 
 
 def note(folder: Path, noted: Release) -> None:

@@ -23,8 +23,8 @@ from protocols.messages import (
 )
 from protocols.role import Role
 from protocols.tables.table import Table
-from protocols.terms import Job, Terms, Train
-from protocols.two_party.agreement import Objection, answer, propose
+from protocols.terms import Terms, Train
+from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run
 from tests.support.cases import correlated
@@ -47,14 +47,11 @@ Ends = tuple[End[Outcome], End[Outcome]]
 def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
     """Play one party's part of a session, with what it remembers."""
     local, peer, nonce = memory.local, memory.peer[0], secrets.token_bytes(32)
-
-    def policy(job: Job) -> Objection | None:
-        return memory.judge_terms(job.terms)
-
     if terms is None:
-        agreed = yield from answer(local, policy, peer, nonce, memory.judge)
+        opening = yield from answer(local, memory.judge_job, peer, nonce)
     else:
-        agreed = yield from propose(local, Train(terms), policy, peer, nonce, memory.judge)
+        opening = yield from propose(local, Train(terms), memory.judge_job, peer, nonce)
+    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, memory.judge)
     memory.note(agreed)
     return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
 

@@ -1,0 +1,78 @@
+"""How each kind of job is played once both have agreed to do it: the one place where the driver's path divides.
+
+A new kind of job is a case of `Job`, a player here with what it ends with, and an entry in `play_job`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from party.keys.factors import with_stored_factors
+from party.records.releases import Memory
+from party.transport.channel import Channel, play
+from protocols.role import Progress
+from protocols.terms import Terms, Train
+from protocols.two_party.agreement import Agreement, Opening, agree_on_training
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.training import Outcome, run
+
+OnProgress = Callable[[Progress], None]
+OnAgreed = Callable[[Agreement], None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training ended with; `factors` says what became of factors made ahead."""
+
+    agreed: Agreement
+    outcome: Outcome
+    factors: str = ""
+
+
+Ended = Trained
+"""What a job ended with: a sum over the kinds of jobs."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a player plays with, and whom it tells.
+
+    Args:
+        local: What we bring.
+        folder: Ours.
+        memory: Of what was released and brought before.
+        channel: To the peer, with which a job is agreed.
+        on_progress: Told how far each phase is.
+        on_agreed: Told when both sides have agreed, before any data leaves.
+    """
+
+    local: PartyInputs
+    folder: Path
+    memory: Memory
+    channel: Channel
+    on_progress: OnProgress
+    on_agreed: OnAgreed | None = None
+
+
+def play_job(opening: Opening, stage: Stage) -> Ended:
+    """Play our part of the job that was opened, to its end.
+
+    Raises:
+        PeerError: The peer's fault; `DisagreementError` before any data has left.
+        InputError: Ours.
+    """
+    match opening.job:
+        case Train(terms):
+            return _train(terms, opening.nonces, stage)
+
+
+def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
+    """Agree on what is brought, put it on record, and build the tree."""
+    local, memory, channel = stage.local, stage.memory, stage.channel
+    agreed = play(agree_on_training(local, terms, channel.peer, nonces, memory.judge), channel)
+    if stage.on_agreed is not None:
+        stage.on_agreed(agreed)
+    memory.note(agreed)
+    ready, stored = with_stored_factors(local, stage.folder)
+    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, stage.on_progress)
+    return Trained(agreed, outcome, stored.report())
