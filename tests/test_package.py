@@ -1,11 +1,13 @@
 """What is built and what is installed: a wheel with all that the code opens, and pins with hashes for all it needs."""
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,25 @@ def test_all_that_is_asked_for_is_pinned_within_its_bounds() -> None:
     for requirement in map(Requirement, asked):
         version, _ = pinned()[canonicalize_name(requirement.name)]
         assert requirement.specifier.contains(version), requirement
+
+
+def public_names(path: Path) -> list[str]:
+    """Return the classes, functions and constants that a module defines and does not keep to itself."""
+    names = []
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            names.append(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [target.id for target in targets if isinstance(target, ast.Name)]
+    return [name for name in names if not name.startswith("_")]
+
+
+def test_no_public_name_means_two_things() -> None:
+    files = [
+        path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "wire/v1" not in path.as_posix()
+    ]
+    found = [(name, path) for path in files for name in public_names(path) if name != "FORMAT" and len(name) > 1]
+    command = {"SUMMARY", "add_arguments", "run"}  # what every command defines
+    of_their_own = [name for name, path in found if not (path.parent.name == "cli" and name in command)]
+    assert [name for name, times in Counter(of_their_own).items() if times > 1] == []

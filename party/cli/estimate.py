@@ -12,7 +12,7 @@ from party.data import read_frame
 from party.show.estimates import estimate_lines
 from party.show.screen import put, say_all, tell
 from party.survey import read_design, read_disguised
-from party.survey.estimation import EstimateOptions, find
+from party.survey.estimation import EstimateOptions, estimate_expression
 from party.survey.expressions import parse_expression
 
 SUMMARY = "estimate counts from disguised answers"
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
     codes = read_disguised(frame, questionnaire)
-    findings = [find(codes, expression, questionnaire, asked) for expression in expressions]
+    findings = [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]
         content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}

@@ -18,7 +18,7 @@ from party.errors import DataError
 from party.files import check_target, is_there, write_atomically
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
-from party.show.prediction import prediction_notes, written
+from party.show.prediction import classes_written, prediction_notes
 from party.show.screen import say_all, tell
 from protocols.errors import InputError
 
@@ -61,5 +61,5 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         replaced = is_there(arguments.output)
         write_atomically(arguments.output, text)
-        say_all([*notes, written(arguments.output, len(frame), replaced=replaced)], sys.stderr)
+        say_all([*notes, classes_written(arguments.output, len(frame), replaced=replaced)], sys.stderr)
     return 0

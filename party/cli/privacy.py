@@ -16,7 +16,7 @@ from party.show.privacy_json import findings_json
 from party.show.screen import columns, put
 from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors
-from protocols.privacy.findings import find
+from protocols.privacy.findings import measure_design
 
 SUMMARY = "tell what a design discloses"
 
@@ -38,10 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
         else estimated_priors(read_disguised(arguments.prior, questionnaire), questionnaire)
     )
     if arguments.json:
-        found = find(questionnaire.design, questionnaire.names, questionnaire.values, priors, questionnaire.group_names)
+        found = measure_design(
+            questionnaire.design, questionnaire.names, questionnaire.values, priors, questionnaire.group_names
+        )
         put([json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False)])
         return 0
     shown = shown_names(questionnaire)
-    found = find(questionnaire.design, shown.columns, shown.values, priors, shown.groups)
+    found = measure_design(questionnaire.design, shown.columns, shown.values, priors, shown.groups)
     put(report_lines(found, questionnaire, full=arguments.full, width=columns()))
     return 0

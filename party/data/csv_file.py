@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from party.data.form import SAMPLE, Form, Layout, encoding_of, layout_of
+from party.data.form import SAMPLE, CsvLayout, Form, encoding_of, layout_of
 from party.data.frame import Frame, Written, finished
 from party.errors import DataError
 
@@ -22,14 +22,14 @@ CHUNK = 10_000
 
 _NO_STAND_INS = ("utf-16", "utf-32", "utf-7")  # their codecs keep no byte that is not theirs
 
-Row = tuple[int, list[str]]
+NumberedRow = tuple[int, list[str]]
 
 
 @dataclass(frozen=True)
 class _Source:
     path: Path
     text: TextIO
-    layout: Layout
+    layout: CsvLayout
 
 
 def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
@@ -86,7 +86,7 @@ def _read(source: _Source) -> Written:
     return Written(source.path, names, columns, texts, lines, header=first)
 
 
-def _numbered_rows(source: _Source) -> Iterator[Row]:
+def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:
     """Yield each row with the number of the line on which it begins."""
     layout = source.layout
     lines = _bounded_lines(source.path, source.text)
@@ -116,10 +116,10 @@ def _bounded_lines(path: Path, file: TextIO) -> Iterator[str]:
         yield line
 
 
-def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _chunks(path: Path, names: tuple[str, ...], rows: Iterable[NumberedRow]) -> Iterator[list[NumberedRow]]:
     """Gather rows as wide as the header; leave out blank lines after the last one."""
-    chunk: list[Row] = []
-    blank: Row | None = None
+    chunk: list[NumberedRow] = []
+    blank: NumberedRow | None = None
     for line, row in rows:
         if len(row) == len(names) and blank is None:
             chunk.append((line, row))

@@ -162,7 +162,7 @@ def _decodes(content: bytes, encoding: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """How the lines of a CSV file are to be parted: by which character, after how many lines that hold no record."""
 
     separator: str
@@ -170,7 +170,7 @@ class Layout:
     blanks_before_quotes: bool = False
 
 
-def layout_of(sample: str, separator: str | None) -> Layout:
+def layout_of(sample: str, separator: str | None) -> CsvLayout:
     """Return the layout of a file that begins like this.
 
     Args:
@@ -185,7 +185,7 @@ def layout_of(sample: str, separator: str | None) -> Layout:
     whole = lines[:-1] if len(lines) > 1 and not sample.endswith("\n") else lines
     chosen = separator or (first and first[1]) or max(SEPARATORS, key=lambda mark: _fit(whole, mark))
     spaced = re.search(rf'(?:^|{re.escape(chosen)}) +"', "".join(whole), re.MULTILINE) is not None
-    return Layout(chosen, skipped, spaced)
+    return CsvLayout(chosen, skipped, spaced)
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
 from party.errors import DataError
 from party.names import nearest
 
-MAX_CELL = 1024
+MAX_CELL_LENGTH = 1024
 
 Cells = Sequence[str | None]
 
@@ -259,8 +259,8 @@ def name_flaw(name: str) -> str | None:
 
 def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
     """Say what makes a text unfit to be a name or a cell."""
-    if len(text) > MAX_CELL:
-        return f"has more than {MAX_CELL} characters"
+    if len(text) > MAX_CELL_LENGTH:
+        return f"has more than {MAX_CELL_LENGTH} characters"
     if "\0" in text:
         return "holds a NUL byte"
     if _has_surrogate(text):
@@ -278,7 +278,7 @@ def _check_cells(frame: Frame, encoding: str) -> None:
 
 def _has_flaw(texts: Sequence[str]) -> bool:
     """Tell at once whether any of many texts is unfit to be a cell."""
-    if max(map(len, texts), default=0) > MAX_CELL:
+    if max(map(len, texts), default=0) > MAX_CELL_LENGTH:
         return True
     joined = "".join(texts)
     return "\0" in joined or _has_surrogate(joined)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from party.data import ColumnTreatment, Frame, distinct_ids, read_frame, taken_notices
 from party.data.bins import MEDIAN, number
+from party.data.frame import Cells
 from party.data.looks import look_at
 from party.datasets import load
 from party.demo.options import OwnFiles
@@ -19,8 +20,6 @@ PARTIES = (ALICE, BOB)
 ID = "id"
 
 _MANY = 4
-
-Cells = Sequence[str | None]
 
 
 @dataclass(frozen=True, repr=False)

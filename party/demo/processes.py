@@ -13,7 +13,7 @@ from typing import Self
 from party.demo.errors import PartyFailedError
 from party.show.progress import Failure, Ready, Step, parse_line
 
-OnProgress = Callable[[Step], None]
+OnStep = Callable[[Step], None]
 
 _START_SECONDS = 60
 _END_SECONDS = 10
@@ -139,7 +139,7 @@ class Server(PartyProcess):
         self._reader.join(_END_SECONDS)
 
 
-def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, on_progress: OnProgress) -> None:
+def train(folder: Path, party: str, arguments: tuple[str, ...], server: Server, on_progress: OnStep) -> None:
     """Run one `cotally train` to its end.
 
     Raises:

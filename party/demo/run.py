@@ -22,7 +22,7 @@ from party.demo.folders import (
     write_parties,
 )
 from party.demo.options import DemoOptions, OwnFiles
-from party.demo.processes import OnProgress, Server, free_port, train
+from party.demo.processes import OnStep, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.models.tree_file import read_tree
 from party.node.inputs import load_inputs
@@ -56,7 +56,7 @@ _MODEL_SECONDS = 30.0
 Say = Callable[[str], None]
 
 
-class Display(Protocol):
+class StepDisplay(Protocol):
     """Shows progress."""
 
     def show(self, step: Step) -> None:
@@ -85,7 +85,7 @@ def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
     return (Run(Method.RANDOMIZED), *(Run(Method.HYBRID, omega) for omega in options.omegas), *smc)
 
 
-def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
+def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
     """Run everything and report it line by line, tables and drawings at most this wide.
 
     Raises:
@@ -96,7 +96,7 @@ def run_demo(options: DemoOptions, display: Display, say: Say, columns: int = US
         return _run_held(options, display, say, columns)
 
 
-def _run_held(options: DemoOptions, display: Display, say: Say, columns: int) -> RunReport:
+def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int) -> RunReport:
     display.show(working(Work.READING))
     halves = _halves(options)
     port = free_port()
@@ -119,7 +119,7 @@ def _run_held(options: DemoOptions, display: Display, say: Say, columns: int) ->
     model = options.out / ALICE / MODEL
     for line in show_runs.conclusion(demo.report, demo.tree, model, columns):
         say(line)
-    say(show_runs.written(options.out, RUN, _pictures(demo.report, options.out, say), model))
+    say(show_runs.demo_written(options.out, RUN, _pictures(demo.report, options.out, say), model))
     return demo.report
 
 
@@ -186,7 +186,7 @@ class _Demo:
     def _share(self, correct: int | None) -> float | None:
         return None if correct is None else correct / len(self.reference.test)
 
-    def play(self, display: Display, say: Say) -> None:
+    def play(self, display: StepDisplay, say: Say) -> None:
         """Start the server, do every run, and write what came of it."""
         runs = planned(self.options, len(self._halves.ids))
         arguments = ("serve", "party.toml", "--model", MODEL)
@@ -206,7 +206,7 @@ class _Demo:
         self.report = replace(self.report, rows=(*self.report.rows, row))
         write_run(self._out / RUN, self.report)
 
-    def _run(self, run: Run, server: Server, show: OnProgress) -> Row:
+    def _run(self, run: Run, server: Server, show: OnStep) -> Row:
         alice, bob = self._out / ALICE, self._out / BOB
         job = write_job(alice, run.name, self.options.terms(run.method, run.omega, self._halves.class_name))
         read_job(alice / job, self.options.key_floor)
@@ -253,7 +253,7 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
 
 
-def _show(display: Display, number: int, runs: int, name: str, step: Step) -> None:
+def _show(display: StepDisplay, number: int, runs: int, name: str, step: Step) -> None:
     display.show(show_runs.in_run(number, runs, name, step))
 
 

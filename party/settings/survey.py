@@ -148,7 +148,7 @@ def _design(top: Section, kind: str, domains: dict[str, Domain], groups: Sequenc
     names = list(domains)
     sizes = tuple(len(domain.values) for domain in domains.values())
     indices = tuple(tuple(names.index(column) for column in group) for group in groups)
-    theta = exact(top, "theta", top.raw("theta"))
+    theta = read_exact(top, "theta", top.raw("theta"))
     if kind == RELATED and "personal" in top.names:
         raise top.error("personal", 'the related question has no personal answers: kind = "unrelated"?')
     personal = _personal(top, domains, groups) if kind == UNRELATED else ()
@@ -186,7 +186,7 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
     if column not in section.names:
         raise section.error(column, 'is missing: give the chance of each value, or personal = "uniform"')
     entry = section.section(column, values)
-    chances = tuple(exact(entry, value, entry.raw(value)) for value in values)
+    chances = tuple(read_exact(entry, value, entry.raw(value)) for value in values)
     if min(chances) < 0 or sum(chances) != 1:
         raise section.error(column, f"the chances must be 0 or more and add up to 1, not to {sum(chances)}")
     if lcm(*(chance.denominator for chance in chances)) > MAX_DENOMINATOR:
@@ -194,7 +194,7 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
     return chances
 
 
-def exact(section: Section, key: str, value: object) -> Fraction:
+def read_exact(section: Section, key: str, value: object) -> Fraction:
     """Read an exact number; a TOML decimal too, since it is read as it is written and never as a float.
 
     Raises:

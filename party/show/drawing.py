@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
-from party.show.progress import Clock, Work, make_progress, working
+from party.show.progress import MonotonicClock, Work, make_progress, working
 from party.survey import Questionnaire
 from protocols.randomized_response.design import Draw
 
@@ -15,7 +15,9 @@ _SILENT = 1.0
 
 
 @contextmanager
-def shown_drawing(questionnaire: Questionnaire, clock: Clock = time.monotonic) -> Iterator[Callable[[Draw], Draw]]:
+def shown_drawing(
+    questionnaire: Questionnaire, clock: MonotonicClock = time.monotonic
+) -> Iterator[Callable[[Draw], Draw]]:
     """Yield what puts itself between a disguise and its draws, and shows how many are done once it takes a while."""
     began, done = clock(), 0
 

@@ -107,7 +107,7 @@ def definitions(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Column:
+class ScreenColumn:
     """A column of a table.
 
     Args:
@@ -127,7 +127,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ScreenTable:
     """The lines of a table, the headings first, and the names of the columns that had no room."""
 
     lines: tuple[str, ...]
@@ -135,7 +135,7 @@ class Table:
     headings: int
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Table:
+def screen_table(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], width: int) -> ScreenTable:
     """Lay out rows, one line each, as wide as they need and no wider than the screen.
 
     Args:
@@ -158,14 +158,14 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) 
         console.print(laid)
     height = max(columns[k].heading.count("\n") + 1 for k in shown)
     lines = tuple(line.rstrip() for line in drawn.get().rstrip("\n").split("\n"))
-    return Table(lines, tuple(columns[k].name for k in range(len(columns)) if k not in shown), height)
+    return ScreenTable(lines, tuple(columns[k].name for k in range(len(columns)) if k not in shown), height)
 
 
-def _natural(columns: Sequence[Column], rows: Sequence[Sequence[str]], k: int) -> int:
+def _natural(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], k: int) -> int:
     return max(map(len, [*columns[k].heading.split("\n"), *(row[k] for row in rows)]))
 
 
-def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]], shown: Sequence[int]) -> int:
+def _least(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], shown: Sequence[int]) -> int:
     """Return how wide a table is when its texts are shortened."""
     wide = [_natural(columns, rows, k) for k in shown]
     least = [min(w, _LEAST_TEXT) if columns[k].is_text else w for k, w in zip(shown, wide, strict=True)]
@@ -173,7 +173,7 @@ def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]], shown: Sequ
 
 
 def _widths(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], shown: Sequence[int], width: int
+    columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], shown: Sequence[int], width: int
 ) -> dict[int, int]:
     """Return the width of each column: texts share what figures leave, the shorter ones getting all that they need."""
     widths = {k: _natural(columns, rows, k) for k in shown}

@@ -30,6 +30,6 @@ def _unknown(column: Unknown) -> str:
     return told
 
 
-def written(path: Path, rows: int, *, replaced: bool) -> str:
+def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
     """Say where the classes are, and whether an earlier file gave way."""
     return f"{'Replaced' if replaced else 'Wrote'} {path}: {rows} rows"

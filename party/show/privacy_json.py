@@ -5,7 +5,7 @@ Exact chances are texts, `"11/20"`; an infinite loss is `"infinite"`; attributes
 
 from math import isinf
 
-from protocols.privacy.entry import Row
+from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
 
 Json = dict[str, object]
@@ -75,7 +75,7 @@ def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
     }
 
 
-def _texts(chances: Row) -> list[str]:
+def _texts(chances: MatrixRow) -> list[str]:
     return [str(chance) for chance in chances]
 
 

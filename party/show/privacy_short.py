@@ -6,21 +6,21 @@ from fractions import Fraction
 from math import fsum, isinf
 
 from party.show.figures import epsilon, odds, percent
-from party.show.layout import Column, Table, definitions, table
+from party.show.layout import ScreenColumn, ScreenTable, definitions, screen_table
 from party.show.names import listed, titled
 from party.show.odds import odds_text
-from protocols.privacy.entry import Row
+from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import Findings, GroupFindings, Measures
 
 _UNREAD = " +"
 _COLUMNS = (
-    Column("attribute", is_text=True),
-    Column("group", is_text=True, rank=1),
-    Column("strongest belief\nafter a response"),
-    Column("epsilon", rank=2),
-    Column("single-\nentry", rank=3),
-    Column("bits, before\n-> after", rank=5),
-    Column("asked\ntwice", rank=4),
+    ScreenColumn("attribute", is_text=True),
+    ScreenColumn("group", is_text=True, rank=1),
+    ScreenColumn("strongest belief\nafter a response"),
+    ScreenColumn("epsilon", rank=2),
+    ScreenColumn("single-\nentry", rank=3),
+    ScreenColumn("bits, before\n-> after", rank=5),
+    ScreenColumn("asked\ntwice", rank=4),
 )
 
 
@@ -87,7 +87,7 @@ def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
     return [f"{text}."]
 
 
-def strongest(measured: Measures, prior: Row, column: int) -> Belief:
+def strongest(measured: Measures, prior: MatrixRow, column: int) -> Belief:
     """Return the strongest belief that a response leads to; of equals the one that was least likely before."""
     value = min({value for _, value in measured.breach.where}, key=lambda value: (prior[value], value))
     return Belief(column, value, prior[value], measured.breach.level)
@@ -216,12 +216,12 @@ def _known(found: Findings) -> list[str]:
     return [text]
 
 
-def _table(found: Findings, width: int) -> Table:
+def _table(found: Findings, width: int) -> ScreenTable:
     rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
-    return table(_COLUMNS, rows, width)
+    return screen_table(_COLUMNS, rows, width)
 
 
-def _left_out(rows: Table) -> list[str]:
+def _left_out(rows: ScreenTable) -> list[str]:
     return [f"Left out, as the screen is too narrow: {listed(rows.left_out)}."] if rows.left_out else []
 
 

@@ -34,7 +34,7 @@ _LEAST_TIME = 1.0
 _BAR, _LEAST_FOR_A_BAR = 20, 60
 _TO_DO, _DONE, _FULL = "bright_black", "cyan", "green"
 
-Clock = Callable[[], float]
+MonotonicClock = Callable[[], float]
 
 
 class Work(Enum):
@@ -102,7 +102,7 @@ class Failure:
     text: str
 
 
-class Estimate:
+class TimeLeft:
     """Estimates the time left in the present phase from the time it has taken so far."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ def duration(seconds: float) -> str:
 class Display:
     """Shows nothing; the other displays build on it."""
 
-    def __init__(self, stream: TextIO, clock: Clock) -> None:
+    def __init__(self, stream: TextIO, clock: MonotonicClock) -> None:
         self._stream, self._clock = stream, clock
         self._phase, self._shown_at = "", 0.0
 
@@ -184,9 +184,9 @@ class Display:
 class TerminalDisplay(Display):
     """One line, redrawn: a bar where there is room, the phase, its share and the time left."""
 
-    def __init__(self, stream: TextIO, clock: Clock, columns: int) -> None:
+    def __init__(self, stream: TextIO, clock: MonotonicClock, columns: int) -> None:
         super().__init__(stream, clock)
-        self._estimate, self._columns, self._drawn = Estimate(), columns, False
+        self._estimate, self._columns, self._drawn = TimeLeft(), columns, False
 
     def show(self, step: Step) -> None:
         """Redraw the line."""
@@ -231,9 +231,9 @@ def _knows_bars(stream: TextIO) -> bool:
 class LineDisplay(Display):
     """A line at the start of each phase and every ten seconds."""
 
-    def __init__(self, stream: TextIO, clock: Clock) -> None:
+    def __init__(self, stream: TextIO, clock: MonotonicClock) -> None:
         super().__init__(stream, clock)
-        self._estimate = Estimate()
+        self._estimate = TimeLeft()
 
     def show(self, step: Step) -> None:
         """Write a line where one is due."""
@@ -273,7 +273,7 @@ def complain(error: str, style: str | None = None) -> None:
     say(f"cotally: {line}", sys.stderr)
 
 
-def make_progress(style: str, stream: TextIO | None = None, clock: Clock = time.monotonic) -> Display:
+def make_progress(style: str, stream: TextIO | None = None, clock: MonotonicClock = time.monotonic) -> Display:
     """Return the display for one of `PROGRESS_STYLES`; `auto` looks at the stream."""
     stream = sys.stderr if stream is None else stream
     if style == "json":

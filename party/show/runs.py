@@ -7,7 +7,7 @@ from pathlib import Path
 from party.records.run_file import Row, RunReport
 from party.settings.window import window_text
 from party.show import layout
-from party.show.layout import USUAL_WIDTH, Column, cut_lines
+from party.show.layout import USUAL_WIDTH, ScreenColumn, cut_lines
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
@@ -20,29 +20,29 @@ _ACCURACY = (
 )
 
 _COLUMNS = (
-    Column("method", is_text=True),
-    Column("accuracy"),
-    Column("SMC\ncomp.", rank=9),
-    Column("cost\nratio", rank=3),
-    Column("seconds", rank=1),
-    Column("alice\nsent", rank=6),
-    Column("bob\nsent", rank=5),
-    Column("round\ntrips", rank=7),
-    Column("counts\ntold", rank=2),
-    Column("nodes", rank=4),
-    Column("depth", rank=8),
-    Column("plain\nID3?"),
+    ScreenColumn("method", is_text=True),
+    ScreenColumn("accuracy"),
+    ScreenColumn("SMC\ncomp.", rank=9),
+    ScreenColumn("cost\nratio", rank=3),
+    ScreenColumn("seconds", rank=1),
+    ScreenColumn("alice\nsent", rank=6),
+    ScreenColumn("bob\nsent", rank=5),
+    ScreenColumn("round\ntrips", rank=7),
+    ScreenColumn("counts\ntold", rank=2),
+    ScreenColumn("nodes", rank=4),
+    ScreenColumn("depth", rank=8),
+    ScreenColumn("plain\nID3?"),
 )
 
 
-def table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[str]:
+def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[str]:
     """Return the lines of a table over all runs; `*` marks a row that was derived and not run.
 
     Args:
         rows: The runs.
         width: Of the screen: columns that have no room are left out and named below.
     """
-    laid = layout.table(_COLUMNS, [_cells(row) for row in rows], width)
+    laid = layout.screen_table(_COLUMNS, [_cells(row) for row in rows], width)
     rule = "─" * max(map(len, laid.lines))
     lines = [*laid.lines[: laid.headings], rule, *laid.lines[laid.headings :]]
     if any(row.derived for row in rows):
@@ -120,13 +120,13 @@ def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterat
     yield ""
     yield from cut_lines(short_tree(tree, model), width)
     yield ""
-    yield from table(report.rows, width)
+    yield from run_table(report.rows, width)
     if report.data.rows_test:
         yield _ACCURACY
     yield ""
 
 
-def written(out: Path, run: str, figures: Sequence[str], model: Path) -> str:
+def demo_written(out: Path, run: str, figures: Sequence[str], model: Path) -> str:
     """Say what the folder of a demo holds."""
     drawn = f", {' and '.join(figures)}" if figures else ""
     return f"In {out}: {run}{drawn}, and each party's {model.name} (cotally show {model})"

@@ -17,7 +17,7 @@ from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
 from party.settings.survey import Questionnaire
-from party.survey.table import Source, answers_given, as_frame, read_codes
+from party.survey.table import TableSource, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw, Kind
 from protocols.randomness import canonical, keyed_digest
@@ -52,11 +52,11 @@ class DisguisedTable:
 
 
 def disguise_table(
-    source: Source,
+    source: TableSource,
     questionnaire: Questionnaire,
     secret: Path | str,
     dataset: str | None = None,
-    personal: Source | None = None,
+    personal: TableSource | None = None,
     watch: Callable[[Draw], Draw] = lambda draw: draw,
 ) -> DisguisedTable:
     """Return the disguised copy of a table; the same whenever asked.

@@ -81,7 +81,9 @@ class Finding:
         return content
 
 
-def find(codes: Codes, expression: Expression, questionnaire: Questionnaire, asked: EstimateOptions) -> Finding:
+def estimate_expression(
+    codes: Codes, expression: Expression, questionnaire: Questionnaire, asked: EstimateOptions
+) -> Finding:
     """Return what the disguised answers say of one expression.
 
     Raises:

@@ -29,10 +29,10 @@ class DataFrameLike(Protocol):
 
 _SINGLE = ("float32", "Float32", "float[pyarrow]")
 
-Source = Path | str | Frame | DataFrameLike
+TableSource = Path | str | Frame | DataFrameLike
 
 
-def as_frame(source: Source) -> Frame:
+def as_frame(source: TableSource) -> Frame:
     """Return a table's columns as text.
 
     Args:
@@ -69,7 +69,7 @@ def _single(value: float) -> str:
     return str(np.float32(value))
 
 
-def read_codes(source: Source, questionnaire: Questionnaire) -> Codes:
+def read_codes(source: TableSource, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a table, true or disguised, by the columns of the design.
 
     Raises:
@@ -78,7 +78,7 @@ def read_codes(source: Source, questionnaire: Questionnaire) -> Codes:
     return _coded(source, questionnaire, questionnaire.names)
 
 
-def read_disguised(source: Source, questionnaire: Questionnaire) -> Codes:
+def read_disguised(source: TableSource, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a disguised table; refuse what looks like the true one, or another design's.
 
     Raises:
@@ -100,7 +100,7 @@ def answers_given(codes: Codes, questionnaire: Questionnaire) -> tuple[tuple[str
     return tuple((name, count) for name, count in zip(questionnaire.names, given, strict=True) if count < len(codes))
 
 
-def read_attributes(source: Source, questionnaire: Questionnaire) -> Codes:
+def read_attributes(source: TableSource, questionnaire: Questionnaire) -> Codes:
     """Return the codes of a table by the attributes alone: it may lack the class.
 
     Raises:
@@ -111,14 +111,14 @@ def read_attributes(source: Source, questionnaire: Questionnaire) -> Codes:
     return _coded(source, questionnaire, questionnaire.names[:-1])
 
 
-def _coded(source: Source, questionnaire: Questionnaire, names: Sequence[str]) -> Codes:
+def _coded(source: TableSource, questionnaire: Questionnaire, names: Sequence[str]) -> Codes:
     frame = as_frame(source)
     domains = questionnaire.domains[: len(names)]
     columns = [frame.column(name, domain.values) for name, domain in zip(names, domains, strict=True)]
     return np.column_stack([domain.codes(column) for column, domain in zip(columns, domains, strict=True)])
 
 
-def load_survey(source: Source, questionnaire: Questionnaire) -> Responses:
+def load_survey(source: TableSource, questionnaire: Questionnaire) -> Responses:
     """Return disguised records with their design, to be mined.
 
     Raises:

@@ -57,7 +57,7 @@ def require_fast_protobuf() -> None:
         raise ConfigError("protobuf runs in its pure-Python mode, which is not safe with a peer's data")
 
 
-def exact(message: Proto, size: int) -> bool:
+def is_canonical(message: Proto, size: int) -> bool:
     """Tell whether the `size` bytes that a protobuf message was read from are no more than it needs.
 
     What was unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
@@ -100,7 +100,7 @@ def decode(frame: bytes) -> Message:
         message = entry.from_wire(getattr(proto, entry.field))
     except (DecodeError, ValueError, KeyError):
         raise PeerError(_REFUSAL) from None
-    if not exact(proto, len(frame)) or not entry.valid(message):
+    if not is_canonical(proto, len(frame)) or not entry.valid(message):
         raise PeerError(_REFUSAL)
     return message
 

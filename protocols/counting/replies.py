@@ -11,12 +11,12 @@ from protocols.messages import ExactCounts, PackedCounts
 from protocols.randomness import Randomness
 from protocols.role import Role, Send, receive
 
-PAGE_BYTES = 1 << 20
+REPLY_PAGE_BYTES = 1 << 20
 
 
 def page_length(cipher: AnyCiphertexts) -> int:
     """Return how many ciphertexts make a page of about 1 MiB."""
-    return max(1, PAGE_BYTES // cipher.ciphertext_bytes)
+    return max(1, REPLY_PAGE_BYTES // cipher.ciphertext_bytes)
 
 
 class KeyHolderReplies(Generic[Values]):

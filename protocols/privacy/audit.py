@@ -18,7 +18,7 @@ from numbers import Rational
 import numpy as np
 
 from protocols.errors import InputError
-from protocols.privacy.chernoff import alarm_bound, sample_size
+from protocols.privacy.chernoff import alarm_bound, trials_needed
 from protocols.privacy.events import Margin, Record, margins, told_chance, untested_pairs
 from protocols.randomized_response.design import Design, Draw, cells
 from protocols.tables.table import Codes
@@ -174,7 +174,7 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
         columns = [column for column in group if design.sizes[column] > 1]
         seen = {_told_and_slope(design, k, column, record[column]) for column in columns for record in records}
         for shift in shifts if columns else []:
-            sizes = [sample_size(told, told + shift * slope, limit, 1 - goal.power) for told, slope in seen]
+            sizes = [trials_needed(told, told + shift * slope, limit, 1 - goal.power) for told, slope in seen]
             if not any(sizes):
                 raise InputError(f"the chosen records do not show theta of group {k}: choose other codes")
             needed = max(needed, min(size for size in sizes if size))

@@ -33,7 +33,7 @@ def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:
     return min(1.0, 2 * exp(-trials * divergence(hits / trials, chance)))
 
 
-def sample_size(claim: Fraction, truth: Fraction, alarm: float, miss: float) -> int | None:
+def trials_needed(claim: Fraction, truth: Fraction, alarm: float, miss: float) -> int | None:
     """Return how many trials suffice to tell a chance `truth` from `claim`; None if they are the same to a float.
 
     A test that fires where `alarm_bound` is at most `alarm` then fires with a chance of at least `1 - miss`. The share

@@ -13,10 +13,10 @@ from protocols.privacy.entry import Entry, check_group
 from protocols.randomized_response.design import Design
 
 
-def entropy(chances: Iterable[Fraction]) -> float:
+def entropy_bits(chances: Iterable[Fraction]) -> float:
     """Return `sum p log2(1/p)` in bits, with `0 log 0 = 0`.
 
-    >>> entropy([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0)])
+    >>> entropy_bits([Fraction(1, 2), Fraction(1, 4), Fraction(1, 4), Fraction(0)])
     1.5
     """
     return fsum(float(p) * (log2(p.denominator) - log2(p.numerator)) for p in chances if p)
@@ -29,7 +29,7 @@ def group_coin_entropy(design: Design, group: int) -> float:
         InputError: There is no such group.
     """
     check_group(design, group)
-    return entropy(design.coin_chances(group))
+    return entropy_bits(design.coin_chances(group))
 
 
 def record_coin_entropy(design: Design) -> float:
@@ -39,13 +39,13 @@ def record_coin_entropy(design: Design) -> float:
 
 def entropy_before(entry: Entry) -> float:
     """Return `H(X)`: what the receiver does not know of an attribute before the response."""
-    return entropy(entry.prior)
+    return entropy_bits(entry.prior)
 
 
 def entropy_left(entry: Entry) -> float:
     """Return `H(X | response)`: what the receiver does not know of an attribute, on average, given the response."""
     return fsum(
-        float(chance) * entropy(posterior)
+        float(chance) * entropy_bits(posterior)
         for chance, posterior in zip(entry.responses, entry.posteriors, strict=True)
         if posterior is not None
     )

@@ -14,7 +14,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import Design, Matrix
 
 Prior = Sequence[Fraction]
-Row = tuple[Fraction, ...]
+MatrixRow = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Entry:
         InputError: The prior is not a distribution, or the matrix does not hold one distribution a truth.
     """
 
-    prior: Row
+    prior: MatrixRow
     matrix: Matrix
 
     def __post_init__(self) -> None:
@@ -43,12 +43,12 @@ class Entry:
         )
 
     @cached_property
-    def responses(self) -> Row:
+    def responses(self) -> MatrixRow:
         """`P(r)` of every response."""
         return tuple(sum(row, Fraction(0)) for row in self.joint)
 
     @cached_property
-    def posteriors(self) -> tuple[Row | None, ...]:
+    def posteriors(self) -> tuple[MatrixRow | None, ...]:
         """`P(x | r)` for every response; None for a response that is never given."""
         return tuple(
             tuple(share / total for share in row) if total else None

@@ -23,7 +23,7 @@ from protocols.privacy.entry import column_transition
 from protocols.randomized_response.design import Design, Matrix, cells
 from protocols.tables.table import Codes
 
-MAX_CELLS = 256
+MAX_MARGIN_CELLS = 256
 MAX_PAIRS = 300  # a group; more take minutes
 
 Record = tuple[int, ...]
@@ -90,7 +90,7 @@ def margins(design: Design, records: Sequence[Record]) -> Iterator[Margin]:
 def joint_columns(design: Design, group: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the sets of columns of a group whose joint responses are counted: pairs, and the whole if it is small."""
     sets = [*_pairs(group), *([tuple(group)] if len(group) > 2 else [])]
-    return [columns for columns in sets if prod(design.sizes[column] for column in columns) <= MAX_CELLS]
+    return [columns for columns in sets if prod(design.sizes[column] for column in columns) <= MAX_MARGIN_CELLS]
 
 
 def _pairs(group: Sequence[int]) -> list[tuple[int, int]]:

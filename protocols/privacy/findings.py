@@ -7,7 +7,7 @@ from fractions import Fraction
 from protocols.errors import InputError
 from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated_level
 from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy, record_coin_entropy
-from protocols.privacy.entry import Entry, Prior, Row, entry_of
+from protocols.privacy.entry import Entry, MatrixRow, Prior, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, record_loss
 from protocols.privacy.odds import Odds, column_odds
@@ -57,9 +57,9 @@ class AttributeFindings:
     values: tuple[str, ...]
     group: int | None
     assumed: bool
-    prior: Row
-    responses: Row
-    posteriors: tuple[Row | None, ...]
+    prior: MatrixRow
+    responses: MatrixRow
+    posteriors: tuple[MatrixRow | None, ...]
     own: Measures
     loss: float
     odds: Odds
@@ -206,7 +206,7 @@ def measures(entry: Entry) -> Measures:
     )
 
 
-def find(
+def measure_design(
     design: Design,
     names: Sequence[str],
     values: Sequence[Sequence[str]],

@@ -10,19 +10,19 @@ from fractions import Fraction
 from math import prod
 
 from protocols.errors import InputError
-from protocols.privacy.entry import Entry, Row, check_column, check_distribution
+from protocols.privacy.entry import Entry, MatrixRow, check_column, check_distribution
 from protocols.randomized_response.design import Design, cells
 
-MAX_CELLS = 256
+MAX_ENTRY_CELLS = 256
 
 
 def is_small(design: Design, column: int) -> bool:
     """Tell whether the group of a column has few enough joint cells for `entry_in_group`."""
     group = design.group_of(column)
-    return group is not None and prod(design.sizes[own] for own in design.groups[group]) <= MAX_CELLS
+    return group is not None and prod(design.sizes[own] for own in design.groups[group]) <= MAX_ENTRY_CELLS
 
 
-def entry_in_group(design: Design, column: int, priors: Sequence[Row]) -> Entry:
+def entry_in_group(design: Design, column: int, priors: Sequence[MatrixRow]) -> Entry:
     """Return what the receiver has of one column who reads every response of its group.
 
     Responses are the joint cells of the group in row-major order.
@@ -38,7 +38,7 @@ def entry_in_group(design: Design, column: int, priors: Sequence[Row]) -> Entry:
     check_column(design, column)
     group = design.group_of(column)
     if group is None or not is_small(design, column):
-        raise InputError(f"column {column} is plain, or its group has more than {MAX_CELLS} joint cells")
+        raise InputError(f"column {column} is plain, or its group has more than {MAX_ENTRY_CELLS} joint cells")
     columns = design.groups[group]
     if len(priors) != len(design.sizes) or any(len(priors[own]) != design.sizes[own] for own in columns):
         raise InputError("every column needs a prior, with a chance for each of its values")

@@ -25,7 +25,7 @@ from protocols.randomized_response.design import Design
 from protocols.tables.arrays import Floats
 from protocols.tables.table import NO_ANSWER, Codes
 
-MAX_CELLS = 2**16
+MAX_LIKELIHOOD_CELLS = 2**16
 MAX_GROUP_CELLS = 2**10
 
 
@@ -174,8 +174,8 @@ def _check(codes: Codes, columns: Sequence[int], design: Design) -> None:
         raise InputError("there are no records to estimate from")
     if not columns or len(set(columns)) != len(columns) or not set(columns) <= set(range(len(design.sizes))):
         raise InputError(f"name one column or more, each once: there are 0 to {len(design.sizes) - 1}")
-    if prod(design.sizes[column] for column in columns) > MAX_CELLS:
-        raise InputError(f"the columns have more than {MAX_CELLS} joint cells: name fewer of them")
+    if prod(design.sizes[column] for column in columns) > MAX_LIKELIHOOD_CELLS:
+        raise InputError(f"the columns have more than {MAX_LIKELIHOOD_CELLS} joint cells: name fewer of them")
     for group in design.groups:
         if prod(design.sizes[column] for column in columns if column in group) > MAX_GROUP_CELLS:
             raise InputError(f"columns of one group have more than {MAX_GROUP_CELLS} joint cells: name fewer of them")

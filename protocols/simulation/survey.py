@@ -5,40 +5,21 @@ the clear. The learners are those of a real survey, by the same code. A design w
 gives the benchmark, the papers' "original accuracy".
 """
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from protocols.counts import Classifier
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw, random_groups
+from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.survey.mining import grow_tree, learn_naive_bayes
 from protocols.survey.responses import Responses, survey_schema
-from protocols.tables.schema import Schema
-from protocols.tables.table import Codes, Table
+from protocols.tables.table import Table
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class HoldOut:
-    """Training and test records by the columns of a schema, the class last."""
-
-    schema: Schema
-    train: Codes
-    test: Codes
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Domain size of every column."""
-        return tuple(column.size for column in self.schema.columns)
-
-    def __repr__(self) -> str:
-        return f"<HoldOut {len(self.train)} + {len(self.test)} x {len(self.sizes)}>"
-
-
-def hold_out(table: Table, test: Fraction, generator: np.random.Generator) -> HoldOut:
+def random_hold_out(table: Table, test: Fraction, generator: np.random.Generator) -> HoldOut:
     """Put a random share of a table's records aside for the test; the table's last column is the class."""
     schema = survey_schema([a.name for a in table.attributes], [a.values for a in table.attributes])
     codes = table.codes[generator.permutation(len(table))]
@@ -78,8 +59,3 @@ def tree_accuracy(data: HoldOut, design: Design, generator: np.random.Generator)
 def naive_bayes_accuracy(data: HoldOut, design: Design, generator: np.random.Generator) -> float:
     """Disguise the training records, learn naive Bayes from them, and return its accuracy on the test records."""
     return accuracy(learn_naive_bayes(disguised(data, design, generator)), data)
-
-
-def accuracy(model: Classifier, data: HoldOut) -> float:
-    """Return the share of the test records that a model classifies rightly."""
-    return float((model.predict(data.test) == data.test[:, data.schema.class_index]).mean())

@@ -20,27 +20,19 @@ from protocols.learning.tree import Tree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone, run_pair
 from protocols.simulation.draws import bulk_draw, random_groups
+from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.relabelling import label_leaves
-from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.tables.table import Codes, Table
+from protocols.tables.schema import Attribute, joint_schema
+from protocols.tables.table import Table
 from protocols.terms import ALL, Method, Window
 
-PARTIES = ("alice", "bob")
+_PARTIES = ("alice", "bob")
 
 Disguise = Callable[[tuple[int, ...]], RelatedDesign]
 
 
 @dataclass(frozen=True)
-class Split:
-    """A joint table, divided between two parties and into training and test records."""
-
-    schema: Schema
-    train: Codes
-    test: Codes
-
-
-@dataclass(frozen=True)
-class Row:
+class MethodScore:
     """One method on one split: `cost_ratio` is hybrid's SMC computations over those of `smc`."""
 
     method: str
@@ -67,7 +59,7 @@ class GrownTree:
         return self.result.computations
 
 
-def random_split(table: Table, class_column: int, test: Fraction, generator: np.random.Generator) -> Split:
+def random_split(table: Table, class_column: int, test: Fraction, generator: np.random.Generator) -> HoldOut:
     """Divide the attributes at random into halves, give the class to one, hold out a share of the records."""
     others = np.array([c for c in range(len(table.attributes)) if c != class_column])
     shuffled = generator.permutation(others)
@@ -75,20 +67,20 @@ def random_split(table: Table, class_column: int, test: Fraction, generator: np.
     owned = [sorted(half.tolist()) for half in halves]
     attributes = [
         Attribute(party, table.attributes[c].name, table.attributes[c].values)
-        for party, half in zip(PARTIES, owned, strict=True)
+        for party, half in zip(_PARTIES, owned, strict=True)
         for c in half
     ]
-    owner = PARTIES[generator.integers(2)]
+    owner = _PARTIES[generator.integers(2)]
     label = table.attributes[class_column]
     schema = joint_schema(attributes, Attribute(owner, label.name, label.values), [owner])
     codes = table.codes[generator.permutation(len(table))][:, [*owned[0], *owned[1], class_column]]
     held_out = int(len(table) * test)
-    return Split(schema, codes[held_out:], codes[:held_out])
+    return HoldOut(schema, codes[held_out:], codes[:held_out])
 
 
 def compare_methods(
-    split: Split, theta: Fraction, groups: int, windows: Sequence[int], generator: np.random.Generator
-) -> list[Row]:
+    split: HoldOut, theta: Fraction, groups: int, windows: Sequence[int], generator: np.random.Generator
+) -> list[MethodScore]:
     """Run plain ID3, `randomized`, and `hybrid` for each window on one disguise of a split.
 
     Args:
@@ -100,12 +92,12 @@ def compare_methods(
     """
     views = disguised_views(split, at_random(theta, groups, generator), generator)
     plain = grow_plain(split)
-    rows = [Row("plain", None, accuracy(plain.tree, split), 1.0)]
-    rows.append(Row(Method.RANDOMIZED, None, accuracy(grow_randomized(split, views), split), 0.0))
+    rows = [MethodScore("plain", None, accuracy(plain.tree, split), 1.0)]
+    rows.append(MethodScore(Method.RANDOMIZED, None, accuracy(grow_randomized(split, views), split), 0.0))
     for omega in windows:
         grown = grow_hybrid(split, views, omega)
         ratio = grown.computations / plain.computations
-        rows.append(Row(Method.HYBRID, omega, accuracy(grown.tree, split), ratio))
+        rows.append(MethodScore(Method.HYBRID, omega, accuracy(grown.tree, split), ratio))
     return rows
 
 
@@ -119,7 +111,7 @@ def at_random(theta: Fraction, groups: int, generator: np.random.Generator) -> D
     return disguise
 
 
-def disguised_views(split: Split, disguise: Disguise, generator: np.random.Generator) -> tuple[View, View]:
+def disguised_views(split: HoldOut, disguise: Disguise, generator: np.random.Generator) -> tuple[View, View]:
     """Return what each party sees of the training records once the other has disguised its own."""
 
     def view(party: str) -> View:
@@ -130,11 +122,11 @@ def disguised_views(split: Split, disguise: Disguise, generator: np.random.Gener
         own = split.train[:, list(split.schema.held_by(party))]
         return make_view(split.schema, party, own, copy, design)
 
-    alice, bob = (view(party) for party in PARTIES)
+    alice, bob = (view(party) for party in _PARTIES)
     return alice, bob
 
 
-def grow_plain(split: Split) -> GrownTree:
+def grow_plain(split: HoldOut) -> GrownTree:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
     exact = _exact(split)
     engine = _Recorded(exact)
@@ -142,7 +134,7 @@ def grow_plain(split: Split) -> GrownTree:
     return GrownTree(run_alone(learner.build()), engine.queries)
 
 
-def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
+def grow_randomized(split: HoldOut, views: Sequence[View]) -> Tree:
     """Grow a tree on the mean of both parties' estimates alone."""
     records, told = len(split.train), _exact(split).class_counts
 
@@ -153,7 +145,7 @@ def grow_randomized(split: Split, views: Sequence[View]) -> Tree:
     return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
 
-def grow_hybrid(split: Split, views: Sequence[View], omega: Window) -> GrownTree:
+def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window) -> GrownTree:
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
@@ -165,12 +157,12 @@ def grow_hybrid(split: Split, views: Sequence[View], omega: Window) -> GrownTree
     return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)
 
 
-def label_exactly(tree: Tree, split: Split) -> Tree:
+def label_exactly(tree: Tree, split: HoldOut) -> Tree:
     """Label a tree's leaves anew, by exact counts of the training records."""
     return run_alone(label_leaves(tree, _exact(split)))
 
 
-def label_by_estimates(tree: Tree, split: Split, views: Sequence[View]) -> Tree:
+def label_by_estimates(tree: Tree, split: HoldOut, views: Sequence[View]) -> Tree:
     """Label a tree's leaves anew, by the mean of both parties' estimates."""
     records = len(split.train)
 
@@ -179,12 +171,6 @@ def label_by_estimates(tree: Tree, split: Split, views: Sequence[View]) -> Tree:
         return label_leaves(tree, MeanEstimates(estimator, None, records), estimator)
 
     return run_pair(labeller(views[0]), labeller(views[1]))[0]
-
-
-def accuracy(tree: Tree, split: Split) -> float:
-    """Return the share of the test records that a tree classifies rightly."""
-    labels = split.test[:, split.schema.class_index]
-    return float((tree.predict(split.test) == labels).mean())
 
 
 class _Recorded:
@@ -199,5 +185,5 @@ class _Recorded:
         return self._engine.count(queries)
 
 
-def _exact(split: Split) -> PlaintextEngine:
+def _exact(split: HoldOut) -> PlaintextEngine:
     return PlaintextEngine(split.schema, split.train, split.test)

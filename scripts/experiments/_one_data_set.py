@@ -13,11 +13,11 @@ import numpy as np
 from _data import BY_CODES, TEST, binary_table, table_by_codes
 from _figure import Labels, Measured, generator_of
 
+from protocols.simulation.hold_out import HoldOut
 from protocols.simulation.survey import (
-    HoldOut,
-    hold_out,
     naive_bayes_accuracy,
     no_disguise,
+    random_hold_out,
     related_question,
     tree_accuracy,
     unrelated_question,
@@ -30,7 +30,7 @@ SPLIT_SEED = 2003
 def split_of(name: str, records: int) -> HoldOut:
     chance = generator_of(SPLIT_SEED, {"data": "adult" if name == BY_CODES else name, "records": records}, 0)
     table = table_by_codes(records) if name == BY_CODES else binary_table(name, records)
-    return hold_out(table, Fraction(TEST), chance)
+    return random_hold_out(table, Fraction(TEST), chance)
 
 
 def measure_tree(cell: Labels, generator: np.random.Generator) -> Measured:

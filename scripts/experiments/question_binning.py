@@ -14,9 +14,9 @@ from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_tab
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.simulation.survey import (
-    hold_out,
     naive_bayes_accuracy,
     no_disguise,
+    random_hold_out,
     related_question,
     tree_accuracy,
     unrelated_question,
@@ -35,7 +35,7 @@ def table_of(records: int, numbers: str) -> Table:
 
 
 def measure(cell: Labels, generator: np.random.Generator) -> Measured:
-    data = hold_out(table_of(int(cell["records"]), str(cell["numbers"])), Fraction(TEST), generator)
+    data = random_hold_out(table_of(int(cell["records"]), str(cell["numbers"])), Fraction(TEST), generator)
     plain = no_disguise(data)
     measured: Measured = [
         ({"learner": "tree", "question": "none", "theta": "1.0"}, tree_accuracy(data, plain, generator)),

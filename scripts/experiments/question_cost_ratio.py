@@ -17,19 +17,12 @@ from _data import RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.counts import Query
-from protocols.learning.tree import Split as TreeSplit
+from protocols.learning.tree import Split
 from protocols.randomized_response.grouping import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.relabelling import end_early
-from protocols.simulation.two_party import (
-    GrownTree,
-    Split,
-    accuracy,
-    disguised_views,
-    grow_hybrid,
-    grow_plain,
-    random_split,
-)
+from protocols.simulation.two_party import GrownTree, disguised_views, grow_hybrid, grow_plain, random_split
 from protocols.tables.expression import Expression
 from protocols.tables.table import Table
 
@@ -56,7 +49,7 @@ def stops(records: int) -> dict[str, Stop]:
     )
 
 
-def tallies(omega: int, split: Split, hybrid: Queries, plain: Queries) -> dict[str, float]:
+def tallies(omega: int, split: HoldOut, hybrid: Queries, plain: Queries) -> dict[str, float]:
     """Return the cost ratio by each rule.
 
     `counts` is ours (DESIGN 7.3); `candidates` ignores how many values they have. `one tree` sets windows against all
@@ -85,7 +78,7 @@ def asked(grown: GrownTree, records: int, is_split: Stop) -> Queries:
     return [query for query, size in pairs if is_split(size, len(query.expression.terms))]
 
 
-def splits_on(keeps: Stop, expression: Expression, node: TreeSplit) -> bool:
+def splits_on(keeps: Stop, expression: Expression, node: Split) -> bool:
     return keeps(sum(node.counts), len(expression.terms))
 
 

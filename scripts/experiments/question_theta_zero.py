@@ -10,7 +10,8 @@ from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table, several_valued_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
-from protocols.simulation.survey import accuracy, disguised, hold_out, related_question
+from protocols.simulation.hold_out import accuracy
+from protocols.simulation.survey import disguised, random_hold_out, related_question
 from protocols.survey.mining import grow_tree
 
 BINS = 2  # of numbers where other columns keep all their values
@@ -23,7 +24,7 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     name, records = str(cell["data"]), int(cell["records"])
     two = cell["values"] == "two"
     table = binary_table(name, records) if two else several_valued_table(name, records, None, BINS)
-    data = hold_out(table, Fraction(TEST), generator)
+    data = random_hold_out(table, Fraction(TEST), generator)
     truth = related_question(data, Fraction(1), int(cell["groups"]), generator)
     lies = replace(truth, theta=Fraction(0))
     by_truth, by_lies = (grow_tree(disguised(data, design, generator)) for design in (truth, lies))

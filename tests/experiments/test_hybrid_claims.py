@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from party.datasets.tables import load_table
-from protocols.simulation.two_party import Row, compare_methods, random_split
+from protocols.simulation.two_party import MethodScore, compare_methods, random_split
 
 WINDOWS = (1, 2, 3, 4)
 REPETITIONS = 8
 
 
 @pytest.fixture(scope="module", params=["adult", "mushroom"])
-def runs(request: pytest.FixtureRequest) -> list[list[Row]]:
+def runs(request: pytest.FixtureRequest) -> list[list[MethodScore]]:
     """Return repetitions at theta = 0.45 with 4 groups in all: plain, randomized, then a row a window."""
     table = load_table(request.param)
     rows = []
@@ -27,28 +27,30 @@ def runs(request: pytest.FixtureRequest) -> list[list[Row]]:
     return rows
 
 
-def mean_accuracies(runs: list[list[Row]]) -> list[float]:
+def mean_accuracies(runs: list[list[MethodScore]]) -> list[float]:
     return [mean(row.accuracy for row in same) for same in zip(*runs, strict=True)]
 
 
-def test_a_window_of_one_is_much_more_accurate_than_randomization_alone(runs: list[list[Row]]) -> None:
+def test_a_window_of_one_is_much_more_accurate_than_randomization_alone(runs: list[list[MethodScore]]) -> None:
     _, randomized, first, *_ = mean_accuracies(runs)
     assert first > randomized + 0.08
 
 
-def test_accuracy_does_not_fall_with_the_window_and_is_that_of_plain_id3_by_three(runs: list[list[Row]]) -> None:
+def test_accuracy_does_not_fall_with_the_window_and_is_that_of_plain_id3_by_three(
+    runs: list[list[MethodScore]],
+) -> None:
     plain, _, *windows = mean_accuracies(runs)
     assert all(wider > narrower - 0.01 for narrower, wider in pairwise(windows))
     assert abs(windows[2] - plain) < 0.01
 
 
-def test_the_cost_ratio_rises_with_the_window_and_stays_below_one(runs: list[list[Row]]) -> None:
+def test_the_cost_ratio_rises_with_the_window_and_stays_below_one(runs: list[list[MethodScore]]) -> None:
     ratios = [mean(row.cost_ratio for row in same) for same in zip(*runs, strict=True)][2:]
     assert ratios == sorted(ratios)
     assert 0 < ratios[0] < ratios[-1] < 1
 
 
-def test_every_method_is_there_in_order(runs: list[list[Row]]) -> None:
+def test_every_method_is_there_in_order(runs: list[list[MethodScore]]) -> None:
     for rows in runs:
         assert [(row.method, row.omega) for row in rows] == [
             ("plain", None),

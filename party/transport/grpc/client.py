@@ -29,7 +29,7 @@ from party.transport.grpc.common import (
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError
 from party.transport.pages import Page, Pages, Reason
 from party.transport.timer import USUAL_WAITS, Waits
-from party.wire.codec import exact, require_fast_protobuf
+from party.wire.codec import is_canonical, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, PeerError
@@ -159,7 +159,7 @@ class _Line:
         raise AssertionError
 
     def _known(self, reply: Any) -> Any:
-        if not exact(reply, reply.ByteSize()):
+        if not is_canonical(reply, reply.ByteSize()):
             raise PeerError(f"{self._peer} sent a reply with unknown fields")
         return reply
 

@@ -17,7 +17,7 @@ from party.errors import IdentityError, PeerLostError, PeerStoppedError
 from party.keys.identity import Clock, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
-from party.wire.codec import exact
+from party.wire.codec import is_canonical
 from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError
 
 _log = logging.getLogger(__name__)
@@ -148,6 +148,6 @@ def _read(body: bytes, deserialize: Callable[[bytes], Any]) -> Any:
         request = deserialize(body)
     except DecodeError:
         raise PeerError("a call's body cannot be read") from None
-    if not exact(request, len(body)):
+    if not is_canonical(request, len(body)):
         raise PeerError("a call's body holds more than it needs")
     return request

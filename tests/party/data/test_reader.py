@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from party.data import Form, read_frame
 from party.data.csv_file import CHUNK, MAX_LINE
-from party.data.frame import MAX_CELL
+from party.data.frame import MAX_CELL_LENGTH
 from party.errors import DataError
 
 CANARY = "canary-7731"
@@ -48,7 +48,7 @@ FAULTS = {
     "a name twice": (C + b",age," + C + b"\n1,2,3\n", 1, None, "name of column 3 is also that of column 1"),
     "a name that is not UTF-8": (b"id," + C + b"\xff\n1,\xc3\xbc\n", 1, None, "name of column 2 holds bytes"),
     "a name with a NUL byte": (b"id," + C + b"\0\n1,2\n", 1, None, "name of column 2 holds a NUL"),
-    "an overlong name": (b"id," + C * MAX_CELL + b"\n1,2\n", 1, None, "name of column 2 has more than"),
+    "an overlong name": (b"id," + C * MAX_CELL_LENGTH + b"\n1,2\n", 1, None, "name of column 2 has more than"),
     "a short row": (GOOD + C + b",Basel\n", 3, "age", "2 fields, the header 3"),
     "a long row": (GOOD + C + b",Basel,4,5\n", 3, None, "4 fields, the header 3"),
     "a blank line": (GOOD + b"\n" + C + b",Basel,4\n", 3, "id", "0 fields"),
@@ -56,7 +56,7 @@ FAULTS = {
     "the least such byte": (GOOD + C + b",B\x80le,\xc3\xbc\n", 3, "city", "not UTF-8"),
     "an encoded surrogate": (GOOD + C + b",B\xed\xb2\x80,4\n", 3, "city", "not UTF-8"),
     "a NUL byte": (GOOD + b"1," + C + b"\0,4\n", 3, "city", "NUL"),
-    "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL + b",4\n", 3, "city", str(MAX_CELL)),
+    "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL_LENGTH + b",4\n", 3, "city", str(MAX_CELL_LENGTH)),
     "a cell too long for the csv module": (GOOD + b"1," + C * 20_000 + b",4\n", 3, None, "a cell is overlong"),
     "an overlong line": (GOOD + C + b"," * MAX_LINE, 3, None, str(MAX_LINE)),
     "an open quote": (GOOD + b'1,"' + C + b",4\n5,6,7\n", 3, None, "quote"),
@@ -117,7 +117,7 @@ def test_quotes_keep_commas_quotes_and_line_ends(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_the_greatest_length_is_read(tmp_path: Path) -> None:
-    assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL)).cells[0] == ["x" * MAX_CELL]
+    assert read_frame(written(tmp_path, b"a\n" + b"x" * MAX_CELL_LENGTH)).cells[0] == ["x" * MAX_CELL_LENGTH]
 
 
 def test_a_line_of_the_greatest_length_is_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from party.show.figures import odds
 from party.show.privacy import privacy_lines
 from party.show.privacy_json import findings_json
 from protocols.privacy.entry import Prior
-from protocols.privacy.findings import Findings, find
+from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
 
@@ -18,7 +18,7 @@ NO_YES = ["no", "yes"]
 
 def report(design: Design, priors: Sequence[Prior | None] | None = None) -> Findings:
     labels = [[f"v{value}" for value in range(size)] for size in design.sizes]
-    return find(design, [f"column{c}" for c in range(len(labels))], labels, priors)
+    return measure_design(design, [f"column{c}" for c in range(len(labels))], labels, priors)
 
 
 def short(design: Design, priors: Sequence[Prior | None] | None = None) -> str:
@@ -36,7 +36,7 @@ def test_a_report_in_plain_words(name: str) -> None:
     values = [NO_YES, NO_YES, ["<30", "<45", "<60", "60+"], ["a", "b", "c"], ["f", "m"]]
     priors = [None, shares("9/10 1/10"), shares("1/4 1/4 1/4 1/4"), None, None]
     columns = ["smoker", "asthma", "age", "town", "sex"]
-    lines = privacy_lines(find(design, columns, values, priors, ["health", "person"]), full=name == "full")
+    lines = privacy_lines(measure_design(design, columns, values, priors, ["health", "person"]), full=name == "full")
     assert "\n".join(lines) + "\n" == Path(__file__).with_name(f"report_{name}.txt").read_text("utf-8")
 
 
@@ -48,7 +48,7 @@ def test_no_line_is_wider_than_a_terminal(design: Design, long: bool, width: int
     labels = [[f"{text}{value}" for value in range(size)] for size in design.sizes]
     priors = [skewed(size) for size in design.sizes]
     for names in (None, [text] * len(design.groups)):
-        found = find(design, [text] * len(labels), labels, priors, names)
+        found = measure_design(design, [text] * len(labels), labels, priors, names)
         assert (
             max(map(len, [*privacy_lines(found, width=width), *privacy_lines(found, full=True, width=width)])) <= width
         )
@@ -196,16 +196,16 @@ def test_a_response_that_is_never_sent_has_its_word() -> None:
 def test_attributes_of_the_same_figures_are_told_once_and_those_of_other_priors_apart() -> None:
     design = related([2, 2, 2], [[0], [1], [2]], "4/5")
     values = [NO_YES, ["f", "m"], NO_YES]
-    lines = privacy_lines(find(design, list("abc"), values), full=True, width=100)
+    lines = privacy_lines(measure_design(design, list("abc"), values), full=True, width=100)
     assert "a, b and c, by the own response alone (with the values of a; b likewise, value by value as" in lines
     assert sum("'no' is sent by" in line for line in lines) == 1
     priors = [None, None, shares("1/10 9/10")]
-    apart = privacy_lines(find(design, list("abc"), values, priors), full=True, width=100)
+    apart = privacy_lines(measure_design(design, list("abc"), values, priors), full=True, width=100)
     assert "c, by the own response alone:" in apart
 
 
 def test_relations_are_told_from_the_smaller_domain_whichever_comes_first() -> None:
-    found = find(related([4, 2], [[0, 1]], "9/20"), ["age", "smoker"], [list("abcd"), NO_YES])
+    found = measure_design(related([4, 2], [[0, 1]], "9/20"), ["age", "smoker"], [list("abcd"), NO_YES])
     assert "the places of the values of smoker and of age, modulo 2" in " ".join(
         " ".join(privacy_lines(found, full=True)).split()
     )

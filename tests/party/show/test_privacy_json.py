@@ -12,7 +12,7 @@ from protocols.errors import InputError
 from protocols.privacy.beliefs import breach
 from protocols.privacy.entropy import entropy_left, record_coin_entropy
 from protocols.privacy.entry import Prior, entry_of
-from protocols.privacy.findings import Findings, find
+from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.loss import record_loss
 from protocols.privacy.single_entry import single_entry
 from protocols.randomized_response.design import Design
@@ -23,7 +23,7 @@ NO_YES = ["no", "yes"]
 
 def report(design: Design, priors: Sequence[Prior | None] | None = None) -> Findings:
     labels = [[f"v{value}" for value in range(size)] for size in design.sizes]
-    return find(design, [f"column{c}" for c in range(len(labels))], labels, priors)
+    return measure_design(design, [f"column{c}" for c in range(len(labels))], labels, priors)
 
 
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
@@ -49,12 +49,12 @@ def test_a_report_is_plain_json_with_exact_chances_and_infinity_in_words(design:
 
 def test_group_names_must_be_as_many_as_groups() -> None:
     with pytest.raises(InputError, match="the design has 1 groups, but 2 names for them"):
-        find(related([2], [[0]], "9/20"), ["a"], [NO_YES], None, ["b", "c"])
+        measure_design(related([2], [[0]], "9/20"), ["a"], [NO_YES], None, ["b", "c"])
 
 
 def test_json_names_what_the_report_found() -> None:
     design = related([2, 4, 3], [[1, 0]], "9/20")
-    read = findings_json(find(design, ["a", "b", "c"], [NO_YES, list("wxyz"), list("pqr")], None, ["home"]))
+    read = findings_json(measure_design(design, ["a", "b", "c"], [NO_YES, list("wxyz"), list("pqr")], None, ["home"]))
     read = json.loads(json.dumps(read))
     assert [own["group_name"] for own in read["attributes"]] == ["home", "home", None]
     assert read["theta"] == "9/20"
@@ -76,7 +76,7 @@ def test_json_names_what_the_report_found() -> None:
 
 
 def test_json_of_one_attribute() -> None:
-    read = findings_json(find(related([2], [[0]], "7/10"), ["smoker"], [NO_YES]))
+    read = findings_json(measure_design(related([2], [[0]], "7/10"), ["smoker"], [NO_YES]))
     assert read["attributes"] == [
         {
             "name": "smoker",
@@ -126,5 +126,5 @@ def test_names_labels_and_priors_must_fit(
     names: list[str], values: list[list[str]], priors: list[Prior | None] | None, text: str
 ) -> None:
     with pytest.raises(InputError) as refusal:
-        find(unrelated([[0, 1]], "1/2", ["1/2 1/2"] * 2), names, values, priors)
+        measure_design(unrelated([[0, 1]], "1/2", ["1/2 1/2"] * 2), names, values, priors)
     assert text in str(refusal.value)

@@ -10,13 +10,13 @@ from party.show.progress import (
     CLEAR,
     WORDS,
     Display,
-    Estimate,
     Failure,
     JsonDisplay,
     LineDisplay,
     Ready,
     Step,
     TerminalDisplay,
+    TimeLeft,
     Work,
     complain,
     duration,
@@ -55,7 +55,7 @@ def play(display: Display, clock: Clock, steps: list[tuple[float, Step]]) -> Non
 
 
 def test_the_time_left_follows_from_the_time_taken_in_this_phase() -> None:
-    estimate = Estimate()
+    estimate = TimeLeft()
     assert estimate.describe(Step("a", 0, 10), 100.0) == "a 0%"
     assert estimate.describe(Step("a", 2, 10), 100.5) == "a 20%"
     assert estimate.describe(Step("a", 2.5, 10), 110.0) == "a 25%, about 30 s left"
@@ -70,9 +70,9 @@ def test_every_phase_has_words_of_its_own() -> None:
 
 
 def test_a_phase_without_a_total_or_with_an_odd_one_is_shown_all_the_same() -> None:
-    assert Estimate().describe(Step("waiting", 0, 0), 0) == "waiting"
-    assert Estimate().describe(Step("a", 7, 5), 0) == "a 100%"
-    assert Estimate().describe(Step("a", -7, 5), 0) == "a 0%"
+    assert TimeLeft().describe(Step("waiting", 0, 0), 0) == "waiting"
+    assert TimeLeft().describe(Step("a", 7, 5), 0) == "a 100%"
+    assert TimeLeft().describe(Step("a", -7, 5), 0) == "a 0%"
 
 
 @pytest.mark.parametrize(

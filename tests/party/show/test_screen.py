@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from party.cli.main import COMMANDS
-from party.show.layout import Column, branched, cut_lines, definitions, shortened, table, wrapped
+from party.show.layout import ScreenColumn, branched, cut_lines, definitions, screen_table, shortened, wrapped
 from tests.support.processes import COTALLY, cotally
 
 WIDTHS = (60, 80, 200)
@@ -125,7 +125,12 @@ def test_meanings_stand_beside_their_terms_or_below_them() -> None:
     assert definitions(pairs, 13) == ["one", "  a b", "three", "  c"]
 
 
-COLUMNS = [Column("name", is_text=True), Column("first\nfigure"), Column("second", rank=1), Column("third", rank=2)]
+COLUMNS = [
+    ScreenColumn("name", is_text=True),
+    ScreenColumn("first\nfigure"),
+    ScreenColumn("second", rank=1),
+    ScreenColumn("third", rank=2),
+]
 ROWS = [["a name of twenty-four", "1", "22", "333"], ["b", "4", "55", "666"]]
 
 
@@ -143,7 +148,7 @@ ROWS = [["a name of twenty-four", "1", "22", "333"], ["b", "4", "55", "666"]]
 def test_a_table_shortens_texts_then_leaves_out_the_least_wanted_columns(
     columns: int, left_out: tuple[str, ...], name: str
 ) -> None:
-    found = table(COLUMNS, ROWS, columns)
+    found = screen_table(COLUMNS, ROWS, columns)
     assert found.left_out == left_out
     assert (max(map(len, found.lines)) <= columns) == (columns > 10)
     assert len(found.lines) == 4

@@ -6,7 +6,7 @@ import pytest
 
 from party.show.estimates import finding_lines
 from party.survey import Questionnaire, disguise_table, read_codes, read_design
-from party.survey.estimation import EstimateOptions, estimated_priors, find
+from party.survey.estimation import EstimateOptions, estimate_expression, estimated_priors
 from party.survey.expressions import parse_expression
 from party.survey.output import write_disguised
 from protocols.errors import InputError
@@ -31,7 +31,7 @@ def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
 def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None:
     design, codes = disguised(tmp_path, text)
     expression = parse_expression("smoker = yes and drinks = often", design)
-    found = find(codes, expression, design, EstimateOptions(0.9, likelihood=True))
+    found = estimate_expression(codes, expression, design, EstimateOptions(0.9, likelihood=True))
     estimate = estimate_count(codes, expression, design.design)
     assert found.estimate == estimate
     assert found.interval == estimate.interval(0.9)
@@ -45,7 +45,7 @@ def test_a_finding_is_what_the_estimators_say(tmp_path: Path, text: str) -> None
 
 def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
-    found = find(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
+    found = estimate_expression(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
     assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
     text = "\n".join(finding_lines(found, EstimateOptions()))
     assert "95 % interval" in text
@@ -55,7 +55,9 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
 def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
     questionnaire = read_design(write_design(tmp_path))
     codes = np.array([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 2, 1]], dtype=np.uint8)
-    found = find(codes, parse_expression("smoker = yes", questionnaire), questionnaire, EstimateOptions())
+    found = estimate_expression(
+        codes, parse_expression("smoker = yes", questionnaire), questionnaire, EstimateOptions()
+    )
     assert found.estimate.count < 0
     low, high = found.interval
     assert low < 0
@@ -73,13 +75,13 @@ def test_estimates_are_told_as_they_are_below_0_too(tmp_path: Path) -> None:
 def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: EstimateOptions, problem: str) -> None:
     design, codes = disguised(tmp_path, RELATED)
     with pytest.raises(InputError, match=problem):
-        find(codes, parse_expression("smoker = yes", design), design, asked)
+        estimate_expression(codes, parse_expression("smoker = yes", design), design, asked)
 
 
 def test_one_record_has_no_interval(tmp_path: Path) -> None:
     design, codes = disguised(tmp_path, RELATED)
     with pytest.raises(InputError, match="fewer than 2 records"):
-        find(codes[:1], parse_expression("smoker = yes", design), design, EstimateOptions())
+        estimate_expression(codes[:1], parse_expression("smoker = yes", design), design, EstimateOptions())
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])

@@ -285,7 +285,7 @@ def test_more_coin_patterns_are_refused_with_the_cure() -> None:
 
 @pytest.mark.parametrize("page", [1, 7, 64])
 def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
+    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", page * KEY.public_key.ciphertext_bytes)
     assert page_length(HOLDER.public) == page
     for make in ENGINES.values():
         for end in play(make(), *known(LEVELS)[:2], tree=TREE):
@@ -294,7 +294,7 @@ def test_any_page_length_will_do(page: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_page_has_at_least_one_ciphertext(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.counting.replies.PAGE_BYTES", 1)
+    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 1)
     assert page_length(HOLDER.public) == 1
 
 

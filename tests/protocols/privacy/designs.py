@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from protocols.privacy.entry import Row
+from protocols.privacy.entry import MatrixRow
 from protocols.randomized_response.design import Design, Matrix
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 
 
-def shares(text: str) -> Row:
+def shares(text: str) -> MatrixRow:
     return tuple(map(Fraction, text.split()))
 
 
@@ -45,13 +45,13 @@ DESIGNS: dict[str, Design] = {
 }
 
 
-def skewed(size: int) -> Row:
+def skewed(size: int) -> MatrixRow:
     """Return a prior that gives every value another chance."""
     total = size * (size + 1) // 2
     return tuple(Fraction(value + 1, total) for value in range(size))
 
 
-def certain(size: int) -> Row:
+def certain(size: int) -> MatrixRow:
     """Return a prior that knows the value."""
     return (Fraction(1), *[Fraction(0)] * (size - 1))
 

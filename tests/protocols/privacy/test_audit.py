@@ -16,7 +16,7 @@ from protocols.privacy.audit import (
     Goal,
     audit,
 )
-from protocols.privacy.chernoff import sample_size
+from protocols.privacy.chernoff import trials_needed
 from protocols.privacy.events import told_chance
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw
@@ -164,7 +164,7 @@ def test_a_personal_distribution_that_is_off_is_caught() -> None:
         <= {"column 2", "column 2, one record and the next", "columns 0 and 2, of two groups"}
     )
     told, off = told_chance(UNRELATED, 2, 2), told_chance(wrong, 2, 2)
-    assert (sample_size(told, off, result.limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
+    assert (trials_needed(told, off, result.limit, 1e-3) or 0) <= min(test.trials for test in result.tests)
 
 
 def test_personal_answers_that_depend_on_each_other_are_caught() -> None:

@@ -6,7 +6,7 @@ from math import inf, log
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.chernoff import alarm_bound, divergence, sample_size
+from protocols.privacy.chernoff import alarm_bound, divergence, trials_needed
 from tests.protocols.privacy.auditing import missed
 from tests.support.binomial import upper_tail
 
@@ -87,7 +87,7 @@ PAIRS = [
 @pytest.mark.parametrize(("alarm", "miss"), [(1e-9, 1e-3), (0.01, 0.2)])
 def test_a_sample_of_that_size_has_the_power_by_exact_tails(claim: str, truth: str, alarm: float, miss: float) -> None:
     declared, actual = Fraction(claim), Fraction(truth)
-    trials = sample_size(declared, actual, alarm, miss)
+    trials = trials_needed(declared, actual, alarm, miss)
     assert trials is not None
     assert missed(declared, actual, trials, alarm) <= miss
     if not {declared, actual} & {0, 1}:
@@ -95,8 +95,8 @@ def test_a_sample_of_that_size_has_the_power_by_exact_tails(claim: str, truth: s
 
 
 def test_what_is_the_same_cannot_be_told_apart() -> None:
-    assert sample_size(Fraction(1, 2), Fraction(1, 2), 1e-6, 1e-3) is None
-    assert sample_size(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**18), 1e-6, 1e-3) is None
+    assert trials_needed(Fraction(1, 2), Fraction(1, 2), 1e-6, 1e-3) is None
+    assert trials_needed(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**18), 1e-6, 1e-3) is None
 
 
 @pytest.mark.parametrize(
@@ -113,4 +113,4 @@ def test_what_is_the_same_cannot_be_told_apart() -> None:
 )
 def test_rates_out_of_range_are_refused(claim: str, truth: str, alarm: float, miss: float) -> None:
     with pytest.raises(InputError, match="a sample size needs chances between 0 and 1, and rates strictly between"):
-        sample_size(Fraction(claim), Fraction(truth), alarm, miss)
+        trials_needed(Fraction(claim), Fraction(truth), alarm, miss)

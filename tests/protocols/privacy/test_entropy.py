@@ -8,8 +8,8 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.entropy import (
-    entropy,
     entropy_before,
+    entropy_bits,
     entropy_left,
     group_coin_entropy,
     record_coin_entropy,
@@ -24,19 +24,19 @@ BINARY = 0.45 * log2(1 / 0.45) + 0.55 * log2(1 / 0.55)
 
 
 def test_entropies_of_even_chances_are_their_number_of_bits() -> None:
-    assert entropy(shares("1/2 1/2")) == 1
-    assert entropy(shares("1/8 " * 8)) == 3
-    assert entropy(shares("1/2 1/4 1/4 0")) == 1.5
+    assert entropy_bits(shares("1/2 1/2")) == 1
+    assert entropy_bits(shares("1/8 " * 8)) == 3
+    assert entropy_bits(shares("1/2 1/4 1/4 0")) == 1.5
 
 
 def test_certainty_has_no_bits_and_no_sign() -> None:
-    assert entropy(certain(3)) == 0
-    assert copysign(1, entropy(certain(3))) == 1
+    assert entropy_bits(certain(3)) == 0
+    assert copysign(1, entropy_bits(certain(3))) == 1
 
 
 def test_a_chance_too_small_for_a_float_has_no_weight() -> None:
     tiny = Fraction(1, 10**400)
-    assert entropy([tiny, 1 - tiny]) == 0
+    assert entropy_bits([tiny, 1 - tiny]) == 0
 
 
 @pytest.mark.parametrize("design", [d for d in DESIGNS.values() if isinstance(d, RelatedDesign)], ids=repr)
@@ -46,7 +46,7 @@ def test_the_coin_of_a_related_question_is_all_that_hides_a_group(design: Relate
         matrix = joint_transition(design, group)
         assert sum(design.coin_chances(k)) == 1
         for truth in range(len(cells([design.sizes[column] for column in group]))):
-            assert entropy(row[truth] for row in matrix) == pytest.approx(group_coin_entropy(design, k), abs=1e-12)
+            assert entropy_bits(row[truth] for row in matrix) == pytest.approx(group_coin_entropy(design, k), abs=1e-12)
 
 
 def test_a_record_holds_the_bits_of_its_groups_however_many_attributes() -> None:
@@ -73,8 +73,8 @@ def test_what_a_response_leaves_is_the_joint_entropy_less_its_own(design: Design
         prior = skewed(size)
         entry = entry_of(design, column, prior)
         joint = [prior[x] * entry.matrix[r][x] for r, x in product(range(size), repeat=2)]
-        assert entropy_left(entry) == pytest.approx(entropy(joint) - entropy(entry.responses), abs=1e-12)
-        assert entropy_before(entry) == entropy(prior)
+        assert entropy_left(entry) == pytest.approx(entropy_bits(joint) - entropy_bits(entry.responses), abs=1e-12)
+        assert entropy_before(entry) == entropy_bits(prior)
         assert 0 <= entropy_left(entry) <= entropy_before(entry) + 1e-12
 
 

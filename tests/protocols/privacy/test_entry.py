@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.entry import Entry, Row, check_group, entry_of
+from protocols.privacy.entry import Entry, MatrixRow, check_group, entry_of
 from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
 from tests.support.declaration import joint_transition
@@ -51,7 +51,7 @@ def test_a_response_that_is_never_given_has_no_posterior() -> None:
         ((), "a prior needs a chance for each of the 2 values of column 0, not 0"),
     ],
 )
-def test_a_prior_that_is_no_distribution_is_refused(prior: Row, text: str) -> None:
+def test_a_prior_that_is_no_distribution_is_refused(prior: MatrixRow, text: str) -> None:
     with pytest.raises(InputError) as refusal:
         entry_of(DESIGNS["Warner"], 0, prior)
     assert str(refusal.value) == text
@@ -78,7 +78,7 @@ def test_an_unknown_group_is_refused(group: int) -> None:
         ((), "column 0 of a transition matrix must add up to 1 exactly, not 0"),
     ],
 )
-def test_a_matrix_that_is_no_transition_is_refused(matrix: tuple[Row, ...], text: str) -> None:
+def test_a_matrix_that_is_no_transition_is_refused(matrix: tuple[MatrixRow, ...], text: str) -> None:
     with pytest.raises(InputError) as refusal:
         Entry((HALF, HALF), matrix)
     assert text in str(refusal.value)

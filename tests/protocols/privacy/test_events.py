@@ -5,7 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from protocols.privacy.events import MAX_CELLS, MAX_PAIRS, Margin, joint_columns, margins, told_chance, untested_pairs
+from protocols.privacy.events import (
+    MAX_MARGIN_CELLS,
+    MAX_PAIRS,
+    Margin,
+    joint_columns,
+    margins,
+    told_chance,
+    untested_pairs,
+)
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related
@@ -88,7 +96,7 @@ def test_cells_are_named_in_words() -> None:
 
 def test_sets_of_too_many_cells_are_not_counted_but_told() -> None:
     design = related([16, 16, 32, 2], [[0, 1, 2, 3]], "9/20")
-    assert MAX_CELLS == 16 * 16
+    assert MAX_MARGIN_CELLS == 16 * 16
     assert joint_columns(design, design.groups[0]) == [(0, 1), (0, 3), (1, 3), (2, 3)]
     assert untested_pairs(design) == ((0, 2), (1, 2))
 

@@ -8,14 +8,14 @@ import pytest
 
 from protocols.errors import InputError
 from protocols.privacy.beliefs import breach
-from protocols.privacy.entry import Row, entry_of
-from protocols.privacy.joint import MAX_CELLS, entry_in_group, is_small
+from protocols.privacy.entry import MatrixRow, entry_of
+from protocols.privacy.joint import MAX_ENTRY_CELLS, entry_in_group, is_small
 from protocols.randomized_response.design import Design, cells
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed
 from tests.support.declaration import joint_transition
 
 
-def by_enumeration(design: Design, column: int, priors: list[Row]) -> dict[tuple[tuple[int, ...], int], Fraction]:
+def by_enumeration(design: Design, column: int, priors: list[MatrixRow]) -> dict[tuple[tuple[int, ...], int], Fraction]:
     """Return the joint chance of every response of the column's group and every value, over all whole records."""
     group = next(group for group in design.groups if column in group)
     everything = range(len(design.sizes))
@@ -55,7 +55,7 @@ def test_an_attribute_that_is_known_gives_the_others_away() -> None:
 
 def test_a_group_of_many_cells_is_refused() -> None:
     largest, larger = related([2] * 8, [range(8)], "9/20"), related([2] * 9, [range(9)], "9/20")
-    assert MAX_CELLS == 2**8
+    assert MAX_ENTRY_CELLS == 2**8
     assert is_small(largest, 7)
     assert not is_small(larger, 0)
     with pytest.raises(InputError, match="column 0 is plain, or its group has more than 256 joint cells"):
@@ -77,7 +77,7 @@ def test_a_plain_column_has_no_group_to_read() -> None:
         ([skewed(2), shares("1/2 1/4")], "the prior of column 1 must add up to 1 exactly, not 3/4"),
     ],
 )
-def test_every_prior_is_checked(priors: list[Row], text: str) -> None:
+def test_every_prior_is_checked(priors: list[MatrixRow], text: str) -> None:
     with pytest.raises(InputError, match=text):
         entry_in_group(related([2, 2], [[0, 1]], "9/20"), 0, priors)
 

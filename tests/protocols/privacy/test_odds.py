@@ -7,7 +7,7 @@ import pytest
 from party.names import odds_words
 from party.show.odds import odds_text
 from party.show.privacy import privacy_lines
-from protocols.privacy.findings import find
+from protocols.privacy.findings import measure_design
 from protocols.privacy.loss import attribute_loss, ratio_loss
 from protocols.privacy.odds import Odds, column_odds, disguised_odds
 from protocols.randomized_response.design import Design
@@ -56,12 +56,12 @@ def test_by_contrast_a_column_has_the_same_odds_in_any_group(theta: str, words: 
 
 def test_the_report_of_a_survey_tells_the_odds_of_each_column() -> None:
     """A respondent's coin is literal: in a group of four offsets two values have 19 to 11 at theta = 9/20."""
-    found = find(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
+    found = measure_design(related([2, 4], [[0, 1]], "9/20"), ["smoker", "age"], [["no", "yes"], list("abcd")])
     for full in (False, True):
         text = " ".join(" ".join(privacy_lines(found, full=full)).split())
         assert "Odds of a true value against any one other: 19 to 11 (smoker), 27 to 11 (age)." in text
     assert [each.odds for each in found.attributes] == [
         Odds(Fraction(19, 30), Fraction(11, 30)), Odds(Fraction(9, 20), Fraction(11, 60)),
     ]  # fmt: skip
-    personal = find(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
+    personal = measure_design(unrelated([[0]], "1/2", ["1/4 3/4"]), ["smoker"], [["no", "yes"]])
     assert "any one other (in the clearest response): 5 to 1." in " ".join(" ".join(privacy_lines(personal)).split())

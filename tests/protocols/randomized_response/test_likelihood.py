@@ -10,7 +10,7 @@ import pytest
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.likelihood import MAX_CELLS, MAX_GROUP_CELLS, MostLikely, most_likely
+from protocols.randomized_response.likelihood import MAX_GROUP_CELLS, MAX_LIKELIHOOD_CELLS, MostLikely, most_likely
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.simulation.draws import bulk_draw
@@ -200,7 +200,11 @@ ZEROS = np.zeros((3, 18), dtype=np.uint8)
         (ZEROS, [1, 1], "name one column or more, each once: there are 0 to 17"),
         (ZEROS, [18], "name one column or more, each once: there are 0 to 17"),
         (ZEROS, [-1], "name one column or more, each once: there are 0 to 17"),
-        (ZEROS, list(range(1, 18)), f"the columns have more than {MAX_CELLS} joint cells: name fewer of them"),
+        (
+            ZEROS,
+            list(range(1, 18)),
+            f"the columns have more than {MAX_LIKELIHOOD_CELLS} joint cells: name fewer of them",
+        ),
         (ZEROS, list(range(11)), f"columns of one group have more than {MAX_GROUP_CELLS} joint cells: name fewer"),
         (ZEROS[:, 1:], [0], "the design has 18 columns, the table 17"),
         (ZEROS + 2, [0], "the table holds a code outside the design's domains"),
@@ -214,7 +218,7 @@ def test_what_cannot_be_estimated_is_refused(codes: Codes, columns: list[int], t
 
 def test_as_many_cells_as_allowed_are_estimated() -> None:
     found = most_likely(ZEROS, [*range(11, 18), *range(9)], MANY, limit=1)
-    assert found.shares.size == MAX_CELLS
+    assert found.shares.size == MAX_LIKELIHOOD_CELLS
     assert most_likely(ZEROS, range(1, 6), MANY).shares.size == 32
 
 

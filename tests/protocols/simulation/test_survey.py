@@ -14,13 +14,12 @@ from protocols.learning.id3 import HybridId3
 from protocols.randomized_response.design import Design
 from protocols.role import run_alone
 from protocols.simulation.draws import random_groups
+from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.survey import (
-    HoldOut,
-    accuracy,
     disguised,
-    hold_out,
     naive_bayes_accuracy,
     no_disguise,
+    random_hold_out,
     related_question,
     tree_accuracy,
     unrelated_question,
@@ -34,7 +33,7 @@ Learn = Callable[[HoldOut, Design, np.random.Generator], float]
 @pytest.fixture(scope="module")
 def data() -> HoldOut:
     table = load_table("adult", 600)
-    return hold_out(table, Fraction(1, 5), np.random.default_rng(1))
+    return random_hold_out(table, Fraction(1, 5), np.random.default_rng(1))
 
 
 def test_a_fifth_is_held_out_and_no_record_is_lost(data: HoldOut) -> None:
