@@ -52,6 +52,23 @@ def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
         counter += 1
 
 
+class KeyedRandomness:
+    """A stream of uniform integers that depends on key and label only: a `Randomness` that can be asked again."""
+
+    def __init__(self, key: bytes, label: bytes) -> None:
+        self._key, self._label, self._drawn = key, label, 0
+
+    def randbelow(self, exclusive_upper_bound: int, /) -> int:
+        """Draw the next integer of `0 .. bound - 1`.
+
+        Raises:
+            InputError: The bound is not in `1 .. 2**128`.
+        """
+        place = canonical(self._label, self._drawn.to_bytes(8, "big"))
+        self._drawn += 1
+        return keyed_uniform(self._key, place, exclusive_upper_bound)
+
+
 def public_order(seed: int, size: int) -> Sequence[int]:
     """Return `0 .. size - 1` in an order that everyone who knows the seed can compute."""
     text = str(seed).encode()

@@ -1,0 +1,76 @@
+"""What a run with noise lets out of each side: sensitivity, scale, epsilon and delta (DESIGN 14, "Noise").
+
+Neighbours are two tables that differ in one record's values on one side; its class may differ too if that side holds
+the class alone. How many records there are is public, and so is which of them are held out.
+
+* A *training* record lies in one node of each level. Its values move it to another node at most, or to another cell of
+  the same one: either way it leaves one cell of each counted candidate and enters one, so a level whose nodes count
+  `w` candidates changes by `2 w`. At the root nothing moves, and without the class only the side's own candidates
+  change. The class counts, told by who holds the class, change by 2.
+* A *held-out* record changes the accuracy by 1, and nothing else; no training record changes it but through what has
+  been told. So the accuracy spends nothing of what the cells need, and has noise of scale `1/epsilon`.
+
+Shares are equal: noise of scale `changes / epsilon` for every cell and class count. Whatever is computed from told
+numbers (the tree, its stops, the checks on both sides) spends nothing more.
+
+Delta: a cell that changes by 1 is `(1/scale, d)`-private, `d` the chance of the noise at one end of its range, which is
+at most `2**-40 / scale` (the sum over the range is at least `scale` as long as `exp(-cut/scale) <= 1/2`). Over all
+changes that is at most `epsilon * 2**-40`.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from protocols.noise.geometric import CUT_BITS, Geometric
+from protocols.tables.schema import Schema
+from protocols.terms import ALL, Window
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What one side spends in a run.
+
+    Args:
+        epsilon: Against the other side.
+        changes: The most by which all cells and class counts change, added up, between neighbours.
+    """
+
+    epsilon: Fraction
+    changes: int
+
+    @property
+    def cells(self) -> Geometric:
+        """The noise of each cell, and of each class count; as if one cell changed where none can."""
+        return Geometric(max(self.changes, 1) / self.epsilon)
+
+    @property
+    def accuracy(self) -> Geometric:
+        """The noise of the number of rightly classified held-out records."""
+        return Geometric(1 / self.epsilon)
+
+    @property
+    def delta(self) -> Fraction:
+        """The most by which any event's chance may pass `exp(epsilon)` times that under a neighbour."""
+        return self.epsilon / (1 << CUT_BITS)
+
+
+def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
+    """Return by how much cells and class counts change, added up, where one training record's values on a side do.
+
+    Args:
+        schema: The joint schema.
+        side: The party whose record changes.
+        window: How many candidates are counted at a node.
+        depth: Levels of splits.
+    """
+    candidates = len(schema.attributes)
+    own = sum(attribute.party == side for attribute in schema.attributes)
+    alone = schema.class_owners == (side,)
+    counted = [_counted(candidates - level, window) for level in range(min(depth, candidates))]
+    if counted and not alone:
+        counted[0] = min(counted[0], own)
+    return 2 * (sum(counted) + alone)
+
+
+def _counted(left: int, window: Window) -> int:
+    return left if window is ALL else min(left, window)

@@ -1,0 +1,86 @@
+"""Two-sided geometric noise, the discrete Laplace distribution, sampled exactly (DESIGN 14, "Noise").
+
+    P(Z = z) proportional to exp(-|z| / scale),   |z| <= cut
+
+Without the cut a count that one record changes by 1 is `1/scale`-differentially private (Ghosh, Roughgarden and
+Sundararajan 2009). The cut is where `exp(-cut / scale)` falls to `2**-40`: so improbable is anything beyond, and so
+improbable, times `1/scale`, is what only one of two neighbours can give, the noise at one end of the range.
+
+Sampling is that of Canonne, Kamath and Steinke 2020 ("The Discrete Gaussian for Differential Privacy", algorithms 1 and
+2): integers alone, no float, no rounding, hence nothing that the low bits of a logarithm could give away (Mironov
+2012). NB: how long a draw takes depends on what is drawn.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp
+from numbers import Rational
+from typing import Final
+
+from protocols.errors import InputError
+from protocols.randomness import Randomness
+
+CUT_BITS: Final = 40
+_LN_2: Final = Fraction(69_314_718_056, 10**11)  # rounded up
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """Noise of this scale.
+
+    Raises:
+        InputError: The scale is no exact fraction above 0.
+    """
+
+    scale: Fraction
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scale, Rational) or self.scale <= 0:
+            raise InputError("the scale of noise is an exact fraction above 0")
+
+    @property
+    def cut(self) -> int:
+        """The largest noise: the least integer with `exp(-cut / scale) <= 2**-40`, or one above it."""
+        return ceil(CUT_BITS * _LN_2 * self.scale)
+
+    @property
+    def variance(self) -> float:
+        """Of the noise before the cut, which takes less than a float shows: `2 a / (1 - a)**2`, `a = exp(-1/scale)`."""
+        decay = exp(-1 / self.scale)
+        return 2 * decay / (1 - decay) ** 2
+
+    def draw(self, chance: Randomness) -> int:
+        """Draw one value."""
+        while (value := self.attempt(chance)) is None:
+            pass
+        return value
+
+    def attempt(self, chance: Randomness) -> int | None:
+        """Draw a remainder, whole units of it and a sign; None where that gives no value and must be done again.
+
+        A magnitude's chance falls by `exp(-1 / scale)` with each step. Minus zero and what lies beyond the cut are no
+        values, and a remainder is one with the chance that its exponential leaves it.
+        """
+        top, below = self.scale.numerator, self.scale.denominator
+        remainder = chance.randbelow(top)
+        if not decays(remainder, top, chance):
+            return None
+        units = 0
+        while decays(1, 1, chance):
+            units += 1
+        magnitude, negative = (remainder + top * units) // below, chance.randbelow(2)
+        if magnitude > self.cut or (negative and magnitude == 0):
+            return None
+        return -magnitude if negative else magnitude
+
+
+def decays(numerator: int, denominator: int, chance: Randomness) -> bool:
+    """Toss a coin that shows True with chance `exp(-numerator / denominator)`, for a fraction from 0 to 1.
+
+    The number of successes before the first failure, the k-th with chance `fraction / k`, is even with the chance that
+    the series of the exponential function adds up to.
+    """
+    successes = 0
+    while chance.randbelow(denominator * (successes + 1)) < numerator:
+        successes += 1
+    return successes % 2 == 0
