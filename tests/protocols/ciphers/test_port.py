@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.ciphers.elgamal.cipher import CurveKeyHolder
+from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.port import AnyKeyHolder, Reply, Shape, sum_by_group
 from protocols.errors import CotallyError, InputError, PeerError
 from tests.support.parties import key_holder
 
 LARGEST = 1000
-CIPHERS: dict[str, AnyKeyHolder] = {"paillier": key_holder(0)}
+CIPHERS: dict[str, AnyKeyHolder] = {"paillier": key_holder(0), "curve": CurveKeyHolder(CurvePrivateKey(31337))}
 ENCRYPTIONS = {holder: holder.encryption(secrets) for holder in CIPHERS.values()}  # tables are made once
 pytestmark = pytest.mark.parametrize("holder", CIPHERS.values(), ids=CIPHERS)
 

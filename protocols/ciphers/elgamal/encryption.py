@@ -1,0 +1,132 @@
+"""Encryption by the key holder, and the only way in and out for ciphertexts (DESIGN 6.5).
+
+    Enc(m; r) = (rG, rX + mG) = (rG, (rx + m)G)
+
+`read_pairs` is the only way in. `write_pairs` is the only way out, and takes only what the encryptor or `sealing` made:
+a sum of received ciphertexts would show the peer, by its randomness, which of them were added (FAULTS A2).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocols.ciphers.draws import watched
+from protocols.ciphers.elgamal.curve import (
+    FORM_BYTES,
+    ORDER,
+    POINT_BYTES,
+    NotAPointError,
+    Points,
+    add_points,
+    are_finite,
+    read_points,
+    write_points,
+)
+from protocols.ciphers.elgamal.keys import CurvePrivateKey
+from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
+from protocols.ciphers.elgamal.values import HALVES
+from protocols.errors import DeviationError, InputError, PeerError
+from protocols.randomness import Randomness
+
+CIPHERTEXT_BYTES = HALVES * POINT_BYTES
+FAILED = "the source of randomness failed"
+
+
+@dataclass(frozen=True, repr=False)
+class FreshPairs:
+    """Ciphertexts whose randomness is new, uniform and used nowhere else: `n x 2 x 64` bytes.
+
+    NB: constructed in `encryption` and `sealing` only; a test reads the sources for it.
+    """
+
+    points: Points
+
+    def __repr__(self) -> str:
+        return f"FreshPairs({len(self.points)})"
+
+
+def read_pairs(data: bytes) -> Points:
+    """Read ciphertexts, one after the other; one bad ciphertext refuses them all (FAULTS A14).
+
+    Raises:
+        PeerError: The length is not a multiple of a ciphertext's.
+        DeviationError: A half of one of them is no point of the curve, or at infinity.
+    """
+    if len(data) % CIPHERTEXT_BYTES:
+        raise PeerError("a page must hold whole ciphertexts")
+    try:
+        return read_points(data).reshape(-1, HALVES, FORM_BYTES)
+    except NotAPointError:
+        raise DeviationError from None
+
+
+def write_pairs(ciphertexts: FreshPairs) -> bytes:
+    """Write fresh ciphertexts for the wire.
+
+    Raises:
+        InputError: They are not `FreshPairs`.
+    """
+    if not isinstance(ciphertexts, FreshPairs):
+        raise InputError("only fresh ciphertexts may leave")
+    return write_points(ciphertexts.points)
+
+
+class CurveEncryptor:
+    """Encrypts under our own key, many messages at a time; the table of G is made at the first use, in 40 ms."""
+
+    def __init__(self, private_key: CurvePrivateKey, randomness: Randomness) -> None:
+        self._key, self._randomness = private_key, watched(randomness)
+
+    def __repr__(self) -> str:
+        return "CurveEncryptor(secp256k1)"
+
+    def encrypt(self, messages: Sequence[int]) -> FreshPairs:
+        """Encrypt integers.
+
+        Raises:
+            InputError: A message is not in `0 .. ORDER - 1`, or the source of randomness failed.
+        """
+        _check(messages)
+        secret, base = self._key.secret, table_of(GENERATOR)
+        randoms = [self._randomness.randbelow(ORDER) for _ in messages]
+        points = np.empty((len(messages), HALVES, FORM_BYTES), dtype=np.uint8)
+        points[:, 0] = base.multiply(randoms)
+        points[:, 1] = base.multiply([r * secret + m for r, m in zip(randoms, messages, strict=True)])
+        return _fresh(points)
+
+    def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
+        """Encrypt page by page."""
+        return (write_pairs(self.encrypt(messages)) for messages in pages)
+
+
+def encrypt_with_pairs(pairs: Points, messages: Sequence[int]) -> FreshPairs:
+    """Encrypt with pairs made ahead, encryptions of zero: one division each.
+
+    NB: a pair used twice shows the difference of two plaintexts; the caller sees to it that none is. Three points are
+    added whatever the message, so that it does not show in the time.
+
+    Raises:
+        InputError: A message is not in `0 .. ORDER - 2`, or there are more or fewer pairs than messages.
+    """
+    _check(messages)
+    if len(messages) != len(pairs):
+        raise InputError("each message needs exactly one pair")
+    base = table_of(GENERATOR)
+    kinds, kind_of = np.unique(np.array(messages, dtype=object), return_inverse=True)
+    shifts = base.multiply([int(kind) + 1 for kind in kinds])[kind_of]
+    back = np.repeat(base.multiply([-1]), len(messages), axis=0)
+    points = np.array(pairs)
+    points[:, 1] = add_points(np.ascontiguousarray(pairs[:, 1]), shifts, back)
+    return _fresh(points)
+
+
+def _check(messages: Sequence[int]) -> None:
+    if not all(0 <= message < ORDER - 1 for message in messages):
+        raise InputError("a message must be at least 0 and below the order of the group")
+
+
+def _fresh(points: Points) -> FreshPairs:
+    if not are_finite(points).all():  # once in 2**255 times by chance
+        raise InputError(FAILED)
+    return FreshPairs(points)

@@ -1,0 +1,53 @@
+"""Replies: sums made fresh, so that the key holder sees their counts and nothing else (DESIGN 6.5).
+
+    seal(A, B, k) = (A + sG, B + sX + kG),   s uniform
+
+The result is a uniform encryption of its plaintext whatever `(A, B)` is, the point at infinity included: perfect, not
+only hard to tell apart. NB: of its *plaintext*; a key holder that encrypted weights instead of bits reads of a cell
+whatever it can guess of their sum.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.ciphers.draws import watched
+from protocols.ciphers.elgamal.curve import ORDER, Addresses, Points, addresses, are_finite, sum_runs
+from protocols.ciphers.elgamal.encryption import FAILED, FreshPairs
+from protocols.ciphers.elgamal.keys import CurvePublicKey
+from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
+from protocols.ciphers.elgamal.values import CurveValues
+from protocols.errors import InputError
+from protocols.randomness import Randomness
+
+
+def seal_pairs(public_key: CurvePublicKey, values: CurveValues, randomness: Randomness) -> FreshPairs:
+    """Make ciphertexts fresh, and add their numbers.
+
+    Args:
+        public_key: The key holder's.
+        values: Any sums; of nothing, too.
+        randomness: The evaluator's secret chance.
+
+    Raises:
+        InputError: The source of randomness failed.
+    """
+    source, base, key_base = watched(randomness), table_of(GENERATOR), public_key.table
+    randoms = [source.randbelow(ORDER) for _ in range(len(values))]
+    kinds, kind_of = np.unique(values.numbers, return_inverse=True)
+    shifts = base.multiply([int(kind) for kind in kinds])
+    points = np.ascontiguousarray(values.points)
+    places, present = addresses(points), are_finite(points)
+    shift_places, shifted = addresses(shifts)[kind_of], are_finite(shifts)[kind_of]
+    sealed = np.empty_like(points)
+    sealed[:, 0] = _add_up(base.summands(randoms), [places[:, 0]], [present[:, 0]])
+    sealed[:, 1] = _add_up(key_base.summands(randoms), [places[:, 1], shift_places], [present[:, 1], shifted])
+    if not are_finite(sealed).all():  # once in 2**255 times by chance
+        raise InputError(FAILED)
+    return FreshPairs(sealed)
+
+
+def _add_up(multiples: Addresses, others: list[Addresses], present: list[NDArray[np.bool_]]) -> Points:
+    """Add to each multiple, given by its summands, the other points that are present."""
+    places = np.column_stack([multiples, *others])
+    wanted = np.column_stack([np.ones(multiples.shape, dtype=np.bool_), *present])
+    return sum_runs(places[wanted], wanted.sum(axis=1, dtype=np.intp))

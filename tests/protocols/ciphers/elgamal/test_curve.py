@@ -1,0 +1,134 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.ciphers.elgamal.curve import (
+    FORM_BYTES,
+    ORDER,
+    NotAPointError,
+    Points,
+    add_points,
+    addresses,
+    are_finite,
+    multiply_secretly,
+    negate_points,
+    read_points,
+    sum_runs,
+    write_points,
+)
+from protocols.ciphers.elgamal.point_table import GENERATOR, OFFSET, PointTable, table_of
+from tests.protocols.ciphers.elgamal.plain import P, as_bytes, times
+
+KNOWN = json.loads((Path(__file__).parents[3] / "vectors/secp256k1_multiples.json").read_text())["x"]
+scalars = st.integers(0, ORDER - 1) | st.integers(0, 300) | st.integers(ORDER - 300, ORDER - 1)
+
+
+def multiples(*numbers: int) -> Points:
+    return table_of(GENERATOR).multiply(numbers)
+
+
+def test_multiples_of_the_generator_are_the_published_ones() -> None:
+    data = write_points(multiples(*map(int, KNOWN)))
+    assert [data[start + 1 : start + 33].hex() for start in range(0, len(data), 33)] == list(KNOWN.values())
+    assert data == b"".join(as_bytes(times(int(number))) for number in KNOWN)
+    assert write_points(multiples(1)) == GENERATOR
+
+
+@settings(max_examples=20)
+@given(st.lists(scalars, min_size=1, max_size=3))
+def test_multiples_are_those_of_plain_integers(numbers: list[int]) -> None:
+    points = multiples(*numbers)
+    assert are_finite(points).tolist() == [number != 0 for number in numbers]
+    for number, point in zip(numbers, points, strict=True):
+        if number:
+            assert write_points(point) == as_bytes(times(number))
+
+
+def test_every_digit_of_a_table_is_in_its_place() -> None:
+    numbers = [256**row * digit % ORDER for row in (0, 1, 17, 31) for digit in (1, 2, 128, 255)]
+    assert write_points(multiples(*numbers)) == b"".join(as_bytes(times(number)) for number in numbers)
+    table = PointTable(as_bytes(times(7)))
+    assert write_points(table.multiply([OFFSET, 5])) == write_points(multiples(7 * OFFSET, 35))
+
+
+@settings(max_examples=20)
+@given(st.lists(st.lists(st.integers(-3, 3), max_size=5), max_size=5))
+def test_sums_of_runs_are_those_of_the_numbers_and_may_meet_at_infinity(runs: list[list[int]]) -> None:
+    table = multiples(*range(-3, 4))  # the one in the middle is at infinity, and takes no part
+    places = addresses(table)[[number + 3 for run in runs for number in run if number]]
+    sums = sum_runs(places, np.array([sum(map(bool, run)) for run in runs], dtype=np.intp))
+    assert (sums == multiples(*map(sum, runs))).all()
+    assert are_finite(sums).tolist() == [sum(run) != 0 for run in runs]
+
+
+def test_points_are_added_place_by_place_infinity_among_them() -> None:
+    sums = add_points(multiples(1, 2, 0, 0, 5), multiples(4, 0, 3, 0, -5))
+    assert (sums == multiples(5, 2, 3, 0, 0)).all()
+
+
+def test_minus_a_point_is_its_mirror_image_and_infinity_stays() -> None:
+    points = multiples(1, 0, 9)
+    assert (negate_points(points) == multiples(-1, 0, -9)).all()
+    assert (points == multiples(1, 0, 9)).all()
+
+
+def test_points_are_multiplied_by_a_secret() -> None:
+    products = multiply_secretly(multiples(1, 2, ORDER - 1), [ORDER - 1, 12345, 2])
+    assert (products == multiples(-1, 24690, -2)).all()
+
+
+@pytest.mark.parametrize("scalar", [0, ORDER, 2**256 - 1])
+def test_a_secret_that_is_no_scalar_multiplies_nothing(scalar: int) -> None:
+    with pytest.raises(NotAPointError):
+        multiply_secretly(multiples(1), [scalar])
+
+
+def test_points_come_back_from_bytes() -> None:
+    points = multiples(1, 2, 2**200)
+    assert (read_points(write_points(points)) == points).all()
+    assert read_points(b"").shape == (0, FORM_BYTES)
+    assert write_points(read_points(b"")) == b""
+
+
+HOSTILE = {
+    "not on the curve": b"\x02" + (5).to_bytes(32, "big"),  # 5**3 + 7 is no square
+    "x is 0": b"\x02" + bytes(32),
+    "x not reduced": b"\x02" + (P + 1).to_bytes(32, "big"),
+    "x all ones": b"\x03" + b"\xff" * 32,
+    "infinity as SEC 1 writes it": b"\x00",
+    "infinity, filled up": bytes(33),
+    "sign byte of an uncompressed point": b"\x04" + GENERATOR[1:],
+    "sign byte of a hybrid point": b"\x06" + GENERATOR[1:],
+    "sign byte 0": b"\x00" + GENERATOR[1:],
+    "sign byte 1": b"\x01" + GENERATOR[1:],
+    "sign byte 5": b"\x05" + GENERATOR[1:],
+    "a byte short": GENERATOR[:-1],
+    "a byte long": GENERATOR + b"\x00",
+    "without the sign byte": GENERATOR[1:],
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
+def test_bytes_that_are_no_point_are_refused_wherever_they_stand(data: bytes) -> None:
+    for page in (data, GENERATOR + data, data + GENERATOR):
+        with pytest.raises(NotAPointError):
+            read_points(page)
+
+
+def test_five_is_no_abscissa_and_one_is() -> None:
+    assert [pow(x**3 + 7, (P - 1) // 2, P) for x in (5, 1)] == [P - 1, 1]  # Euler's criterion
+    assert are_finite(read_points(b"\x02" + (1).to_bytes(32, "big"))).all()
+
+
+def test_infinity_is_never_written() -> None:
+    with pytest.raises(NotAPointError):
+        write_points(multiples(3, 0))
+
+
+def test_points_that_do_not_stand_one_after_the_other_have_no_addresses() -> None:
+    with pytest.raises(ValueError, match="one after the other"):
+        addresses(multiples(1, 2, 3, 4)[::2])
