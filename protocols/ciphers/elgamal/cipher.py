@@ -11,11 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.ciphers.elgamal.curve import ORDER, add_points, multiply_secretly, negate_points
-from protocols.ciphers.elgamal.encryption import CIPHERTEXT_BYTES, CurveEncryptor, read_pairs, write_pairs
-from protocols.ciphers.elgamal.keys import KEY_BITS, CurvePrivateKey, CurvePublicKey, check_peer_key
-from protocols.ciphers.elgamal.logarithms import logarithms
+from protocols.ciphers.elgamal.encryption import (
+    CIPHERTEXT_BYTES,
+    CurveEncryptor,
+    encrypt_with_pairs,
+    read_pairs,
+    write_pairs,
+)
+from protocols.ciphers.elgamal.keys import MODULUS_BITS, CurvePrivateKey, CurvePublicKey, check_peer_key
+from protocols.ciphers.elgamal.logarithms import BABY_BYTES, MOST_BABIES, logarithms
+from protocols.ciphers.elgamal.point_table import TABLE_BYTES
 from protocols.ciphers.elgamal.sealing import seal_pairs
-from protocols.ciphers.elgamal.values import CurveSums, CurveValues
+from protocols.ciphers.elgamal.values import HELD_BYTES, CurveSums, CurveValues
 from protocols.ciphers.port import Reply, Shape
 from protocols.errors import InputError, PeerError
 from protocols.randomness import Randomness
@@ -43,6 +50,11 @@ class CurveCiphertexts:
     def ciphertext_bytes(self) -> int:
         """Length of one ciphertext on the wire."""
         return CIPHERTEXT_BYTES
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of two points and a number."""
+        return HELD_BYTES
 
     def fingerprint(self) -> str:
         """Return the digest of the point."""
@@ -78,6 +90,11 @@ class CurveCiphertexts:
             raise InputError(f"counts above {MOST_COUNT} cannot be looked up: use cipher paillier")
         return 1
 
+    def packing_additions(self, largest: int) -> int:
+        """Return 0: every count travels by itself."""
+        del largest
+        return 0
+
     def seal(self, replies: Sequence[Reply[CurveValues]], largest: int, randomness: Randomness) -> bytes:
         """Write each item as a fresh pair."""
         if any(reply.slots > self.slots(largest) for reply in replies):
@@ -110,17 +127,28 @@ class CurveKeyHolder:
 
     @property
     def bits(self) -> int:
-        """Length of the numbers."""
-        return KEY_BITS
+        """The strength of the curve as that of a modulus: 128 bits of security, as 3,072 bits have (NIST SP 800-57)."""
+        return MODULUS_BITS
 
     def read_peer(self, announcement: bytes, floor_bits: int) -> CurveCiphertexts:
-        """Check the peer's point; there is one curve, so a floor says nothing."""
-        del floor_bits
+        """Check the peer's point, and the floor, which the curve itself reaches or not."""
+        if floor_bits > MODULUS_BITS:
+            raise PeerError(
+                f"the peer's key is as strong as a modulus of {MODULUS_BITS} bits; {floor_bits} are asked for"
+            )
         return CurveCiphertexts(check_peer_key(announcement, self.private_key.public_key))
 
     def encryption(self, randomness: Randomness) -> CurveEncryptor:
         """Return an encryptor."""
         return CurveEncryptor(self.private_key, randomness)
+
+    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
+        """Add `mG` to the second half of each."""
+        return write_pairs(encrypt_with_pairs(factors, plaintexts))
+
+    def table_bytes(self, largest: int) -> int:
+        """Of multiples of G, and of the numbers of the smallest of them."""
+        return TABLE_BYTES + BABY_BYTES * min(largest, MOST_BABIES)
 
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
         """Return the bits of the only column."""

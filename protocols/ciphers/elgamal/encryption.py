@@ -19,7 +19,6 @@ from protocols.ciphers.elgamal.curve import (
     NotAPointError,
     Points,
     add_points,
-    are_finite,
     read_points,
     write_points,
 )
@@ -30,20 +29,22 @@ from protocols.errors import DeviationError, InputError, PeerError
 from protocols.randomness import Randomness
 
 CIPHERTEXT_BYTES = HALVES * POINT_BYTES
-FAILED = "the source of randomness failed"
 
 
 @dataclass(frozen=True, repr=False)
 class FreshPairs:
-    """Ciphertexts whose randomness is new, uniform and used nowhere else: `n x 2 x 64` bytes.
+    """Ciphertexts as they cross, whose randomness is new, uniform and used nowhere else.
 
     NB: constructed in `encryption` and `sealing` only; a test reads the sources for it.
     """
 
-    points: Points
+    page: bytes
+
+    def __len__(self) -> int:
+        return len(self.page) // CIPHERTEXT_BYTES
 
     def __repr__(self) -> str:
-        return f"FreshPairs({len(self.points)})"
+        return f"FreshPairs({len(self)})"
 
 
 def read_pairs(data: bytes) -> Points:
@@ -69,7 +70,7 @@ def write_pairs(ciphertexts: FreshPairs) -> bytes:
     """
     if not isinstance(ciphertexts, FreshPairs):
         raise InputError("only fresh ciphertexts may leave")
-    return write_points(ciphertexts.points)
+    return ciphertexts.page
 
 
 class CurveEncryptor:
@@ -85,7 +86,7 @@ class CurveEncryptor:
         """Encrypt integers.
 
         Raises:
-            InputError: A message is not in `0 .. ORDER - 1`, or the source of randomness failed.
+            InputError: A message is not in `0 .. ORDER - 2`, or the source of randomness failed.
         """
         _check(messages)
         secret, base = self._key.secret, table_of(GENERATOR)
@@ -93,15 +94,15 @@ class CurveEncryptor:
         points = np.empty((len(messages), HALVES, FORM_BYTES), dtype=np.uint8)
         points[:, 0] = base.multiply(randoms)
         points[:, 1] = base.multiply([r * secret + m for r, m in zip(randoms, messages, strict=True)])
-        return _fresh(points)
+        return FreshPairs(write_fresh(points))
 
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         """Encrypt page by page."""
         return (write_pairs(self.encrypt(messages)) for messages in pages)
 
 
-def encrypt_with_pairs(pairs: Points, messages: Sequence[int]) -> FreshPairs:
-    """Encrypt with pairs made ahead, encryptions of zero: one division each.
+def encrypt_with_pairs(pairs: Sequence[bytes], messages: Sequence[int]) -> FreshPairs:
+    """Encrypt with pairs made ahead, encryptions of zero as they would cross: one division each.
 
     NB: a pair used twice shows the difference of two plaintexts; the caller sees to it that none is. Three points are
     added whatever the message, so that it does not show in the time.
@@ -116,17 +117,23 @@ def encrypt_with_pairs(pairs: Points, messages: Sequence[int]) -> FreshPairs:
     kinds, kind_of = np.unique(np.array(messages, dtype=object), return_inverse=True)
     shifts = base.multiply([int(kind) + 1 for kind in kinds])[kind_of]
     back = np.repeat(base.multiply([-1]), len(messages), axis=0)
-    points = np.array(pairs)
-    points[:, 1] = add_points(np.ascontiguousarray(pairs[:, 1]), shifts, back)
-    return _fresh(points)
+    seconds = write_fresh(add_points(read_points(b"".join(pair[POINT_BYTES:] for pair in pairs)), shifts, back))
+    halves = ((pair[:POINT_BYTES], seconds[i * POINT_BYTES : (i + 1) * POINT_BYTES]) for i, pair in enumerate(pairs))
+    return FreshPairs(b"".join(half for both in halves for half in both))
+
+
+def write_fresh(points: Points) -> bytes:
+    """Write points made with fresh chance.
+
+    Raises:
+        InputError: One of them is at infinity, as once in 2**255 times by chance.
+    """
+    try:
+        return write_points(points)
+    except NotAPointError:
+        raise InputError("the source of randomness failed") from None
 
 
 def _check(messages: Sequence[int]) -> None:
     if not all(0 <= message < ORDER - 1 for message in messages):
         raise InputError("a message must be at least 0 and below the order of the group")
-
-
-def _fresh(points: Points) -> FreshPairs:
-    if not are_finite(points).all():  # once in 2**255 times by chance
-        raise InputError(FAILED)
-    return FreshPairs(points)

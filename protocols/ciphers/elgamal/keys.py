@@ -11,7 +11,7 @@ from protocols.ciphers.elgamal.curve import ORDER, POINT_BYTES, NotAPointError, 
 from protocols.ciphers.elgamal.point_table import GENERATOR, PointTable, table_of
 from protocols.errors import InputError, PeerError
 
-KEY_BITS = 256
+MODULUS_BITS = 3072
 
 
 @dataclass(frozen=True, repr=False)

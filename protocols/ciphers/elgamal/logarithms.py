@@ -14,6 +14,8 @@ from protocols.errors import DeviationError
 from protocols.tables.arrays import Index
 
 _FEWEST, _MOST = 10, 16  # bits of the number of baby steps: the table of 2**16 takes 0.3 s and 10 MB
+MOST_BABIES = 1 << _MOST
+BABY_BYTES = 160  # of a table of numbers, for each
 _TABLES = 3
 
 

@@ -27,6 +27,7 @@ GENERATOR = bytes.fromhex("0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f
 OFFSET = sum(256**j for j in range(SCALAR_BYTES))
 
 _DIGITS = 256
+TABLE_BYTES = SCALAR_BYTES * _DIGITS * FORM_BYTES
 _TABLES = 4  # half a megabyte each
 
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from protocols.ciphers.draws import watched
 from protocols.ciphers.elgamal.curve import ORDER, Addresses, Points, addresses, are_finite, sum_runs
-from protocols.ciphers.elgamal.encryption import FAILED, FreshPairs
+from protocols.ciphers.elgamal.encryption import FreshPairs, write_fresh
 from protocols.ciphers.elgamal.keys import CurvePublicKey
 from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
 from protocols.ciphers.elgamal.values import CurveValues
-from protocols.errors import InputError
 from protocols.randomness import Randomness
 
 
@@ -41,9 +40,7 @@ def seal_pairs(public_key: CurvePublicKey, values: CurveValues, randomness: Rand
     sealed = np.empty_like(points)
     sealed[:, 0] = _add_up(base.summands(randoms), [places[:, 0]], [present[:, 0]])
     sealed[:, 1] = _add_up(key_base.summands(randoms), [places[:, 1], shift_places], [present[:, 1], shifted])
-    if not are_finite(sealed).all():  # once in 2**255 times by chance
-        raise InputError(FAILED)
-    return FreshPairs(sealed)
+    return FreshPairs(write_fresh(sealed))
 
 
 def _add_up(multiples: Addresses, others: list[Addresses], present: list[NDArray[np.bool_]]) -> Points:

@@ -16,6 +16,7 @@ from protocols.errors import InputError
 from protocols.tables.arrays import Index
 
 HALVES = 2
+HELD_BYTES = HALVES * FORM_BYTES + 8
 _PENDING = 1 << 18  # ciphertexts that may wait to be added: 33 MB
 
 Numbers = NDArray[np.int64]

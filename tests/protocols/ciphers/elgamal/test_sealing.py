@@ -5,7 +5,7 @@ import pytest
 
 from protocols.ciphers.elgamal.cipher import MOST_COUNT, CurveKeyHolder
 from protocols.ciphers.elgamal.curve import ORDER
-from protocols.ciphers.elgamal.encryption import CIPHERTEXT_BYTES, CurveEncryptor, write_pairs
+from protocols.ciphers.elgamal.encryption import CIPHERTEXT_BYTES, CurveEncryptor, read_pairs, write_pairs
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.sealing import seal_pairs
 from protocols.ciphers.elgamal.values import CurveSums, CurveValues
@@ -20,7 +20,7 @@ NOTHING = CurveSums(1).totals()
 
 
 def ciphertext(message: int, r: int) -> CurveValues:
-    return CurveValues.of(CurveEncryptor(KEY, Script([r])).encrypt([message]).points)
+    return CurveValues.of(read_pairs(write_pairs(CurveEncryptor(KEY, Script([r])).encrypt([message]))))
 
 
 def sealed(values: CurveValues, s: int) -> bytes:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from protocols.ciphers.elgamal import values as module
 from protocols.ciphers.elgamal.curve import are_finite, negate_points
-from protocols.ciphers.elgamal.encryption import CurveEncryptor
+from protocols.ciphers.elgamal.encryption import CurveEncryptor, read_pairs, write_pairs
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.values import CurveSums, CurveValues
 from protocols.errors import InputError
@@ -17,7 +17,7 @@ ENCRYPTOR = CurveEncryptor(CurvePrivateKey(12345), secrets)
 
 
 def values(*messages: int) -> CurveValues:
-    return CurveValues.of(ENCRYPTOR.encrypt(messages).points)
+    return CurveValues.of(read_pairs(write_pairs(ENCRYPTOR.encrypt(messages))))
 
 
 def minus(given_values: CurveValues) -> CurveValues:
