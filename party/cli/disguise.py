@@ -17,7 +17,8 @@ from party.errors import ConfigError
 from party.files import is_there, resolved
 from party.show.copies import copy_lines, example_lines
 from party.show.drawing import shown_drawing
-from party.show.screen import put, say_all, tell
+from party.show.notices import tell
+from party.show.screen import put, say_all
 from party.survey import disguise_table, read_design
 from party.survey.output import check_output, write_disguised
 

@@ -10,7 +10,8 @@ import json
 from party.cli.arguments import add_design, add_disguised, form
 from party.data import read_frame
 from party.show.estimates import estimate_lines
-from party.show.screen import put, say_all, tell
+from party.show.notices import tell
+from party.show.screen import put, say_all
 from party.survey import read_design, read_disguised
 from party.survey.estimation import EstimateOptions, estimate_expression
 from party.survey.expressions import parse_expression

@@ -13,7 +13,8 @@ from party.files import check_target
 from party.models.any_file import write_model
 from party.show.mining import mined_lines
 from party.show.model import shown
-from party.show.screen import drawing_width, put, say_all, tell
+from party.show.notices import tell
+from party.show.screen import drawing_width, put, say_all
 from party.survey import load_survey, read_design
 from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError

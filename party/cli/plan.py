@@ -12,8 +12,9 @@ from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import CAVEAT, accuracy_outlook, forecast_text
+from party.show.notices import tell
 from party.show.odds import own_odds
-from party.show.screen import say_all, tell
+from party.show.screen import say_all
 from protocols.errors import InputError
 from protocols.terms import Terms, Train
 from protocols.two_party.inputs import PartyInputs

@@ -21,7 +21,7 @@ from party.keys.keystore import load_private_key, load_secret
 from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_inputs
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.costs import factors_text, need_text, unknown_need
+from party.show.costs import discarded_text, factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
@@ -117,4 +117,5 @@ def _status(config: PartyConfig, store: FactorStore) -> list[str]:
         need = need_text(left, *_need(config))
     except InputError as error:
         need = unknown_need(error)
-    return [*filter(None, [store.notice]), factors_text(left, size), need]
+    discarded = [discarded_text(store.discarded)] if store.discarded else []
+    return [*discarded, factors_text(left, size), need]

@@ -18,8 +18,9 @@ from party.errors import DataError
 from party.files import check_target, is_there, write_atomically
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
+from party.show.notices import tell
 from party.show.prediction import classes_written, prediction_notes
-from party.show.screen import say_all, tell
+from party.show.screen import say_all
 from protocols.errors import InputError
 
 SUMMARY = "classify the rows of a file"

@@ -15,8 +15,9 @@ from party.node.inputs import load_inputs, with_workers
 from party.node.session import Report, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
+from party.show.notices import tell
 from party.show.progress import complain, make_progress
-from party.show.screen import say, tell
+from party.show.screen import say
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits

@@ -16,11 +16,13 @@ from party.node.inputs import load_inputs, with_workers
 from party.node.players import OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Report, run_session
-from party.records.train_report import TrainReport, write_train_report
+from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.progress import PROGRESS_STYLES, WORDS, Display, Work, make_progress, waiting, working
-from party.show.screen import say, say_all, tell
+from party.show.notices import tell
+from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, waiting, working
+from party.show.run_report import train_report
+from party.show.screen import say, say_all
 from party.show.training import agreed_lines, expected, result_lines
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
@@ -149,22 +151,3 @@ def write_results(arguments: argparse.Namespace, report: Report) -> None:
             if arguments.report is not None:
                 write_train_report(arguments.report, train_report(report.ended, report))
             say_all(result_lines(report.ended, arguments.model), sys.stderr)
-
-
-def train_report(trained: Trained, report: Report) -> TrainReport:
-    """Return what a run of training cost, as `cotally demo` and scripts read it."""
-    outcome, terms, traffic = trained.outcome, trained.agreed.terms, report.traffic
-    return TrainReport(
-        method=terms.method,
-        omega=terms.omega if terms.ranks else None,
-        accuracy=outcome.correct / outcome.records_test if outcome.correct is not None else None,
-        correct=outcome.correct,
-        records_test=outcome.records_test,
-        smc_computations=outcome.smc_computations,
-        seconds=report.seconds,
-        bytes_sent=traffic.bytes_sent,
-        bytes_received=traffic.bytes_received,
-        round_trips=traffic.round_trips,
-        exact_counts_disclosed=outcome.exact_counts_disclosed,
-        phases={WORDS[phase]: seconds for phase, seconds in report.phases.items()},
-    )

@@ -4,6 +4,7 @@ from party.data.columns import EVERY_OTHER, MISSING, TreatedColumn, label_of, tr
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, taken_notices, text_flaw
 from party.data.merging import OTHER
+from party.data.notices import Notice
 from party.data.reader import has_columns, read_frame
 from party.data.share import DataShare, distinct_ids, read_share
 from party.data.texts import MISSING_MARKERS, value_of
@@ -22,6 +23,7 @@ __all__ = [
     "DataShare",
     "Form",
     "Frame",
+    "Notice",
     "TreatedColumn",
     "alike_notices",
     "csv_text",

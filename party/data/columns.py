@@ -24,6 +24,7 @@ from party.data.bins import (
 )
 from party.data.frame import Column
 from party.data.merging import OTHER, joined_bins, merged_labels
+from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
 from party.data.texts import value_of
 from party.data.treatment import ColumnTreatment
 from protocols.tables.schema import MAX_DOMAIN
@@ -47,7 +48,7 @@ class TreatedColumn:
     values: tuple[str, ...]
     codes: NDArray[np.uint8]
     missing_label: str | None
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     absorbed: bool = False
 
     def __repr__(self) -> str:
@@ -60,7 +61,7 @@ class _Labels:
 
     of: dict[str | None, str]
     frequency: dict[str, int]
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
     absorbed: bool = False
 
 
@@ -145,7 +146,7 @@ def _labelled(column: Column, treatment: ColumnTreatment, present: Mapping[str, 
     of: dict[str | None, str] = {text: bins[bin_of(edges, value)] for text, value in read.items()}
     labels = _Labels(of, dict(zip(bins, _sizes(edges, counts), strict=True)), absorbed=not edges)
     if smallest > 1 and min(sizes) < smallest:
-        labels.remarks.append(f"bins of fewer than {smallest} records have joined their neighbours")
+        labels.remarks.append(BinsJoined(smallest))
     return labels
 
 
@@ -182,7 +183,7 @@ def _fill_in(column: Column, treatment: ColumnTreatment, missing: int, labels: _
     if filler not in labels.frequency and _finds_no_company(treatment, missing, labels.frequency):
         filler = _commonest(labels.frequency)
         labels.absorbed = True
-        labels.remarks.append(f"too few cells are missing ({missing}) for a value of their own: taken as the commonest")
+        labels.remarks.append(MissingAbsorbed(missing))
     labels.of[None] = filler
     labels.frequency[filler] = labels.frequency.get(filler, 0) + missing
     return filler
@@ -230,17 +231,8 @@ def _merge(column: Column, treatment: ColumnTreatment, labels: _Labels) -> froze
     others = merged.labels - {OTHER}
     if others:
         records = sum(map(labels.frequency.__getitem__, others))
-        labels.remarks.append(_merged_words(len(kept), len(others), records, merged.rare, treatment.smallest_value))
+        labels.remarks.append(ValuesMerged(len(kept), len(others), records, merged.rare, treatment.smallest_value))
     labels.absorbed |= merged.absorbed or not kept
     if len(kept) + bool(merged.labels) == 1:
-        labels.remarks.append("one value is left, which tells nothing")
+        labels.remarks.append(OneValueLeft())
     return merged.labels
-
-
-def _merged_words(kept: int, others: int, records: int, rare: int, smallest: int) -> str:
-    """Say how many values have become "other", and why."""
-    if rare == others:
-        return f"values that fewer than {smallest} records hold ({rare}) have become {OTHER!r}"
-    head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
-    among = f", {rare} of which fewer than {smallest} records hold" if rare else ""
-    return f"{head} kept; {others} others ({records} records) are {OTHER!r}{among}"

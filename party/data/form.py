@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from party.data.notices import GuessedEncoding
 from party.data.texts import MISSING_MARKERS
 from party.errors import DataError
 from protocols.errors import InputError
@@ -115,7 +116,7 @@ def _first_bytes(file: BinaryIO, count: int) -> bytes:
     return first
 
 
-def encoding_of(path: Path, file: BinaryIO) -> tuple[str, str | None]:
+def encoding_of(path: Path, file: BinaryIO) -> tuple[str, GuessedEncoding | None]:
     """Return a file's encoding, and a notice where it is a guess.
 
     Raises:
@@ -137,7 +138,7 @@ def encoding_of(path: Path, file: BinaryIO) -> tuple[str, str | None]:
     file.seek(0)
     if _ENCODED.search(content) or not _decodes(content, "cp1252"):
         return "utf-8", None  # damaged: the reader says where
-    return "cp1252", f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+    return "cp1252", GuessedEncoding(path)
 
 
 def _is_utf_8(file: BinaryIO) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from party.data.notices import IndexLeftOut, MarkersTaken, Notice, SpelledAlike
 from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
 from party.errors import DataError
 from party.names import nearest
@@ -60,7 +61,7 @@ class Frame:
         lines: Where each record begins.
         missing: Markers of a missing cell.
         indexes: Names of columns that are no part of the table: indexes of the program that wrote it.
-        notices: What the owner of the table should know, one sentence each.
+        notices: What the owner of the table should know.
     """
 
     path: Path
@@ -70,7 +71,7 @@ class Frame:
     lines: Sequence[int]
     missing: tuple[str, ...] = MISSING_MARKERS
     indexes: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -183,7 +184,7 @@ class Written:
     texts: Sequence[Sequence[str]]
     lines: Sequence[int]
     indexes: Collection[str] = ()
-    notices: Sequence[str] = ()
+    notices: Sequence[Notice] = ()
     encoding: str = "UTF-8"
     header: int | None = None
 
@@ -204,7 +205,7 @@ def finished(written: Written, missing: tuple[str, ...]) -> Frame:
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records", path=written.path)
-    told = [_index_notice(written.path, i, names[i]) for i in dropped if names[i] or any(cells[i])]
+    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or any(cells[i])]
     frame = Frame(
         written.path,
         columns,
@@ -226,11 +227,6 @@ def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) 
     if name:
         return _UNNAMED.fullmatch(name) is not None
     return len(cells) > 0 and (position == 0 or not any(cells))
-
-
-def _index_notice(path: Path, position: int, name: str) -> str:
-    called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
-    return f"{path}: {called} is taken for an index of the program that wrote the file, and left out"
 
 
 def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) -> tuple[str, ...]:
@@ -292,17 +288,16 @@ def _has_surrogate(text: str) -> bool:
     return False
 
 
-def taken_notices(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return the sentence that says which markers were taken for missing cells, if any were."""
+def taken_notices(columns: Sequence[Column]) -> tuple[MarkersTaken, ...]:
+    """Return which markers were taken for missing cells, if any were."""
     taken: dict[str, list[str]] = {}
     for column in columns:
         for marker in column.taken:
-            taken.setdefault(marker, []).append(repr(column.name))
-    listed = "; ".join(f"{marker!r} in {', '.join(names)}" for marker, names in taken.items())
-    return (f"taken for missing cells: {listed}",) if taken else ()
+            taken.setdefault(marker, []).append(column.name)
+    found = tuple((marker, tuple(names)) for marker, names in taken.items())
+    return (MarkersTaken(found),) if found else ()
 
 
-def alike_notices(columns: Sequence[Column]) -> tuple[str, ...]:
-    """Return a sentence for each column whose values may be one value in several spellings."""
-    told = "values differ from others by case, blanks or Unicode form alone"
-    return tuple(f"column {column.name!r}: {column.alike} {told}" for column in columns if column.alike)
+def alike_notices(columns: Sequence[Column]) -> tuple[SpelledAlike, ...]:
+    """Return each column whose values may be one value in several spellings."""
+    return tuple(SpelledAlike(column.name, column.alike) for column in columns if column.alike)

@@ -13,21 +13,22 @@ from functools import cached_property
 
 from party.data.bins import DECIMAL_COMMA, day, number
 from party.data.frame import Column
+from party.data.notices import Binned, TakenAsTexts
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
 FEW = 20
 MOST_CODES = 10
 USUAL_BINS = 4
-
-_ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
-_LONG = re.compile(r"\d{7,}", re.ASCII)
-_ADVICE = {
+ADVICE = {  # by kind of a column, how it is a measurement
     "numbers": 'give it bins = "quantiles:4"',
     "numbers with commas": "write its numbers with a decimal point and give it bins",
     "dates": 'give it bins = "year", "quarter" or "month"',
     "texts": "write it as plain numbers and give it bins",
 }
+
+_ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
+_LONG = re.compile(r"\d{7,}", re.ASCII)
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +112,7 @@ def check_no_identifier(
     first = found[0]
     if len(found) == 1:
         raise first.column.error(
-            f"{way_out.format('it')} or, if it is a measurement, {_ADVICE[first.kind]}: {len(first.present)} of its "
+            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {len(first.present)} of its "
             f"{first.records} cells differ, as in an identifier"
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
@@ -122,8 +123,8 @@ def check_no_identifier(
     )
 
 
-def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> str | None:
-    """Say what an owner may not expect of a column.
+def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> Binned | TakenAsTexts | None:
+    """Return what an owner may not expect of a column.
 
     Args:
         looks: The column.
@@ -131,11 +132,8 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
         given: What the owner said; another where numbers are binned without that.
     """
     if treatment != given:
-        return f'numbers that are not listed under [columns]: binned by bins = "{treatment.bins}"'
+        return Binned(str(treatment.bins))
     few = MOST_CODES if looks.kind == "numbers" else 1
     if treatment.bins is not None or looks.kind == "texts" or len(looks.present) <= few:
         return None
-    said = f"its {len(looks.present)} different {looks.kind} are taken as texts: "
-    if looks.kind == "numbers":
-        return f"{said}if they are quantities, {_ADVICE[looks.kind]}; codes are right as texts"
-    return said + _ADVICE[looks.kind]
+    return TakenAsTexts(len(looks.present), looks.kind)

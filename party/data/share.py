@@ -14,6 +14,7 @@ from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, taken_notices
 from party.data.looks import Looks, automatic, check_no_identifier, look_at, remark
+from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.treatment import ColumnTreatment
 from party.errors import ConfigError, DataError
@@ -31,7 +32,7 @@ class DataShare:
         table: Codes of the attributes and, last, of the class if it is held.
         class_attribute: None if the class is not held.
         missing_labels: The value that missing cells have, by column name; for `label_of`.
-        notices: What the owner should know before anything leaves, a sentence each, without content of cells.
+        notices: What the owner should know before anything leaves.
     """
 
     ids: list[str]
@@ -39,7 +40,7 @@ class DataShare:
     table: Table
     class_attribute: Attribute | None
     missing_labels: dict[str, str]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -87,7 +88,7 @@ def read_share(
     _check_no_identifiers(looked, chosen, class_name)
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
     treated = {name: column for name, (column, _) in both.items()}
-    remarks = [f"column {name!r}: {'; '.join(said)}" for name, (_, said) in both.items() if said]
+    remarks = [ColumnTreated(name, said) for name, (_, said) in both.items() if said]
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     notices = (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
     return _sorted_share(ids, columns, class_name is not None, treated, notices)
@@ -98,7 +99,7 @@ def _sorted_share(
     columns: tuple[Attribute, ...],
     holds_class: bool,
     treated: Mapping[str, TreatedColumn],
-    notices: tuple[str, ...],
+    notices: tuple[Notice, ...],
 ) -> DataShare:
     """Put the columns together, the records in the order of their ids."""
     order = sorted(range(len(ids)), key=ids.__getitem__)
@@ -124,7 +125,7 @@ def _check_no_identifiers(
 
 def _treated(
     looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
-) -> tuple[TreatedColumn, list[str]]:
+) -> tuple[TreatedColumn, tuple[Remark, ...]]:
     """Treat a column that names no records, and return what its owner should know.
 
     Raises:
@@ -137,7 +138,7 @@ def _treated(
             "other values: these are too few to be told or put together"
         )
     own = remark(looks, treatment, given)
-    return treated, [*([own] if own else []), *treated.remarks]
+    return treated, (*([own] if own else []), *treated.remarks)
 
 
 def _plans(

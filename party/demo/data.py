@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from party.data import ColumnTreatment, Frame, distinct_ids, read_frame, taken_notices
+from party.data import ColumnTreatment, Frame, Notice, distinct_ids, read_frame, taken_notices
 from party.data.bins import MEDIAN, number
 from party.data.frame import Cells
 from party.data.looks import look_at
+from party.data.notices import IdentifierLeftOut
 from party.datasets import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
@@ -36,14 +37,14 @@ class Half:
 
 @dataclass(frozen=True, repr=False)
 class Halves:
-    """Both parties' tables over the same records; `notices` tell what was left out of them."""
+    """Both parties' tables over the same records; `notices` tell each party how its file was read."""
 
     name: str
     class_name: str
     id_column: str
     ids: Sequence[str]
     of: Mapping[str, Half] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    notices: tuple[tuple[str, Notice], ...] = ()
 
     def __repr__(self) -> str:
         return f"<Halves of {self.name}: {len(self.ids)} records>"
@@ -106,7 +107,7 @@ def read_own(files: OwnFiles) -> Halves:
         ids, rows = _lined_up_by_ids(frames, id_column)
     special = (id_column, files.class_name)
     names = {party: [n for n in frame.columns if not _identifies(frame, n, special)] for party, frame in frames.items()}
-    notices = tuple(f"{party}: {notice}" for party in frames for notice in _notices(frames[party], names[party]))
+    notices = tuple((party, notice) for party in frames for notice in _notices(frames[party], names[party]))
     for left in names.values():
         left[:] = [name for name in left if name != id_column]
     halves = {party: _own_half(frame, names[party], files.class_name, rows[party]) for party, frame in frames.items()}
@@ -114,13 +115,13 @@ def read_own(files: OwnFiles) -> Halves:
     return Halves(name, files.class_name, id_column or ID, ids, halves, notices)
 
 
-def _notices(frame: Frame, kept: Collection[str]) -> Iterator[str]:
+def _notices(frame: Frame, kept: Collection[str]) -> Iterator[Notice]:
     """Yield how the file was read, and which columns are left out of it."""
     yield from frame.notices
     yield from taken_notices([frame.column(name) for name in kept])
     for name in frame.columns:
         if name not in kept:
-            yield f"column {name!r}: left out, since its cells nearly all differ, as in an identifier"
+            yield IdentifierLeftOut(name)
 
 
 def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:

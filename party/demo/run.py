@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from party.data import Notice
 from party.demo.data import ALICE, BOB, PARTIES, Halves, deal_dataset, read_own
 from party.demo.errors import DemoError
 from party.demo.folders import (
@@ -25,7 +26,7 @@ from party.demo.options import DemoOptions, OwnFiles
 from party.demo.processes import OnStep, Server, free_port, train
 from party.demo.reference import Reference, make_reference
 from party.models.tree_file import read_tree
-from party.node.inputs import load_inputs
+from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise
 from party.records.run_file import (
     PLAIN,
@@ -54,6 +55,7 @@ from protocols.two_party.inputs import PartyInputs
 _MODEL_SECONDS = 30.0
 
 Say = Callable[[str], None]
+PartyNotice = tuple[str, Notice | ReleasedBefore]
 
 
 class StepDisplay(Protocol):
@@ -103,7 +105,7 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
     with fresh_folder(options.out) as staged:
         display.show(working(Work.KEYS))
         write_parties(staged, halves, options, port)
-        notices = list(halves.notices)
+        notices: list[PartyNotice] = list(halves.notices)
         parties = {party: _load(staged, party, options, notices) for party in PARTIES}
         display.show(working(Work.PLAIN_TREE))
         started = time.monotonic()
@@ -113,7 +115,7 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
         write_run(staged / RUN, demo.report)
     display.finish()
     held = {party: list(halves.of[party].columns) for party in PARTIES}
-    for line in (*show_runs.introduction(demo.report, held), *notices):
+    for line in (*show_runs.introduction(demo.report, held), *show_runs.notice_lines(notices)):
         say(line)
     demo.play(display, say)
     model = options.out / ALICE / MODEL
@@ -129,9 +131,9 @@ def _halves(options: DemoOptions) -> Halves:
     return deal_dataset(options.data, options.seed).first(options.rows)
 
 
-def _load(root: Path, party: str, options: DemoOptions, notices: list[str]) -> PartyInputs:
+def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotice]) -> PartyInputs:
     config = read_party_config(config_path(root, party), options.key_floor)
-    return load_inputs(config, options.key_floor, lambda told: notices.extend(f"{party}: {notice}" for notice in told))
+    return load_inputs(config, options.key_floor, lambda told: notices.extend((party, notice) for notice in told))
 
 
 class _Demo:
@@ -271,6 +273,6 @@ def _pictures(report: RunReport, out: Path, say: Say) -> tuple[str, ...]:
     try:
         write_figures(report, out / PNG, out / SVG)
     except InputError as error:
-        say(f"No figure: {error}")
+        say(show_runs.no_figure(error))
         return ()
     return PNG, SVG

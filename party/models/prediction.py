@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import MISSING, OTHER, Column, Frame, label_of, taken_notices
+from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, taken_notices
 from party.data.bins import DECIMAL_COMMA, number
 from party.errors import DataError
 from party.models.any_file import Model
@@ -57,7 +57,7 @@ class Predictions:
     correct: int | None
     known: int | None
     unknown: tuple[Unknown, ...]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self.labels)} rows>"

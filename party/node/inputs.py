@@ -3,11 +3,12 @@
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 
 from party.compute import ComputeSettings, make_compute
-from party.data import EVERY_OTHER, DataShare, read_share
+from party.data import EVERY_OTHER, DataShare, Notice, read_share
 from party.errors import ConfigError
 from party.keys.keystore import load_private_key, load_secret
 from party.names import suggestion
@@ -19,7 +20,17 @@ from protocols.randomized_response.grouping import default_groups
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs, Secrets
 
-Tell = Callable[[Sequence[str]], None]
+
+@dataclass(frozen=True)
+class ReleasedBefore:
+    """This table was released under another name of a data set, as the file says: a new name means new coins."""
+
+    before: str
+    now: str
+    file: Path
+
+
+Tell = Callable[[Sequence[Notice | ReleasedBefore]], None]
 
 
 def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
@@ -28,7 +39,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     Args:
         config: The party's settings.
         key_floor: The smallest Paillier key that it may use, in bits.
-        tell: Gets what the owner should know of the data, a sentence each.
+        tell: Gets what the owner should know of the data.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
@@ -61,16 +72,10 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     return local
 
 
-def _renamed(local: PartyInputs, config: PartyConfig) -> list[str]:
-    """Say that a name of the data set is new and its table is not: new coins, and another copy of the same."""
+def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
+    """Return whether a name of the data set is new and its table is not: new coins, and another copy of the same."""
     before = same_table(config.folder, local)
-    if before is None:
-        return []
-    note = (
-        f"this table has been released as data set {before!r} already ({config.folder / FILE}): under the new name "
-        f"{local.dataset!r} it gets new coins, and both releases together show more than one"
-    )
-    return [note]
+    return [] if before is None else [ReleasedBefore(before, local.dataset, config.folder / FILE)]
 
 
 def _check_groups(local: PartyInputs, config: PartyConfig) -> None:

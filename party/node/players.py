@@ -4,10 +4,10 @@ A new kind of job is a case of `Job`, a player here with what it ends with, and 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from party.keys.factors import with_stored_factors
+from party.keys.factors import FactorsUse, with_stored_factors
 from party.records.releases import Memory
 from party.transport.channel import Channel, play
 from protocols.role import Progress
@@ -26,7 +26,7 @@ class Trained:
 
     agreed: Agreement
     outcome: Outcome
-    factors: str = ""
+    factors: FactorsUse = field(default_factory=FactorsUse)
 
 
 Ended = Trained
@@ -75,4 +75,4 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     memory.note(agreed)
     ready, stored = with_stored_factors(local, stage.folder)
     outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, stage.on_progress)
-    return Trained(agreed, outcome, stored.report())
+    return Trained(agreed, outcome, stored.use())

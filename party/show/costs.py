@@ -1,6 +1,7 @@
 """What a run will cost, in words, and what factors made ahead are good for."""
 
 from party.forecast.model import Forecast
+from party.keys.factors import FactorsUse
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
@@ -38,6 +39,23 @@ def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:
     few = f"Accuracy: {tested} held-out records will be too few to tell it from disguised copies"
     enough = f"it takes about {records_to_tell(tested, error):,} or more"
     return [f"{few} (standard error of about {error:.3f} or more); {enough}"]
+
+
+def factors_use_lines(use: FactorsUse) -> list[str]:
+    """Say what became of factors made ahead; nothing where there were none."""
+    counts = f"{use.used} factors made ahead were used, {use.left} are left"
+    return [
+        *([discarded_text(use.discarded)] if use.discarded else []),
+        *([use.flaw] if use.flaw else [counts] if use.used or use.left else []),
+    ]
+
+
+def discarded_text(factors: int) -> str:
+    """Say that factors were discarded, and why."""
+    return (
+        f"{factors} factors made ahead were discarded: after they were made, this machine was restarted, its clock was "
+        "set, or the folder was copied or restored"
+    )
 
 
 def factors_text(left: int, size: int) -> str:

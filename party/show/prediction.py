@@ -5,11 +5,12 @@ from pathlib import Path
 
 from party.models.prediction import Predictions, Unknown
 from party.names import printable
+from party.show.notices import notice_text
 
 
 def prediction_notes(predicted: Predictions) -> Iterator[str]:
     """Yield how cells were read, which hold no value that the model knows, and the accuracy where it is known."""
-    yield from predicted.notices
+    yield from map(notice_text, predicted.notices)
     yield from map(_unknown, predicted.unknown)
     if not predicted.known:
         return

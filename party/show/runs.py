@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from party.data import Notice
+from party.node.inputs import ReleasedBefore
 from party.records.run_file import Row, RunReport
 from party.settings.window import window_text
 from party.show import layout
 from party.show.layout import USUAL_WIDTH, ScreenColumn, cut_lines
+from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
@@ -106,6 +109,17 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
         f"θ = {parameters.theta}, groups per party: {parameters.groups}, engine: {parameters.engine}, "
         f"keys of {parameters.key_bits} bits, seed {parameters.seed} of both splits (coins are new in every demo)"
     )
+
+
+def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:
+    """Yield what each party should know of its data."""
+    for party, notice in notices:
+        yield f"{party}: {notice_text(notice)}"
+
+
+def no_figure(reason: object) -> str:
+    """Say why there is no picture."""
+    return f"No figure: {reason}"
 
 
 def result(row: Row) -> str:

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from party.names import printable
 from party.show.layout import USUAL_WIDTH, wrapped
 
 _NARROWEST = 20
@@ -40,12 +39,6 @@ def put(lines: Iterable[str]) -> None:
     """Print lines that are laid out already."""
     for line in lines:
         print(line, file=sys.stdout)
-
-
-def tell(notices: Iterable[str]) -> None:
-    """Print what the user should know on the standard error; what cannot be printed of a name is shown as escapes."""
-    for notice in notices:
-        say(f"cotally: note: {printable(notice)}", sys.stderr)
 
 
 def say_all(sentences: Iterable[str], stream: TextIO | None = None) -> None:

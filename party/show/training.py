@@ -5,7 +5,7 @@ from pathlib import Path
 from party.forecast.model import Forecast, most_counts
 from party.node.players import Trained
 from party.settings.window import window_text
-from party.show.costs import forecast_text
+from party.show.costs import factors_use_lines, forecast_text
 from party.show.odds import own_odds
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.two_party.agreement import Agreement
@@ -38,7 +38,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
     """Say what came of a run whose model was written there, and that both sides end with the same tree."""
     outcome, tree = trained.outcome, trained.outcome.tree
     return [
-        *filter(None, [trained.factors]),
+        *factors_use_lines(trained.factors),
         f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
         *_accuracy(trained),
         _counts(trained),

@@ -60,7 +60,6 @@ DEFAULT_GOAL = Goal()
 class AuditTest:
     """One cell of a margin: its declared chance, its count in how many trials, and the bound on that being chance."""
 
-    name: str
     margin: Margin
     cell: tuple[int, ...]
     chance: Fraction
@@ -206,7 +205,7 @@ def _tests(margin: Margin, blocks: dict[Record, Codes], limit: float) -> list[Au
     counts = np.sum([margin.observed(block) for block in own], axis=0).tolist()
     trials = sum(counts)
     tests = []
-    for cell, name, chance, hits in zip(cells(margin.sizes), margin.cell_names(), margin.chances, counts, strict=True):
+    for cell, chance, hits in zip(cells(margin.sizes), margin.chances, counts, strict=True):
         bound = alarm_bound(hits, trials, chance)
-        tests.append(AuditTest(name, margin, cell, chance, hits, trials, bound, bound > limit))
+        tests.append(AuditTest(margin, cell, chance, hits, trials, bound, bound > limit))
     return tests

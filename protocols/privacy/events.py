@@ -34,7 +34,6 @@ class Margin:
     """Events that exclude each other and exhaust the responses to one truth, each with its declared chance.
 
     Args:
-        name: What it is about.
         columns: The columns that are looked at.
         truth: The true codes on these columns.
         sizes: Domain size of each; 2 where it matters only whether the truth was told (1) or not (0).
@@ -43,7 +42,6 @@ class Margin:
         serial: Look at the last column in the record after, two records being one trial.
     """
 
-    name: str
     columns: tuple[int, ...]
     truth: Record
     sizes: tuple[int, ...]
@@ -65,22 +63,14 @@ class Margin:
         counts: NDArray[np.int64] = np.bincount(index, minlength=len(self.chances))
         return counts
 
-    def cell_names(self) -> list[str]:
-        """Say in words what each cell means."""
-        truth = _joined(self.truth)
-        told = [tuple("true" if code else "not true" for code in cell) for cell in cells(self.sizes)]
-        shown = told if self.told else cells(self.sizes)
-        return [f"{self.name}: {_joined(cell)} where the truth is {truth}" for cell in shown]
-
 
 def margins(design: Design, records: Sequence[Record]) -> Iterator[Margin]:
     """Yield every margin of these true records."""
     for column in range(len(design.sizes)):
-        yield from _cells(f"column {column}", design, (column,), column_transition(design, column), records)
+        yield from _cells(design, (column,), column_transition(design, column), records)
     for k, group in enumerate(design.groups):
         for columns in joint_columns(design, group):
-            name = f"group {k}, columns {_joined(columns)}"
-            yield from _cells(name, design, columns, design.transition(k, columns), records)
+            yield from _cells(design, columns, design.transition(k, columns), records)
     shown = [max(group, key=lambda column: design.sizes[column]) for group in design.groups]
     for first, second in [*combinations(shown, 2), *((column, column) for column in shown)]:
         for truth in _truths((first, second), records):
@@ -105,21 +95,18 @@ def untested_pairs(design: Design) -> tuple[tuple[int, ...], ...]:
     return tuple(pair for pair in every if pair not in counted)
 
 
-def _cells(
-    name: str, design: Design, columns: tuple[int, ...], matrix: Matrix, records: Sequence[Record]
-) -> Iterator[Margin]:
+def _cells(design: Design, columns: tuple[int, ...], matrix: Matrix, records: Sequence[Record]) -> Iterator[Margin]:
     sizes = tuple(design.sizes[column] for column in columns)
     for truth in _truths(columns, records):
         position = cells(sizes).index(truth)
-        yield Margin(name, columns, truth, sizes, tuple(row[position] for row in matrix))
+        yield Margin(columns, truth, sizes, tuple(row[position] for row in matrix))
 
 
 def _told_margin(design: Design, first: int, second: int, truth: Record) -> Margin:
     one, other = told_chance(design, first, truth[0]), told_chance(design, second, truth[1])
     chances = ((1 - one) * (1 - other), (1 - one) * other, one * (1 - other), one * other)
     serial = first == second
-    name = f"column {first}, one record and the next" if serial else f"columns {first} and {second}, of two groups"
-    return Margin(name, (first, second), truth, (2, 2), chances, told=True, serial=serial)
+    return Margin((first, second), truth, (2, 2), chances, told=True, serial=serial)
 
 
 def told_chance(design: Design, column: int, code: int) -> Fraction:
@@ -129,7 +116,3 @@ def told_chance(design: Design, column: int, code: int) -> Fraction:
 
 def _truths(columns: Sequence[int], records: Sequence[Record]) -> list[Record]:
     return sorted({tuple(record[column] for column in columns) for record in records})
-
-
-def _joined(parts: Sequence[object]) -> str:
-    return ", ".join(map(str, parts))

@@ -24,8 +24,8 @@ NOT detected: a machine that is restored or cloned *with its memory*, until its 
 A container's checkpoint with memory is such a thing too, on the same start of the same machine.
 """
 
-from party.keys.factors.encryption import StoredFactors, with_stored_factors
+from party.keys.factors.encryption import FactorsUse, StoredFactors, with_stored_factors
 from party.keys.factors.store import BLOCK_FACTORS, FactorStore
 from party.keys.factors.witness import Machine
 
-__all__ = ["BLOCK_FACTORS", "FactorStore", "Machine", "StoredFactors", "with_stored_factors"]
+__all__ = ["BLOCK_FACTORS", "FactorStore", "FactorsUse", "Machine", "StoredFactors", "with_stored_factors"]

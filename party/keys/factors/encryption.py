@@ -1,7 +1,7 @@
 """Encryption with factors made ahead: one multiplication per ciphertext, while they last."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -13,6 +13,16 @@ from protocols.ciphers.paillier.encryption import encrypt_with
 from protocols.ciphers.paillier.keys import PublicKey
 from protocols.two_party.inputs import PartyInputs
 from protocols.work import Compute, InlineWorkers, PageEncryptor
+
+
+@dataclass(frozen=True)
+class FactorsUse:
+    """What became of factors made ahead: how many were used, discarded, are left; `flaw` says why that is not known."""
+
+    used: int = 0
+    discarded: int = 0
+    left: int = 0
+    flaw: str = ""
 
 
 class StoredFactors:
@@ -49,15 +59,13 @@ class StoredFactors:
                 return
             yield page
 
-    def report(self) -> str:
-        """Say what became of the stored factors since the last report; nothing if there were none."""
+    def use(self) -> FactorsUse:
+        """Return what became of the stored factors so far."""
         try:
             left = self._store.left()
         except FactorsError as error:
-            return str(error)
-        counts = f"{self._used} factors made ahead were used, {left} are left" if self._used or left else ""
-        notice, self._store.notice, self._used = self._store.notice, "", 0
-        return "; ".join(filter(None, (notice, counts)))
+            return FactorsUse(self._used, self._store.discarded, flaw=str(error))
+        return FactorsUse(self._used, self._store.discarded, left)
 
 
 def with_stored_factors(local: PartyInputs, folder: Path) -> tuple[PartyInputs, StoredFactors]:

@@ -19,9 +19,6 @@ BLOCK_FACTORS = 128
 
 _TAKE_PATIENCE = 1.0  # seconds; then a run makes fresh factors instead
 _OTHER_PATIENCE = 30.0
-_DISCARDED = (
-    "discarded: since they were made this machine was restarted or its clock set, or the folder was copied or restored"
-)
 
 
 class FactorStore:
@@ -44,7 +41,7 @@ class FactorStore:
         block_factors: int = BLOCK_FACTORS,
     ) -> None:
         self.path = folder / STORE_FILE
-        self.notice = ""  # what happened to factors that were not used
+        self.discarded = 0  # factors that this machine may not use any more
         self._secret, self._key, self._machine = secret, public_key, machine
         self._block_factors = block_factors
         self._owner = os.getpid()
@@ -171,8 +168,7 @@ class FactorStore:
 
     def _discard(self, blocks: int) -> None:
         self.path.unlink()
-        if blocks:
-            self.notice = f"{blocks * self._block_factors} factors made ahead were {_DISCARDED}"
+        self.discarded += blocks * self._block_factors
 
 
 @dataclass

@@ -10,6 +10,7 @@ import pytest
 
 from party.data import Form, Frame, read_frame
 from party.errors import DataError
+from party.show.notices import notice_text
 from protocols.errors import InputError
 
 ROWS = [["1", "Zürich", "2,5"], ["2", "Genève", None]]
@@ -48,7 +49,7 @@ def test_the_encoding_is_found_out_and_told_where_it_is_a_guess(encoding: str, t
     frame = read_frame(path)
     assert rows(frame) == ROWS
     guessed = f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-    assert frame.notices == ((guessed,) if encoding == "cp1252" else ())
+    assert tuple(map(notice_text, frame.notices)) == ((guessed,) if encoding == "cp1252" else ())
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "mac-roman", "latin-1"])
@@ -118,7 +119,7 @@ def test_an_index_without_a_name_is_no_column_and_is_told(name: str, tmp_path: P
     frame = read_frame(path)
     assert frame.columns == ("id", "city")
     called = f"column {name!r}" if name else "column 1, which has no name,"
-    assert frame.notices == (
+    assert tuple(map(notice_text, frame.notices)) == (
         f"{path}: {called} is taken for an index of the program that wrote the file, and left out",
     )
 
@@ -138,7 +139,7 @@ def test_every_index_that_pandas_names_in_parquet_is_no_column(tmp_path: Path) -
     assert read_frame(tmp_path / "plain.parquet").columns == ("id", "city", "ward")
     hidden = read_frame(tmp_path / "hidden.parquet")
     assert hidden.columns == ("id", "city", "ward")
-    assert "'__index_level_0__' is taken for an index" in hidden.notices[0]
+    assert "'__index_level_0__' is taken for an index" in notice_text(hidden.notices[0])
     named = read_frame(tmp_path / "named.parquet")
     assert (named.columns, len(named.notices)) == (("city",), 2)
     with pytest.raises(DataError, match=r"column 'id': it is an index .* \(pandas: reset_index\)"):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from party.data import Column, ColumnTreatment, DataShare, TreatedColumn, label_of, read_share, treat
 from party.data.bins import edges_of
 from party.errors import DataError
+from party.show.notices import notice_text, remark_text
 
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
@@ -43,49 +44,51 @@ def refused(folder: Path, columns: Mapping[str, Sequence[str]], **arguments: Any
     return str(caught.value)
 
 
+def said(column: TreatedColumn) -> tuple[str, ...]:
+    return tuple(map(remark_text, column.remarks))
+
+
 # Texts
 
 
 def test_a_value_of_fewer_than_ten_records_is_not_named_though_there_is_room_for_it() -> None:
     result = treated(["a"] * 20 + ["b"] * 10 + ["c"] * 9 + ["d"])
     assert held(result) == {"a": 20, "b": 10, "other": 10}
-    assert result.remarks == ("values that fewer than 10 records hold (2) have become 'other'",)
+    assert said(result) == ("values that fewer than 10 records hold (2) have become 'other'",)
 
 
 def test_few_records_are_not_singled_out_as_other() -> None:
     result = treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)
     assert held(result) == {"a": 20, "other": 21}
     assert treated(["a"] * 20 + ["b"] * 9).values == ("other",)
-    assert "tells nothing" in treated(["a"] * 20 + ["b"] * 9).remarks[-1]
+    assert "tells nothing" in said(treated(["a"] * 20 + ["b"] * 9))[-1]
 
 
 def test_all_rare_values_are_counted_though_max_values_leaves_no_room_for_them_either() -> None:
     cells = ["a"] * 20 + ["b"] * 12 + ["c"] * 10 + [f"rare {i}" for i in range(193)]
     for most in (None, 4, 5):
-        assert treated(cells, max_values=most).remarks == (
+        assert said(treated(cells, max_values=most)) == (
             "values that fewer than 10 records hold (193) have become 'other'",
         )
-    assert treated(["a"] * 20 + ["b"] * 4 + ["other"] * 6).remarks[0].startswith("values that fewer than 10 records ho")
-    assert treated(["a"] * 20 + ["b"] * 12 + ["other"] * 3 + ["c"] * 8).remarks == (
+    assert said(treated(["a"] * 20 + ["b"] * 4 + ["other"] * 6))[0].startswith("values that fewer than 10 records ho")
+    assert said(treated(["a"] * 20 + ["b"] * 12 + ["other"] * 3 + ["c"] * 8)) == (
         "values that fewer than 10 records hold (1) have become 'other'",
     )
-    assert treated(["a"] * 20 + ["other"] * 12).remarks == ()
+    assert said(treated(["a"] * 20 + ["other"] * 12)) == ()
 
 
 def test_values_that_max_values_leaves_out_are_told_with_their_records() -> None:
     cells = ["a"] * 90 + ["b"] * 80 + ["c"] * 70 + ["d"] * 50 + ["e"] * 47
-    assert treated(cells, max_values=4).remarks == (
-        "the 3 commonest values are kept; 2 others (97 records) are 'other'",
-    )
-    assert treated(cells, max_values=2).remarks == ("the commonest value is kept; 4 others (247 records) are 'other'",)
-    assert treated([*cells, *"fgh"], max_values=4).remarks == (
+    assert said(treated(cells, max_values=4)) == ("the 3 commonest values are kept; 2 others (97 records) are 'other'",)
+    assert said(treated(cells, max_values=2)) == ("the commonest value is kept; 4 others (247 records) are 'other'",)
+    assert said(treated([*cells, *"fgh"], max_values=4)) == (
         "the 3 commonest values are kept; 5 others (100 records) are 'other', 3 of which fewer than 10 records hold",
     )
-    assert treated(cells, max_values=5).remarks == ()
+    assert said(treated(cells, max_values=5)) == ()
 
 
 def test_a_value_that_hides_a_rare_one_is_told_too() -> None:
-    assert treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9).remarks == (
+    assert said(treated(["a"] * 20 + ["b"] * 12 + ["c"] * 9)) == (
         "the commonest value is kept; 2 others (21 records) are 'other', 1 of which fewer than 10 records hold",
     )
 
@@ -107,7 +110,7 @@ def test_a_rare_bin_joins_its_smaller_neighbour_and_keeps_a_label_that_predictio
     result = treated(cells, bins=(Decimal(2), Decimal(5), Decimal(9)))
     assert held(result) == {"<= 2": 30, "(2, 9]": 15, "> 9": 40}
     assert [label_of(result.values, text) for text in ("4", "5.5", "99")] == ["(2, 9]", "(2, 9]", "> 9"]
-    assert result.remarks == ("bins of fewer than 10 records have joined their neighbours",)
+    assert said(result) == ("bins of fewer than 10 records have joined their neighbours",)
 
 
 def test_an_outermost_rare_bin_and_an_empty_one_are_not_told_either() -> None:
@@ -248,7 +251,7 @@ def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path)
         ("1", "2", "3"),
         ("<= 163", "(163, 176]", "> 176", "missing"),
     ]
-    assert share.notices == (
+    assert tuple(map(notice_text, share.notices)) == (
         "column 'salary': numbers that are not listed under [columns]: binned by bins = \"quantiles:4\"",
         "column 'height': numbers that are not listed under [columns]: binned by bins = \"quantiles:3\"",
     )
@@ -273,7 +276,7 @@ def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path)
 )
 def test_a_listed_measurement_without_bins_is_warned_about(cells: list[str], words: str, tmp_path: Path) -> None:
     share = share_of(tmp_path, {"age": cells}, treatments={"age": ColumnTreatment(max_values=4)})
-    (notice,) = share.notices
+    (notice,) = map(notice_text, share.notices)
     assert notice.startswith("column 'age': its ")
     assert words in notice
     assert not [cell for cell in cells if cell in notice.split("its", 1)[1].split(" ")]

@@ -24,6 +24,7 @@ from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
 from party.settings.job import read_job
 from party.settings.party import read_party_config
+from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from protocols.terms import ALL, Engine, Method, Terms, Train
@@ -388,7 +389,7 @@ def test_how_files_were_read_is_told_of_each_party(tmp_path: Path) -> None:
     rows = [f"p{i};{'NA' if i % 5 == 0 else 'xy'[i % 2]};Zürich" for i in range(40)]
     (tmp_path / "a.csv").write_bytes("\n".join(["id;a;town", *rows]).encode("cp1252"))
     (tmp_path / "b.csv").write_text("\n".join(["id,c", *(f"p{i},{'no' if i % 3 else 'yes'}" for i in range(40))]))
-    notices = read_own(OwnFiles(tmp_path / "a.csv", tmp_path / "b.csv", "c", None)).notices
+    notices = list(notice_lines(read_own(OwnFiles(tmp_path / "a.csv", tmp_path / "b.csv", "c", None)).notices))
     assert any(notice.startswith("alice: ") and "read as Windows-1252" in notice for notice in notices)
     assert "alice: taken for missing cells: 'NA' in 'a'" in notices
     assert not any(notice.startswith("bob: ") for notice in notices)

@@ -32,7 +32,7 @@ def test_records_show_the_lowest_and_highest_codes_and_both_mixed() -> None:
 def test_the_records_may_be_chosen() -> None:
     result = audit(RELATED, chance(1), records=[(1, 0, 1), (1, 0, 1)])
     assert result.passed
-    assert {test.name.rsplit(" is ")[1] for test in result.tests if test.name.startswith("column 2:")} == {"1"}
+    assert {test.margin.truth for test in result.tests if test.margin.columns == (2,)} == {(1,)}
     assert result.records == records_needed(RELATED, [(1, 0, 1)], Goal(), result.limit)
 
 
@@ -97,13 +97,14 @@ def test_departures_are_told_by_name_the_least_likely_first() -> None:
 def test_every_kind_of_count_has_its_words() -> None:
     honest = run(RELATED, lambda codes, _: codes)
 
-    def of(name: str) -> str:
-        test = next(test for test in honest.failures if test.name.startswith(name) and test.observed)
+    def of(*columns: int, alike: bool = False) -> str:
+        failures = (test for test in honest.failures if test.margin.columns == columns and test.observed)
+        test = next(test for test in failures if test.margin.told == alike)
         return told(replace(honest, tests=(test,)), NAMES)
 
-    assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of("group")
-    assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of("columns")
-    assert "town, a record and the next, true value 'x': truth and truth told: " in of("column 2, one")
+    assert "age and sex (group person): 'young' and 'f' sent where 'young' and 'f' is true: " in of(0, 1)
+    assert "age and town, of two groups, true values 'young' and 'x': truth and truth told: " in of(0, 2, alike=True)
+    assert "town, a record and the next, true value 'x': truth and truth told: " in of(2, 2, alike=True)
 
     def touched(codes: Codes, draw: Draw) -> Codes:
         responses = design.randomize(codes, draw)

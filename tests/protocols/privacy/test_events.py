@@ -49,16 +49,16 @@ def test_every_margin_is_the_declared_distribution_of_its_events(design: Design)
 
 def test_every_column_pair_small_group_and_pair_of_groups_has_a_margin() -> None:
     design = related([2, 3, 2, 2, 5], [[0, 2, 3], [1]], "9/20")
-    names = [margin.name for margin in margins(design, [(0,) * 5])]
-    assert names == [
-        *(f"column {column}" for column in range(5)),
-        "group 0, columns 0, 2",
-        "group 0, columns 0, 3",
-        "group 0, columns 2, 3",
-        "group 0, columns 0, 2, 3",
-        "columns 0 and 1, of two groups",
-        "column 0, one record and the next",
-        "column 1, one record and the next",
+    found = [(margin.columns, margin.told, margin.serial) for margin in margins(design, [(0,) * 5])]
+    assert found == [
+        *(((column,), False, False) for column in range(5)),
+        ((0, 2), False, False),
+        ((0, 3), False, False),
+        ((2, 3), False, False),
+        ((0, 2, 3), False, False),
+        ((0, 1), True, False),
+        ((0, 0), True, True),
+        ((1, 1), True, True),
     ]
 
 
@@ -70,28 +70,21 @@ def test_a_truth_that_two_records_share_is_one_margin() -> None:
 
 
 def test_cells_are_counted_with_the_last_column_fastest() -> None:
-    margin = Margin("", (2, 0), (0, 0), (2, 3), (Fraction(1, 6),) * 6)
+    margin = Margin((2, 0), (0, 0), (2, 3), (Fraction(1, 6),) * 6)
     responses = np.array([[2, 9, 1], [0, 9, 1], [2, 9, 0], [2, 9, 1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [0, 0, 1, 1, 0, 2]
 
 
 def test_truths_are_counted_together() -> None:
-    margin = Margin("", (0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, told=True)
+    margin = Margin((0, 1), (1, 0), (2, 2), (Fraction(1, 4),) * 4, told=True)
     responses = np.array([[1, 0], [1, 2], [0, 0], [2, 1], [1, 0]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 1, 1, 2]
 
 
 def test_two_records_are_one_trial_of_a_serial_margin_and_an_odd_one_is_left_out() -> None:
-    margin = Margin("", (0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, told=True, serial=True)
+    margin = Margin((0, 0), (1, 1), (2, 2), (Fraction(1, 4),) * 4, told=True, serial=True)
     responses = np.array([[1], [1], [1], [0], [0], [0], [1], [1], [1]], dtype=np.uint8)
     assert margin.observed(responses).tolist() == [1, 0, 1, 2]
-
-
-def test_cells_are_named_in_words() -> None:
-    plain = Margin("column 4", (4,), (1,), (3,), (Fraction(1, 3),) * 3)
-    assert plain.cell_names()[2] == "column 4: 2 where the truth is 1"
-    told = Margin("columns 0 and 1", (0, 1), (1, 5), (2, 2), (Fraction(1, 4),) * 4, told=True)
-    assert told.cell_names()[1] == "columns 0 and 1: not true, true where the truth is 1, 5"
 
 
 def test_sets_of_too_many_cells_are_not_counted_but_told() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from party.errors import FactorsError
-from party.keys.factors.encryption import StoredFactors
+from party.keys.factors.encryption import FactorsUse, StoredFactors
 from party.keys.factors.store import FactorStore
 from party.keys.factors.witness import Machine
 from protocols.ciphers.paillier.arithmetic import Integer
@@ -82,8 +82,7 @@ def test_pages_are_right_while_the_factors_last_when_they_end_and_after(setting:
     assert decrypt(pages) == messages
     assert setting.inline.asked == [2, 2, 1]
     assert len(set(factors_of(pages))) == 17
-    assert stored.report() == "12 factors made ahead were used, 0 are left"
-    assert stored.report() == ""
+    assert stored.use() == FactorsUse(used=12)
 
 
 def test_pages_come_one_by_one_as_they_are_asked_for(setting: Setting) -> None:
@@ -104,16 +103,16 @@ def test_without_a_store_the_other_encryptor_does_it_all_and_there_is_nothing_to
     stored = setting.stored()
     assert decrypt(stored.encrypt_pages([[1, 2], [3]])) == [[1, 2], [3]]
     assert setting.inline.asked == [2, 1]
-    assert stored.report() == ""
+    assert stored.use() == FactorsUse()
 
 
 def test_factors_that_are_left_and_those_discarded_are_reported(setting: Setting) -> None:
     setting.make(2)
-    assert setting.stored().report() == "0 factors made ahead were used, 8 are left"
+    assert setting.stored().use() == FactorsUse(left=8)
     next(setting.memory.iterdir()).unlink()
     stored = setting.stored()
     assert decrypt(stored.encrypt_pages([[1]])) == [[1]]
-    assert stored.report().startswith("8 factors made ahead were discarded")
+    assert stored.use() == FactorsUse(discarded=8)
 
 
 def test_a_damaged_store_ends_the_run_and_is_reported(setting: Setting) -> None:
@@ -123,7 +122,7 @@ def test_a_damaged_store_ends_the_run_and_is_reported(setting: Setting) -> None:
     stored = setting.stored()
     with pytest.raises(FactorsError, match="damaged"):
         list(stored.encrypt_pages([[1]]))
-    assert "damaged" in stored.report()
+    assert "damaged" in stored.use().flaw
 
 
 def test_the_representation_shows_kind_and_size_only(setting: Setting) -> None:

@@ -64,7 +64,7 @@ def test_whole_blocks_are_marked_and_the_rest_of_one_is_given_next(bench: Bench)
 
 def test_a_party_without_a_store_has_no_factors_and_leaves_no_trace(bench: Bench) -> None:
     store = bench.store()
-    assert (store.take(3), store.left(), store.notice) == ([], 0, "")
+    assert (store.take(3), store.left(), store.discarded) == ([], 0, 0)
     assert not list(bench.folder.iterdir()) + list(bench.memory.iterdir())
 
 
@@ -272,7 +272,7 @@ def test_a_witness_changed_anywhere_counts_for_nothing(bench: Bench, place: int)
     flip(bench.witness, place % 140)
     store = bench.store()
     assert store.take(1) == []
-    assert "discarded" in store.notice
+    assert store.discarded
 
 
 def failing(name: str, code: int, after: int = 0) -> Callable[..., object]:

@@ -1,0 +1,112 @@
+"""What the owner of a table should know of how it was read, as values; `party.show.notices` has the words.
+
+None of them holds the content of a cell, but for the markers of missing ones (FAULTS 95).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class GuessedEncoding:
+    """A file is not UTF-8 and was read as Windows-1252."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class IndexLeftOut:
+    """A column, counted from 0, is the index of the program that wrote the file; its name may be empty."""
+
+    path: Path
+    position: int
+    name: str
+
+
+@dataclass(frozen=True)
+class MarkersTaken:
+    """Texts that were taken for missing cells, each with the columns that hold it."""
+
+    columns: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class SpelledAlike:
+    """So many values of a column differ from others in their spelling alone."""
+
+    column: str
+    values: int
+
+
+@dataclass(frozen=True)
+class IdentifierLeftOut:
+    """A column was left out, since its cells nearly all differ."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class Binned:
+    """Numbers that the owner has not listed were binned, as `bins` would say it."""
+
+    bins: str
+
+
+@dataclass(frozen=True)
+class TakenAsTexts:
+    """So many different cells of a kind, as `Looks.kind` names it, were taken as texts and may be measurements."""
+
+    different: int
+    kind: str
+
+
+@dataclass(frozen=True)
+class BinsJoined:
+    """Bins that fewer records hold have joined their neighbours."""
+
+    smallest: int
+
+
+@dataclass(frozen=True)
+class MissingAbsorbed:
+    """Missing cells are too few for a value of their own, and count as the commonest value."""
+
+    missing: int
+
+
+@dataclass(frozen=True)
+class ValuesMerged:
+    """Values became "other".
+
+    Args:
+        kept: How many values stay by name.
+        others: How many became "other".
+        records: How many records hold those.
+        rare: How many of those fewer than `smallest` records hold; the rest were more than `max_values` allows.
+        smallest: The fewest records of a value that is named.
+    """
+
+    kept: int
+    others: int
+    records: int
+    rare: int
+    smallest: int
+
+
+@dataclass(frozen=True)
+class OneValueLeft:
+    """A column has one value and tells nothing."""
+
+
+Remark = Binned | TakenAsTexts | BinsJoined | MissingAbsorbed | ValuesMerged | OneValueLeft
+
+
+@dataclass(frozen=True)
+class ColumnTreated:
+    """What became of one column."""
+
+    column: str
+    remarks: tuple[Remark, ...]
+
+
+Notice = GuessedEncoding | IndexLeftOut | MarkersTaken | SpelledAlike | IdentifierLeftOut | ColumnTreated

@@ -1,0 +1,94 @@
+"""What the owner of a table should know of how it was read, in words."""
+
+import sys
+from collections.abc import Iterable
+
+from party.data import OTHER, Notice
+from party.data.looks import ADVICE
+from party.data.notices import (
+    Binned,
+    BinsJoined,
+    ColumnTreated,
+    GuessedEncoding,
+    IdentifierLeftOut,
+    IndexLeftOut,
+    MarkersTaken,
+    MissingAbsorbed,
+    OneValueLeft,
+    Remark,
+    SpelledAlike,
+    TakenAsTexts,
+    ValuesMerged,
+)
+from party.names import printable
+from party.node.inputs import ReleasedBefore
+from party.show.screen import say
+
+
+def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
+    """Print notices on the standard error."""
+    for notice in notices:
+        say(f"cotally: note: {notice_text(notice)}", sys.stderr)
+
+
+def notice_text(notice: Notice | ReleasedBefore) -> str:
+    """Return a notice as a sentence; what cannot be printed of a name is shown as escapes."""
+    return printable(_released(notice) if isinstance(notice, ReleasedBefore) else _text(notice))
+
+
+def _text(notice: Notice) -> str:
+    match notice:
+        case GuessedEncoding(path):
+            return f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+        case IndexLeftOut(path, position, name):
+            called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
+            return f"{path}: {called} is taken for an index of the program that wrote the file, and left out"
+        case MarkersTaken(columns):
+            listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
+            return f"taken for missing cells: {listed}"
+        case SpelledAlike(column, values):
+            return f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form"
+        case IdentifierLeftOut(column):
+            return f"column {column!r}: left out, since nearly all its cells differ, as in an identifier"
+        case ColumnTreated(column, remarks):
+            return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
+
+
+def _released(notice: ReleasedBefore) -> str:
+    return (
+        f"this table has already been released as data set {notice.before!r} ({notice.file}): under the new name "
+        f"{notice.now!r} it gets new coins, and both releases together show more than one"
+    )
+
+
+def remark_text(remark: Remark) -> str:
+    """Return what became of a column as a part of a sentence."""
+    match remark:
+        case Binned(bins):
+            return f'numbers that are not listed under [columns]: binned by bins = "{bins}"'
+        case TakenAsTexts(different, kind):
+            return f"its {different} different {kind} are taken as texts: {_way_out(kind)}"
+        case BinsJoined(smallest):
+            return f"bins of fewer than {smallest} records have joined their neighbours"
+        case MissingAbsorbed(missing):
+            return f"too few cells are missing ({missing}) for a value of their own: taken as the commonest"
+        case ValuesMerged():
+            return _merged(remark)
+        case OneValueLeft():
+            return "one value is left, which tells nothing"
+
+
+def _way_out(kind: str) -> str:
+    if kind == "numbers":
+        return f"if they are quantities, {ADVICE[kind]}; codes are right as texts"
+    return ADVICE[kind]
+
+
+def _merged(values: ValuesMerged) -> str:
+    """Say how many values have become "other", and why."""
+    kept, others, rare = values.kept, values.others, values.rare
+    if rare == others:
+        return f"values that fewer than {values.smallest} records hold ({rare}) have become {OTHER!r}"
+    head = f"the {kept} commonest values are" if kept > 1 else "the commonest value is" if kept else "no value is"
+    among = f", {rare} of which fewer than {values.smallest} records hold" if rare else ""
+    return f"{head} kept; {others} others ({values.records} records) are {OTHER!r}{among}"
