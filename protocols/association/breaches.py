@@ -1,0 +1,138 @@
+"""Privacy breaches of itemsets, and the weakest randomizer that prevents them (Review sections 3.2, 3.5; DESIGN 9).
+
+A *breach of level b*: a randomized transaction shows all of `A`, and the chance that some item `a` of `A` was in the
+true one is `b` or more. For any distribution of transactions of one size
+
+    P[a in t | A in t'] = sum_l s_l^(a) p[l -> k] / sum_l s_l p[l -> k],   s_l^(a) = P[l items of A are in t, a is one].
+
+The worst case is that `A` and all its subsets are as frequent as can be: every `j` of its items have the largest
+support `sigma_j` that transactions of the size allow. By inclusion and exclusion `s_l = sum_{j >= l} (-1)^(j - l)
+C(j, l) C(k, j) sigma_j`, and `s_l^(a) = (l/k) s_l`.
+
+What items that are *not* shown tell, what the size of the randomized transaction tells, and all knowledge from
+elsewhere, is outside this definition: `disclosure.py`.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+from protocols.association.operators import Operator
+from protocols.association.transition import transition
+from protocols.errors import InputError
+
+RESOLUTION = 1000
+
+
+@dataclass(frozen=True)
+class ItemsetBreach:
+    """The strongest belief in an item of an itemset that is shown whole.
+
+    Args:
+        items: `k`, the size of the itemset that leads to it.
+        level: The posterior.
+    """
+
+    items: int
+    level: Fraction
+
+
+def posterior(operator: Operator, partial: Sequence[Fraction], with_item: Sequence[Fraction]) -> Fraction | None:
+    """Return `P[a in t | A in t']`; None if such transactions never show all of `A`.
+
+    Args:
+        operator: Of these transactions.
+        partial: `s_l` for `l = 0 .. k`; the set has `k` items.
+        with_item: `s_l^(a)`: the share that holds `l` items of the set, the item among them.
+
+    Raises:
+        InputError: The shares do not belong together.
+    """
+    if len(with_item) != len(partial) or any(
+        not 0 <= part <= whole for part, whole in zip(with_item, partial, strict=True)
+    ):
+        raise InputError("the shares with the item must be at least 0 and at most those of the set")
+    shown = transition(operator, len(partial) - 1)[-1]
+    every = sum((share * chance for share, chance in zip(partial, shown, strict=False)), Fraction(0))
+    own = sum((share * chance for share, chance in zip(with_item, shown, strict=False)), Fraction(0))
+    return own / every if every else None
+
+
+def worst_shares(sigmas: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return `s_0 .. s_k` where every `j` items of a set of `k` have the support `sigmas[j - 1]`.
+
+    Raises:
+        InputError: No transactions have such supports: some share would be negative.
+    """
+    k, sigma = len(sigmas), (Fraction(1), *sigmas)
+    shares = tuple(
+        sum(((-1) ** (j - held) * comb(j, held) * comb(k, j) * sigma[j] for j in range(held, k + 1)), Fraction(0))
+        for held in range(k + 1)
+    )
+    if min(shares) < 0:
+        at = next(held for held, share in enumerate(shares) if share < 0)
+        raise InputError(
+            f"no transactions have the supports {', '.join(map(str, sigmas))} for sets of 1 to {k} items: "
+            f"the share that holds {at} of {k} items would be {shares[at]}; change one of them"
+        )
+    return shares
+
+
+def worst_breach(operator: Operator, sigmas: Sequence[Fraction]) -> ItemsetBreach:
+    """Return the strongest worst-case belief over itemsets of 1 to `min(len(sigmas), m)` items.
+
+    Args:
+        operator: Of transactions of one size.
+        sigmas: The largest support that a set of 1, 2, ... items can have among them.
+
+    Raises:
+        InputError: A bound is not in `0 .. 1`, there is none, or they contradict each other.
+    """
+    if not sigmas or any(not 0 <= sigma <= 1 for sigma in sigmas):
+        raise InputError("bounds on supports must be given for sets of 1 item at least, each between 0 and 1")
+    worst = ItemsetBreach(1, Fraction(0))
+    for k in range(1, min(len(sigmas), operator.size) + 1):
+        shares = worst_shares(sigmas[:k])
+        level = posterior(operator, shares, [share * Fraction(held, k) for held, share in enumerate(shares)])
+        if level is not None and level > worst.level:
+            worst = ItemsetBreach(k, level)
+    return worst
+
+
+def smallest_rho(
+    make: Callable[[Fraction], Operator], sigmas: Sequence[Fraction], level: Fraction, resolution: int = RESOLUTION
+) -> Fraction:
+    """Return the smallest rho whose worst breach is at most `level` (Review section 3.5).
+
+    The belief falls as rho grows, so the place is found by halving; where it did not, the level would still be kept.
+
+    Rho is a multiple of `1/resolution`.
+
+    Args:
+        make: Makes the operator of a rho.
+        sigmas: Bounds on supports, as for `worst_breach`.
+        level: The largest belief that is allowed, `b`.
+        resolution: Denominator of rho.
+
+    Raises:
+        InputError: The level is not strictly between 0 and 1, the bounds cannot be, or no rho below 1 keeps the level.
+    """
+    if not 0 < level < 1:
+        raise InputError("must lie strictly between 0 and 1", field="level")
+    if resolution < 2:
+        raise InputError("must be 2 or more", field="resolution")
+
+    def keeps(rho: int) -> bool:
+        return worst_breach(make(Fraction(rho, resolution)), sigmas).level <= level
+
+    low, high = 0, resolution - 1
+    if not keeps(high):
+        raise InputError(
+            f"no rho up to {high}/{resolution} keeps beliefs at {level}: "
+            "allow a higher level, or find lower bounds on supports"
+        )
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if keeps(middle) else (middle + 1, high)
+    return Fraction(high, resolution)

@@ -1,0 +1,227 @@
+"""Randomizers of transactions (Review sections 3.1 and 3.3; DESIGN 9), each declared for one original size `m`.
+
+All three keep some items of a transaction and add foreign ones. Each says how many own items it keeps, `p_m[j]`, and
+how many of any given foreign items enter; which of its own it keeps, and which of the foreign ones it adds, is uniform.
+From that declaration everything else follows: the sampler, the chances `p[l -> l']`, supports, breaches, an audit.
+An operator sees one transaction alone, and treats all items alike.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import ClassVar
+
+from protocols.association.chances import Binomial, Chances, Hypergeometric, Listed
+from protocols.errors import InputError
+
+MAX_DENOMINATOR = 10**9
+
+
+@dataclass(frozen=True)
+class Operator(ABC):
+    """A randomizer of transactions of one size.
+
+    Args:
+        size: Original size of the transactions, `m`.
+    """
+
+    kind: ClassVar[str]
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise InputError("must be 0 or more", field="size")
+
+    @property
+    @abstractmethod
+    def kept(self) -> Chances:
+        """`p_m[j]`: the chance that `j` of the transaction's own items stay, `j = 0 .. m`."""
+
+    @abstractmethod
+    def entering(self, kept: int, among: int) -> Chances:
+        """Return the distribution of how many of `among` given foreign items enter, if `kept` own items stayed."""
+
+    @abstractmethod
+    def check_universe(self, universe: int) -> None:
+        """Refuse a universe in which this operator cannot work.
+
+        Raises:
+            InputError: There are too few items, or another number than was declared.
+        """
+
+    @abstractmethod
+    def declaration(self) -> dict[str, object]:
+        """Return kind, size and parameters as JSON takes them."""
+
+
+@dataclass(frozen=True)
+class SelectASize(Operator):
+    """Keep `j` own items by a declared distribution; each foreign item enters with chance rho (Review section 3.3).
+
+    Args:
+        size: Original size, `m`.
+        chances: `p_m[0 .. m]`.
+        rho: Chance of each foreign item; 0 adds none.
+
+    Raises:
+        InputError: There are not `m + 1` chances of 0 or more that add up to 1, rho is not at least 0 and below 1, or a
+            fraction is too fine.
+    """
+
+    kind: ClassVar[str] = "select-a-size"
+    chances: tuple[Fraction, ...]
+    rho: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.chances) != self.size + 1 or min(self.chances) < 0 or sum(self.chances) != 1:
+            raise InputError(f"size {self.size} needs {self.size + 1} chances of 0 or more that add up to 1")
+        _check_rho(self.rho)
+
+    @property
+    def kept(self) -> Chances:
+        """The declared distribution."""
+        return Listed(self.chances)
+
+    def entering(self, kept: int, among: int) -> Chances:
+        """Return a binomial distribution: foreign items enter independently, whatever was kept."""
+        del kept
+        return Binomial(among, self.rho)
+
+    def check_universe(self, universe: int) -> None:
+        """Refuse a universe that is smaller than a transaction."""
+        _check_room(self.size, universe)
+
+    def declaration(self) -> dict[str, object]:
+        """Return kind, size, chances and rho."""
+        return {"kind": self.kind, "size": self.size, "chances": list(map(str, self.chances)), "rho": str(self.rho)}
+
+
+@dataclass(frozen=True)
+class CutAndPaste(Operator):
+    """Keep `j` own items, uniform in `0 .. K`, at most all; then *every* other item enters with chance rho.
+
+    Review definition 3.3. The rest of the transaction may enter too, so as select-a-size it keeps
+
+        p_m[j] = sum_{i=0}^{min(K, j)} C(m - i, j - i) rho^(j - i) (1 - rho)^(m - j) w_i
+
+    with `w_i = 1 - m/(K + 1)` if `i = m < K`, else `1/(K + 1)`.
+
+    Args:
+        size: Original size, `m`.
+        cutoff: `K`, above 0.
+        rho: Chance of every item that was not cut.
+
+    Raises:
+        InputError: The cut-off is not above 0, rho is not at least 0 and below 1, or rho is too fine.
+    """
+
+    kind: ClassVar[str] = "cut-and-paste"
+    cutoff: int
+    rho: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cutoff < 1:
+            raise InputError("must be above 0", field="cutoff")
+        _check_rho(self.rho)
+
+    @cached_property
+    def _kept(self) -> Listed:
+        m, rho = self.size, self.rho
+        each = Fraction(1, self.cutoff + 1)
+        cut = [1 - m * each if i == m < self.cutoff else each for i in range(min(m, self.cutoff) + 1)]
+        return Listed(
+            tuple(
+                sum(
+                    (
+                        comb(m - i, j - i) * rho ** (j - i) * (1 - rho) ** (m - j) * cut[i]
+                        for i in range(min(self.cutoff, j) + 1)
+                    ),
+                    Fraction(0),
+                )
+                for j in range(m + 1)
+            )
+        )
+
+    @property
+    def kept(self) -> Chances:
+        """Those that were cut, and those of the rest that entered again."""
+        return self._kept
+
+    def entering(self, kept: int, among: int) -> Chances:
+        """Return a binomial distribution, as of select-a-size."""
+        del kept
+        return Binomial(among, self.rho)
+
+    def check_universe(self, universe: int) -> None:
+        """Refuse a universe that is smaller than a transaction."""
+        _check_room(self.size, universe)
+
+    def declaration(self) -> dict[str, object]:
+        """Return kind, size, cut-off and rho."""
+        return {"kind": self.kind, "size": self.size, "cutoff": self.cutoff, "rho": str(self.rho)}
+
+
+@dataclass(frozen=True)
+class Uniform(Operator):
+    """Replace each own item with chance `p` by an item that was not in the transaction (Review section 3.1).
+
+    Replacements differ from each other, so the size stays.
+
+    Args:
+        size: Original size, `m`.
+        universe: Number of items, `n`.
+        replaced: `p`.
+
+    Raises:
+        InputError: `p` is no fraction in `0 .. 1` or too fine, or there are too few other items to replace all by.
+    """
+
+    kind: ClassVar[str] = "uniform"
+    universe: int
+    replaced: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.replaced <= 1:
+            raise InputError(f"must be between 0 and 1, not {self.replaced}", field="replaced")
+        _check_fine("replaced", self.replaced)
+        self.check_universe(self.universe)
+
+    @property
+    def kept(self) -> Chances:
+        """A binomial distribution: each item stays with chance `1 - p`."""
+        return Binomial(self.size, 1 - self.replaced)
+
+    def entering(self, kept: int, among: int) -> Chances:
+        """Return a hypergeometric distribution: `m - j` of all foreign items enter."""
+        return Hypergeometric(self.universe - self.size, among, self.size - kept)
+
+    def check_universe(self, universe: int) -> None:
+        """Refuse another universe than the declared one, and one too small to replace every item."""
+        if universe != self.universe:
+            raise InputError(f"the uniform randomizer is declared for {self.universe} items, there are {universe}")
+        _check_room(self.size * (2 if self.replaced else 1), universe)
+
+    def declaration(self) -> dict[str, object]:
+        """Return kind, size and the chance of a replacement; the universe stands beside it."""
+        return {"kind": self.kind, "size": self.size, "replaced": str(self.replaced)}
+
+
+def _check_rho(rho: Fraction) -> None:
+    if not 0 <= rho < 1:
+        raise InputError(f"must be at least 0 and below 1, not {rho}", field="rho")
+    _check_fine("rho", rho)
+
+
+def _check_fine(name: str, chance: Fraction) -> None:
+    if chance.denominator > MAX_DENOMINATOR:
+        raise InputError(f"must be a fraction with a denominator of at most {MAX_DENOMINATOR}", field=name)
+
+
+def _check_room(needed: int, universe: int) -> None:
+    if universe < needed:
+        raise InputError(f"a universe of {universe} items is too small: this randomizer needs {needed}")

@@ -1,0 +1,151 @@
+"""Exact sampling of randomized transactions: whole numbers alone, the number of foreign items first, then which.
+
+A coin for each of `n - m` foreign items would cost as many words as there are items; the number that enters is drawn
+first, exactly (`chances.py`), and then that many of them, by Floyd's algorithm: step `s` draws a number below its
+bound, and takes it, or the largest one still allowed if it is taken already.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.chances import WORD_BITS, Chances, outcomes
+from protocols.association.design import TransactionDesign
+from protocols.association.operators import Operator
+from protocols.association.transactions import Randomized, Transactions
+from protocols.errors import InputError
+
+_BLOCK_CELLS = 2**23
+
+Integers = NDArray[np.int64]
+Rows = NDArray[np.intp]
+
+
+class Words(Protocol):
+    """Chance as an argument: independent uniform 64-bit words of single transactions.
+
+    The same purpose and transaction give the same words, whatever else is asked for; a longer answer starts with the
+    shorter one.
+    """
+
+    def __call__(self, purpose: bytes, rows: Rows, count: int, /) -> NDArray[np.uint64]:
+        """Return `count` words for each of these transactions (`len(rows) x count`)."""
+        ...
+
+
+def randomize(
+    transactions: Transactions,
+    design: TransactionDesign,
+    words: Words,
+    watch: Callable[[int], None] = lambda _: None,
+) -> Randomized:
+    """Return the randomized transactions, in the same order.
+
+    Args:
+        transactions: True ones.
+        design: Their operators.
+        words: Chance.
+        watch: Told how many transactions were finished since it was told last.
+
+    Raises:
+        InputError: The universes differ, or a size has no parameters.
+
+    Discloses: Of each transaction its original size, and what `disclosure.py` says of its items.
+    """
+    if transactions.universe != design.universe:
+        raise InputError(f"the design has {design.universe} items, the transactions {transactions.universe}")
+    sizes = transactions.sizes
+    design.check_sizes(sizes.tolist())
+    lengths = np.zeros(len(transactions), dtype=np.int64)
+    parts: list[tuple[Rows, NDArray[np.int32]]] = []
+    for rows in _blocks(sizes, design.universe):
+        sent = _sent(transactions.matrix(rows), design.operator(int(sizes[rows[0]])), words, rows)
+        lengths[rows] = sent.sum(axis=1)
+        parts.append((rows, np.nonzero(sent)[1].astype(np.int32)))
+        watch(len(rows))
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    items = np.empty(starts[-1], dtype=np.int32)
+    for rows, held in parts:
+        before = np.concatenate([[0], np.cumsum(lengths[rows])])[:-1]
+        items[np.arange(len(held)) + np.repeat(starts[rows] - before, lengths[rows])] = held
+    return Randomized(Transactions(design.universe, starts, items), sizes)
+
+
+def _blocks(sizes: Integers, universe: int) -> Iterator[Rows]:
+    """Yield rows of one size, no more of them at once than fit in memory."""
+    most = max(1, _BLOCK_CELLS // max(universe, 1))
+    for size in np.unique(sizes).tolist():
+        rows = np.flatnonzero(sizes == size)
+        yield from (rows[start : start + most] for start in range(0, len(rows), most))
+
+
+def _sent(held: NDArray[np.bool_], operator: Operator, words: Words, rows: Rows) -> NDArray[np.bool_]:
+    """Randomize transactions of one size, given and returned as `transactions x items`."""
+    size, foreign = operator.size, held.shape[1] - operator.size
+    kept = draw(operator.kept, words, b"kept", rows)
+    added = np.zeros(len(rows), dtype=np.int64)
+    for j in np.unique(kept).tolist():
+        same = np.flatnonzero(kept == j)
+        added[same] = draw(operator.entering(j, foreign), words, b"added", rows[same])
+    sent = np.zeros_like(held)
+    sent[held] = chosen(kept, size, words, b"own", rows).ravel()
+    sent[~held] = chosen(added, foreign, words, b"foreign", rows).ravel()
+    return sent
+
+
+def draw(chances: Chances, words: Words, purpose: bytes, rows: Rows) -> Integers:
+    """Draw one outcome per transaction, each with its chance exactly."""
+    first = words(purpose, rows, 1)[:, 0]
+    drawn, open_ones = outcomes(chances, first)
+    for position in open_ones.tolist():
+        drawn[position] = _go_on(chances, words, purpose, rows[position : position + 1])
+    return drawn
+
+
+def _go_on(chances: Chances, words: Words, purpose: bytes, row: Rows) -> int:
+    """Read more words until they decide."""
+    count, found = 1, None
+    while found is None:
+        count += 1
+        start = 0
+        for word in words(purpose, row, count)[0].tolist():
+            start = (start << WORD_BITS) | word
+        found = chances.outcome(start, WORD_BITS * count)
+    return found
+
+
+def chosen(counts: Integers, population: int, words: Words, purpose: bytes, rows: Rows) -> NDArray[np.bool_]:
+    """Choose `counts[i]` of `population` things for transaction `i`, all choices being equally likely."""
+    most = int(counts.max(initial=0))
+    bounds = np.maximum(population - counts[:, None] + np.arange(1, most + 1), 1)
+    bounds[np.arange(most) >= counts[:, None]] = 1  # beyond its number nothing is drawn
+    return subsets(below(bounds, words, purpose, rows), counts, population)
+
+
+def below(bounds: Integers, words: Words, purpose: bytes, rows: Rows) -> Integers:
+    """Draw uniform numbers in `0 .. bound - 1`: a word among the `2^64 mod bound` lowest is drawn anew."""
+    limit = bounds.astype(np.uint64)
+    word = words(purpose, rows, bounds.shape[1])
+    short = (np.uint64(0) - limit) % limit
+    again, turn = np.flatnonzero((word < short).any(axis=1)), 0
+    while len(again):
+        turn += 1
+        fresh = words(purpose + b" again " + str(turn).encode(), rows[again], bounds.shape[1])
+        word[again] = np.where(word[again] < short[again], fresh, word[again])
+        again = again[(word[again] < short[again]).any(axis=1)]
+    return (word % limit).astype(np.int64)
+
+
+def subsets(uniform: Integers, counts: Integers, population: int) -> NDArray[np.bool_]:
+    """Return subsets (`transactions x population`) from numbers uniform below `population - count + 1 + step`.
+
+    Floyd's algorithm; the steps at and after a transaction's count are not read.
+    """
+    taken = np.zeros((len(counts), population), dtype=np.bool_)
+    for step in range(uniform.shape[1]):
+        rows = np.flatnonzero(counts > step)
+        wanted, last = uniform[rows, step], population - counts[rows] + step
+        taken[rows, np.where(taken[rows, wanted], last, wanted)] = True
+    return taken

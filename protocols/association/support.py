@@ -1,0 +1,198 @@
+"""Supports of itemsets, recovered from randomized transactions, with their errors (Review section 3.4; DESIGN 9).
+
+Of `N` transactions of one original size, the share `s'_l'` holds `l'` items of `A` after randomizing; `E s' = P s`.
+With `Q = P^-1` the estimates are `s~ = Q s'`, and the support is the last of them: a transaction adds `q[k <- l']`,
+whose expectation is 1 if it holds all of `A` and else 0. So, the transactions being what they are and the coins alone
+being chance,
+
+    Var s~ = (1/N) sum_l s_l (sum_l' p[l -> l'] q[k <- l']^2 - [l = k])                  Review equation 9
+    estimated by (1/N) sum_l' s'_l' (q[k <- l']^2 - q[k <- l'])                          Review equation 10
+
+and for `A` within `U` likewise `Cov = (1/N) (mean of f_A f_U - s~_U)`, since `E f_A f_U` exceeds the covariance by
+`[U in t]`. Sizes are combined by their shares of all transactions. Estimates are unbiased: they may be negative, and
+are not cut.
+
+Transactions with fewer than `k` items hold no set of `k`: they count with support 0 and no error.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import sqrt
+
+from protocols.association.design import TransactionDesign
+from protocols.association.operators import Operator
+from protocols.association.transition import Matrix, transition
+from protocols.errors import InputError
+
+MOST_ITEMS = 12
+"""Sets with more items are not asked about: their weights are beyond all use."""
+
+
+@dataclass(frozen=True)
+class Support:
+    """An unbiased estimate of a support, as a share of all transactions.
+
+    Args:
+        share: `s~`; may leave `0 .. 1`.
+        variance: Of the coins; an unbiased estimate, may be negative.
+    """
+
+    share: Fraction
+    variance: Fraction
+
+    @property
+    def standard_error(self) -> float:
+        """Square root of the variance; 0 where its estimate is negative."""
+        return sqrt(max(float(self.variance), 0.0))
+
+
+@lru_cache(4096)
+def recovery(operator: Operator, k: int) -> Matrix:
+    """Return `Q = P^-1` for an itemset of `k` items.
+
+    Raises:
+        InputError: Transactions are smaller than `k`, or `P` is singular.
+    """
+    if k > operator.size:
+        raise InputError(f"transactions of size {operator.size} hold no set of {k} items")
+    found = _inverse(transition(operator, k))
+    if found is None:
+        raise InputError(
+            f"supports of sets of {k} items cannot be recovered from transactions of size {operator.size}: "
+            f"its parameters hide them altogether; {_up_to(operator, k)}"
+        )
+    return found
+
+
+@lru_cache(4096)
+def weights(operator: Operator, k: int) -> tuple[Fraction, ...]:
+    """Return `q[k <- l']` for `l' = 0 .. k`: what a randomized transaction adds to the estimate.
+
+    Zeros where transactions are smaller than `k`.
+
+    Raises:
+        InputError: `P` is singular.
+    """
+    return recovery(operator, k)[k] if k <= operator.size else (Fraction(0),) * (k + 1)
+
+
+def largest_recoverable(design: TransactionDesign, sizes: Iterable[int]) -> int:
+    """Return the most items of a set whose support can be recovered from transactions of all these sizes.
+
+    At most the largest size, and at most `MOST_ITEMS`.
+    """
+    operators = [design.operator(size) for size in sorted(set(sizes))]
+    most = min(max((operator.size for operator in operators), default=0), MOST_ITEMS)
+    for k in range(1, most + 1):
+        if any(k <= operator.size and _inverse(transition(operator, k)) is None for operator in operators):
+            return k - 1
+    return most
+
+
+def partial_supports(operator: Operator, counts: Sequence[int]) -> tuple[Fraction, ...]:
+    """Return `s~_l`, `l = 0 .. k`, from how many randomized transactions hold `l'` items of the set.
+
+    Raises:
+        InputError: There are no transactions, or the supports cannot be recovered.
+    """
+    total = sum(counts)
+    if not total:
+        raise InputError("there are no transactions to estimate from")
+    matrix = recovery(operator, len(counts) - 1)
+    return tuple(sum((q * count for q, count in zip(row, counts, strict=True)), Fraction(0)) / total for row in matrix)
+
+
+def variance(operator: Operator, partial: Sequence[Fraction], transactions: int) -> Fraction:
+    """Return the variance of `s~` that true partial supports `s_0 .. s_k` give (Review equation 9).
+
+    Args:
+        operator: Of these transactions.
+        partial: `s_l` for `l = 0 .. k`.
+        transactions: `N`.
+
+    Raises:
+        InputError: There are no transactions, or the supports cannot be recovered.
+    """
+    if transactions < 1:
+        raise InputError("there are no transactions to estimate from")
+    k = len(partial) - 1
+    if k > operator.size:
+        return Fraction(0)
+    q = weights(operator, k)
+    columns = zip(*transition(operator, k), strict=True)
+    total = Fraction(0)
+    for held, (share, column) in enumerate(zip(partial, columns, strict=True)):
+        squares = sum((chance * weight**2 for chance, weight in zip(column, q, strict=True)), Fraction(0))
+        total += share * (squares - (held == k))
+    return total / transactions
+
+
+def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[int]]) -> Support:
+    """Return the support of a set over all sizes (Review equations 8 and 10).
+
+    Args:
+        design: The operators.
+        counts: For every original size, how many randomized transactions hold `l' = 0 .. k` items of the set.
+
+    Raises:
+        InputError: There are no transactions, a size has no parameters, or the supports cannot be recovered.
+    """
+    total = sum(map(sum, counts.values()))
+    if not total:
+        raise InputError("there are no transactions to estimate from")
+    share = squares = Fraction(0)
+    for size, row in counts.items():
+        for weight, count in zip(weights(design.operator(size), len(row) - 1), row, strict=True):
+            share += weight * count
+            squares += weight**2 * count
+    return Support(share / total, (squares - share) / total**2)
+
+
+def estimate_covariance(
+    design: TransactionDesign, counts: Mapping[int, Sequence[Sequence[int]]], union: Support
+) -> Fraction:
+    """Return an unbiased estimate of `Cov(s~_A, s~_U)`, `A` a part of `U`.
+
+    Args:
+        design: The operators.
+        counts: For every original size, in row `a` and column `b`, how many randomized transactions hold `a` items of
+            `A` and `b` of the rest of `U`.
+        union: The estimate for `U`, of the same transactions.
+
+    Raises:
+        InputError: There are no transactions, a size has no parameters, or the supports cannot be recovered.
+    """
+    total = sum(sum(map(sum, table)) for table in counts.values())
+    if not total:
+        raise InputError("there are no transactions to estimate from")
+    products = Fraction(0)
+    for size, table in counts.items():
+        inner = weights(design.operator(size), len(table) - 1)
+        outer = weights(design.operator(size), len(table) + len(table[0]) - 2)
+        products += sum(
+            (inner[a] * outer[a + b] * count for a, row in enumerate(table) for b, count in enumerate(row)), Fraction(0)
+        )
+    return (products / total - union.share) / total
+
+
+def _up_to(operator: Operator, k: int) -> str:
+    works = next((smaller for smaller in range(k - 1, 0, -1) if _inverse(transition(operator, smaller))), 0)
+    return f"sets of up to {works} can" if works else "no set's can"
+
+
+def _inverse(matrix: Matrix) -> Matrix | None:
+    """Invert a square matrix by Gauss-Jordan elimination; None if it is singular."""
+    n = len(matrix)
+    rows = [[*row, *(Fraction(i == j) for j in range(n))] for i, row in enumerate(matrix)]
+    for i in range(n):
+        pivot = next((k for k in range(i, n) if rows[k][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for k in range(n):
+            if k != i and rows[k][i]:
+                rows[k] = [x - rows[k][i] * y for x, y in zip(rows[k], rows[i], strict=True)]
+    return tuple(tuple(row[n:]) for row in rows)

@@ -1,0 +1,137 @@
+"""Beliefs that shown itemsets lead to, their worst case, and the smallest rho that keeps a level."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import sqrt
+
+import pytest
+
+from protocols.association.breaches import posterior, smallest_rho, worst_breach, worst_shares
+from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
+from protocols.association.support import variance
+from protocols.errors import InputError
+from tests.support.transactions import every_form, fractions
+
+SIGMAS = fractions("1/20 1/100 1/200")
+HALF = Fraction(1, 2)
+
+TABLE = {
+    1: ("47/1000", 1, 0.4966, [0.0008]),
+    2: ("92/1000", 2, 0.4982, [0.0013]),
+    3: ("153/1000", 3, 0.4995, [0.0018, 0.0005]),
+    4: ("146/1000", 3, 0.4983, [0.0019, 0.0006]),
+    5: ("138/1000", 3, 0.4971, [0.0021, 0.0007]),
+    6: ("128/1000", 3, 0.4985, [0.0022, 0.0007]),
+    7: ("117/1000", 3, 0.4961, [0.0024, 0.0009]),
+    8: ("102/1000", 3, 0.4967, [0.0025, 0.0012]),
+    9: ("90/1000", 3, 0.4994, [0.0027, 0.0014]),
+    10: ("81/1000", 3, 0.4988, [0.0028, 0.0018]),
+}
+"""By size: the smallest rho, the itemset's size that binds, its posterior, errors of sets of 1 and of 3 items."""
+
+
+@pytest.mark.parametrize("m", TABLE)
+def test_the_smallest_rho_of_each_size_is_the_known_one(m: int) -> None:
+    rho, binding, level, errors = TABLE[m]
+    found = smallest_rho(lambda rho: CutAndPaste(m, 7, rho), SIGMAS, HALF)
+    worst = worst_breach(CutAndPaste(m, 7, found), SIGMAS)
+    assert (found, worst.items, round(float(worst.level), 4)) == (Fraction(rho), binding, level)
+    assert worst_breach(CutAndPaste(m, 7, found - Fraction(1, 1000)), SIGMAS).level > HALF
+    told = [
+        sqrt(variance(CutAndPaste(m, 7, found), worst_shares(SIGMAS[:k]), 10**5)) for k in ((1, 3) if m > 2 else (1,))
+    ]
+    assert [round(error, 4) for error in told] == errors
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        CutAndPaste(3, 2, Fraction(1, 5)),
+        SelectASize(3, fractions("1/4 1/4 0 1/2"), Fraction(1, 3)),
+        Uniform(3, 6, Fraction(2, 3)),
+    ],
+)
+@pytest.mark.parametrize("itemset", [(0,), (0, 3), (1, 2, 5), (0, 1, 2, 3)])
+def test_a_belief_is_what_bayes_says_of_any_distribution_of_transactions(
+    operator: Operator, itemset: tuple[int, ...]
+) -> None:
+    """By brute force over all 20 transactions of 3 of 6 items, each with another chance."""
+    prior = {t: Fraction(number, 210) for number, t in enumerate(combinations(range(6), 3), 1)}
+    forms = {t: every_form(operator, t, 6) for t in prior}
+    shown = {t: sum(p for sent, p in forms[t].items() if sent.issuperset(itemset)) for t in prior}
+    every = sum(prior[t] * shown[t] for t in prior)
+    for item in itemset:
+        share = [
+            sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held) for held in range(len(itemset) + 1)
+        ]
+        own = [
+            sum(p for t, p in prior.items() if len(set(t) & set(itemset)) == held and item in t)
+            for held in range(len(itemset) + 1)
+        ]
+        expected = sum(prior[t] * shown[t] for t in prior if item in t) / every if every else None
+        found = posterior(operator, list(map(Fraction, share)), list(map(Fraction, own)))
+        assert found == expected
+
+
+def test_worst_shares_are_those_of_a_symmetric_distribution() -> None:
+    """All sets of one size of four items have one support: taken from the shares by counting."""
+    shares = fractions("1/2 1/5 3/20 1/10 1/20")
+    sigmas = []
+    for j in range(1, 5):
+        # a transaction that holds l of four items holds a given j of them in this part of its forms
+        part = {
+            held: Fraction(len(list(combinations(range(held), j))), len(list(combinations(range(4), j))))
+            for held in range(5)
+        }
+        sigmas.append(sum((share * part[held] for held, share in enumerate(shares)), Fraction(0)))
+    assert worst_shares(sigmas) == shares
+
+
+@pytest.mark.parametrize("sigmas", ["1/2 0 1/10", "3/5 1/10", "1/20 1/10"])
+def test_bounds_that_contradict_each_other_are_refused(sigmas: str) -> None:
+    with pytest.raises(InputError, match="no transactions have the supports"):
+        worst_breach(CutAndPaste(3, 7, Fraction(1, 10)), fractions(sigmas))
+
+
+@pytest.mark.parametrize("sigmas", ["", "3/2", "-1/10"])
+def test_bounds_that_are_no_supports_are_refused(sigmas: str) -> None:
+    with pytest.raises(InputError, match="each between 0 and 1"):
+        worst_breach(CutAndPaste(3, 7, Fraction(1, 10)), fractions(sigmas))
+
+
+def test_a_level_that_no_rho_keeps_is_refused() -> None:
+    with pytest.raises(InputError, match=r"no rho up to 999/1000 keeps beliefs at 1/2"):
+        smallest_rho(lambda rho: CutAndPaste(1, 7, rho), fractions("9/10"), HALF)
+
+
+@pytest.mark.parametrize("level", [Fraction(0), Fraction(1), Fraction(-1, 2)])
+def test_a_level_lies_strictly_between_0_and_1(level: Fraction) -> None:
+    with pytest.raises(InputError, match="level must lie strictly between"):
+        smallest_rho(lambda rho: CutAndPaste(1, 7, rho), SIGMAS, level)
+
+
+def test_a_resolution_is_2_or_more() -> None:
+    with pytest.raises(InputError, match="resolution must be 2 or more"):
+        smallest_rho(lambda rho: CutAndPaste(1, 7, rho), SIGMAS, HALF, 1)
+
+
+def test_no_noise_is_needed_where_nothing_is_ever_frequent() -> None:
+    assert smallest_rho(lambda rho: CutAndPaste(2, 1, rho), fractions("0 0"), HALF) == 0
+    hidden = SelectASize(1, fractions("1 0"), Fraction(0))
+    assert worst_breach(hidden, SIGMAS).level == 0
+
+
+def test_shares_that_do_not_belong_together_are_refused() -> None:
+    operator = CutAndPaste(2, 1, Fraction(1, 5))
+    with pytest.raises(InputError, match="shares with the item"):
+        posterior(operator, fractions("1/2 1/2"), fractions("0 3/4"))
+    with pytest.raises(InputError, match="shares with the item"):
+        posterior(operator, fractions("1/2 1/2"), fractions("0"))
+
+
+@pytest.mark.parametrize("sigmas", ["1/20 1/100 1/200", "1/5 1/10 1/20", "1/100 1/1000 1/2000"])
+@pytest.mark.parametrize("m", [1, 3, 7, 10])
+def test_beliefs_fall_as_rho_grows(sigmas: str, m: int) -> None:
+    """What halving rests on; where it failed, the level would still be kept."""
+    levels = [worst_breach(CutAndPaste(m, 7, Fraction(rho, 20)), fractions(sigmas)).level for rho in range(20)]
+    assert levels == sorted(levels, reverse=True)
