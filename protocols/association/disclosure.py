@@ -32,8 +32,8 @@ class SizeBelief:
     """
 
     shown: int
-    chance: Fraction
-    belief: Fraction
+    chance: float
+    belief: float
 
 
 def absent_belief(operator: Operator, support: Fraction) -> Fraction | None:
@@ -72,8 +72,8 @@ def size_beliefs(operator: Operator, support: Fraction, universe: int) -> list[S
         own = support.numerator * max(foreign, 1) * sum(j * part for j, part in here)
         other = (support.denominator - support.numerator) * m * sum((shown - j) * part for j, part in here)
         if own + other:
-            chance = Fraction(sum(part for _, part in here), whole * kept.total)
-            found.append(SizeBelief(shown, chance, Fraction(own, own + other)))
+            chance = sum(part for _, part in here) / (whole * kept.total)  # of whole numbers, rounded once
+            found.append(SizeBelief(shown, chance, own / (own + other)))
     return found
 
 

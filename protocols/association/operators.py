@@ -15,8 +15,7 @@ from typing import ClassVar
 
 from protocols.association.chances import Binomial, Chances, Hypergeometric, Listed
 from protocols.errors import InputError
-
-MAX_DENOMINATOR = 10**9
+from protocols.randomized_response.design import MAX_DENOMINATOR
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from protocols.errors import InputError
 _BLOCK_CELLS = 2**23
 
 Integers = NDArray[np.int64]
-Rows = NDArray[np.intp]
+RowNumbers = NDArray[np.intp]
 
 
 class Words(Protocol):
@@ -30,7 +30,7 @@ class Words(Protocol):
     shorter one.
     """
 
-    def __call__(self, purpose: bytes, rows: Rows, count: int, /) -> NDArray[np.uint64]:
+    def __call__(self, purpose: bytes, rows: RowNumbers, count: int, /) -> NDArray[np.uint64]:
         """Return `count` words for each of these transactions (`len(rows) x count`)."""
         ...
 
@@ -59,7 +59,7 @@ def randomize(
     sizes = transactions.sizes
     design.check_sizes(sizes.tolist())
     lengths = np.zeros(len(transactions), dtype=np.int64)
-    parts: list[tuple[Rows, NDArray[np.int32]]] = []
+    parts: list[tuple[RowNumbers, NDArray[np.int32]]] = []
     for rows in _blocks(sizes, design.universe):
         sent = _sent(transactions.matrix(rows), design.operator(int(sizes[rows[0]])), words, rows)
         lengths[rows] = sent.sum(axis=1)
@@ -73,7 +73,7 @@ def randomize(
     return Randomized(Transactions(design.universe, starts, items), sizes)
 
 
-def _blocks(sizes: Integers, universe: int) -> Iterator[Rows]:
+def _blocks(sizes: Integers, universe: int) -> Iterator[RowNumbers]:
     """Yield rows of one size, no more of them at once than fit in memory."""
     most = max(1, _BLOCK_CELLS // max(universe, 1))
     for size in np.unique(sizes).tolist():
@@ -81,7 +81,7 @@ def _blocks(sizes: Integers, universe: int) -> Iterator[Rows]:
         yield from (rows[start : start + most] for start in range(0, len(rows), most))
 
 
-def _sent(held: NDArray[np.bool_], operator: Operator, words: Words, rows: Rows) -> NDArray[np.bool_]:
+def _sent(held: NDArray[np.bool_], operator: Operator, words: Words, rows: RowNumbers) -> NDArray[np.bool_]:
     """Randomize transactions of one size, given and returned as `transactions x items`."""
     size, foreign = operator.size, held.shape[1] - operator.size
     kept = draw(operator.kept, words, b"kept", rows)
@@ -95,7 +95,7 @@ def _sent(held: NDArray[np.bool_], operator: Operator, words: Words, rows: Rows)
     return sent
 
 
-def draw(chances: Chances, words: Words, purpose: bytes, rows: Rows) -> Integers:
+def draw(chances: Chances, words: Words, purpose: bytes, rows: RowNumbers) -> Integers:
     """Draw one outcome per transaction, each with its chance exactly."""
     first = words(purpose, rows, 1)[:, 0]
     drawn, open_ones = outcomes(chances, first)
@@ -104,7 +104,7 @@ def draw(chances: Chances, words: Words, purpose: bytes, rows: Rows) -> Integers
     return drawn
 
 
-def _go_on(chances: Chances, words: Words, purpose: bytes, row: Rows) -> int:
+def _go_on(chances: Chances, words: Words, purpose: bytes, row: RowNumbers) -> int:
     """Read more words until they decide."""
     count, found = 1, None
     while found is None:
@@ -116,7 +116,7 @@ def _go_on(chances: Chances, words: Words, purpose: bytes, row: Rows) -> int:
     return found
 
 
-def chosen(counts: Integers, population: int, words: Words, purpose: bytes, rows: Rows) -> NDArray[np.bool_]:
+def chosen(counts: Integers, population: int, words: Words, purpose: bytes, rows: RowNumbers) -> NDArray[np.bool_]:
     """Choose `counts[i]` of `population` things for transaction `i`, all choices being equally likely."""
     most = int(counts.max(initial=0))
     bounds = np.maximum(population - counts[:, None] + np.arange(1, most + 1), 1)
@@ -124,7 +124,7 @@ def chosen(counts: Integers, population: int, words: Words, purpose: bytes, rows
     return subsets(below(bounds, words, purpose, rows), counts, population)
 
 
-def below(bounds: Integers, words: Words, purpose: bytes, rows: Rows) -> Integers:
+def below(bounds: Integers, words: Words, purpose: bytes, rows: RowNumbers) -> Integers:
     """Draw uniform numbers in `0 .. bound - 1`: a word among the `2^64 mod bound` lowest is drawn anew."""
     limit = bounds.astype(np.uint64)
     word = words(purpose, rows, bounds.shape[1])

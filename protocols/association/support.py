@@ -23,8 +23,9 @@ from math import sqrt
 
 from protocols.association.design import TransactionDesign
 from protocols.association.operators import Operator
-from protocols.association.transition import Matrix, transition
+from protocols.association.transition import transition
 from protocols.errors import InputError
+from protocols.randomized_response.design import Matrix
 
 MOST_ITEMS = 12
 """Sets with more items are not asked about: their weights are beyond all use."""

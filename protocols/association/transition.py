@@ -14,8 +14,7 @@ from math import comb
 
 from protocols.association.operators import Operator
 from protocols.errors import InputError
-
-Matrix = tuple[tuple[Fraction, ...], ...]
+from protocols.randomized_response.design import Matrix
 
 
 @lru_cache(4096)

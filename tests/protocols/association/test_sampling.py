@@ -19,7 +19,7 @@ from protocols.association.operators import CutAndPaste, Operator
 from protocols.association.sampling import below, draw, randomize, subsets
 from protocols.association.transactions import Transactions
 from protocols.errors import InputError
-from protocols.privacy.chernoff import alarm_bound, sample_size
+from protocols.privacy.chernoff import alarm_bound, trials_needed
 from tests.support.transactions import OPERATORS, every_form, fractions, label
 
 SECRET = bytes(range(32))
@@ -152,7 +152,7 @@ def test_every_form_of_a_transaction_is_sent_as_often_as_declared(operator: Oper
 
 def test_the_test_of_forms_sees_it() -> None:
     for other in (Fraction(20, 100), Fraction(30, 100)):
-        needed = sample_size(Fraction(1, 4), other, ALARM, 0.01)
+        needed = trials_needed(Fraction(1, 4), other, ALARM, 0.01)
         assert needed is not None
         assert needed <= TRIALS
 
