@@ -108,7 +108,7 @@ class DisguisedPage(Message):
 
 @dataclass(frozen=True, repr=False)
 class CiphertextPage(Message):
-    """Fresh Paillier encryptions under the sender's own key, of equal length, one after the other."""
+    """Fresh encryptions under the sender's own key, of equal length, one after the other."""
 
     ciphertexts: bytes
 

@@ -82,8 +82,8 @@ class Terms:
     """The parameters of building one tree, on which both parties must agree.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out, and
-    `key_bits` the least length of the key. What the method does not use must be legal all the same, but for a `theta`
-    of 1/2 where nothing is disguised.
+    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor. What the method does
+    not use must be legal all the same, but for a `theta` of 1/2 where nothing is disguised.
 
     Raises:
         TermError: The first term that no run can have.

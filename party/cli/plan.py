@@ -58,7 +58,7 @@ def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Pa
         domains=[*own, *peer],
         classes=local.class_attribute.size if local.class_attribute else 2,
         patterns=(patterns, arguments.peer_patterns or patterns),
-        key_bits=local.secrets.key.bits,
+        key=local.secrets.key,
     )
     workers = config.compute.workers or available_cpus()
     at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere

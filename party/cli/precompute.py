@@ -12,20 +12,17 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
-from party.keys.keystore import load_private_key, load_secret
+from party.keys.keystore import load_key_holder, load_secret
 from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_inputs
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import discarded_text, factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
-from protocols.ciphers.paillier.cipher import PaillierKeyHolder
-from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import InputError
 from protocols.work import PageEncryptor
 
@@ -54,8 +51,8 @@ def _positive(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is asked for, and say what there is."""
     config = read_party_config(arguments.folder / CONFIG_FILE)
-    key = load_private_key(config.folder, KEY_FLOOR)
-    store = FactorStore(config.folder, load_secret(config.folder), key.public_key)
+    key = load_key_holder(config.folder, KEY_FLOOR)
+    store = FactorStore(config.folder, load_secret(config.folder), key.public)
     wanted = 0 if arguments.status else _wanted(arguments, config, store)
     settings = replace(config.compute, cluster=None)
     if arguments.workers is not None:
@@ -64,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         with (
             suppress(KeyboardInterrupt),
             make_progress(arguments.progress) as progress,
-            make_compute(settings, PaillierKeyHolder(key)) as compute,
+            make_compute(settings, key) as compute,
         ):
             _make(store, compute.encryption, wanted, arguments.seconds, progress)
     say_all(_status(config, store))
@@ -88,7 +85,7 @@ def _need(config: PartyConfig) -> tuple[int, int]:
         InputError: The data cannot be read, or their groups need no factors that could be counted.
     """
     local = load_inputs(config, KEY_FLOOR)
-    return ciphertexts_a_record(local.design(Fraction(1), class_is_shared=False)), len(local.records)
+    return local.ciphertexts_per_record(), len(local.records)
 
 
 def _make(

@@ -4,14 +4,13 @@ import os
 import re
 from dataclasses import dataclass
 
-from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.errors import InputError
 
 ALL_CPUS = 0
 MOST_WORKERS = 1024
-FULL = "full"
-EXPONENTS = {FULL: None, "short-256": ShortExponents()}
-"""How long the exponents of random factors are, by the names that settings use."""
+FULL, SHORT = "full", "short-256"
+EXPONENTS = (FULL, SHORT)
+"""How long the exponents of random factors are; a cipher without such exponents takes no notice."""
 
 _CLUSTER = re.compile(r"dask(\+tls)?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):[0-9]{1,5}")
 
@@ -23,7 +22,7 @@ class ComputeSettings:
     Args:
         workers: Processes on this machine; `ALL_CPUS` for as many as there are processors, 1 for this one alone.
         cluster: Address of a Dask scheduler, `dask://host:port`, or `dask+tls://host:port`; None for this machine.
-        short_exponents: The request for short exponents, with its assumption; None for full length.
+        exponents: One of `EXPONENTS`; the short ones are faster, and assume more.
 
     Raises:
         InputError: A value is out of its range.
@@ -31,15 +30,15 @@ class ComputeSettings:
 
     workers: int = ALL_CPUS
     cluster: str | None = None
-    short_exponents: ShortExponents | None = None
+    exponents: str = FULL
 
     def __post_init__(self) -> None:
         if not 0 <= self.workers <= MOST_WORKERS:
             raise InputError(f"workers must be 0 (one per processor) to {MOST_WORKERS}")
         if self.cluster is not None and not _is_cluster(self.cluster):
             raise InputError('a cluster is named as "dask://host:8786", or "dask+tls://host:8786"')
-        if not isinstance(self.short_exponents, ShortExponents | None):
-            raise InputError("short exponents are asked for by a ShortExponents, and by nothing else")
+        if self.exponents not in EXPONENTS:
+            raise InputError(f"exponents must be {FULL} or {SHORT}")
 
 
 def _is_cluster(address: str) -> bool:

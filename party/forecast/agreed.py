@@ -14,6 +14,6 @@ def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Fore
         domains=[attribute.size for attribute in schema.attributes],
         classes=schema.classes,
         patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
-        key_bits=local.secrets.key.bits,
+        key=local.secrets.key,
     )
     return forecast(sizes, agreed.terms, speed)

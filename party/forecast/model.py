@@ -10,26 +10,25 @@ from dataclasses import dataclass
 from math import floor, prod
 
 from party.forecast.calibration import Speed
-from protocols.ciphers.paillier.packing import slot_width
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.terms import ALL, Terms
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_A_SPLIT, _TEST_PLANES_A_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
 _SECONDS_A_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
-_BASE_MEMORY, _TABLE_FACTOR = 110 << 20, 16 * 1024
-_BYTES_AN_INTEGER = 60
+_BASE_MEMORY = 110 << 20
 _AGREEMENT_TRIPS, _LAST_TRIPS = 4, 2
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What both parties bring: `domains` of all attributes, coin patterns of both sides."""
+    """What both parties bring: `domains` of all attributes, coin patterns of both sides, a key like those of both."""
 
     records: int
     domains: Sequence[int]
     classes: int
     patterns: tuple[int, int]
-    key_bits: int
+    key: AnyKeyHolder
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class _Model:
         secure = self.terms.counts_exactly
         counts = self.counts() if secure else 0.0
         encrypted = self.ciphertexts() if secure else 0.0
-        length = 2 * self.sizes.key_bits // 8
+        length = self.sizes.key.public.ciphertext_bytes
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 16 if self.terms.disguises else 0.0
         return Forecast(
@@ -144,14 +143,13 @@ class _Model:
     def counting(self, counts: float) -> float:
         """Multiplications of rows, packing, sealing and decrypting."""
         rows = 2 * self.distinct_rows() * self.levels() if self.terms.encrypts_coins else 0.0
-        width = slot_width(self.train)
+        additions = 1 + self.sizes.key.public.packing_additions(self.train)
         each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
-        return (rows + counts * (width + 1)) * self.speed.add + each
+        return (rows + counts * additions) * self.speed.add + each
 
     def replies(self, counts: float) -> float:
         """Packed ciphertexts that travel back."""
-        slots = max(1, (self.sizes.key_bits - 41) // slot_width(self.train))
-        return counts / slots + self.levels()
+        return counts / self.sizes.key.public.slots(self.train) + self.levels()
 
     def distinct_rows(self) -> float:
         """Rows of the expanded table after merging."""
@@ -162,7 +160,6 @@ class _Model:
         columns = len(self.sizes.domains) + 1
         patterns = max(self.sizes.patterns) if self.terms.encrypts_coins else 1
         expanded = self.sizes.records * patterns * (columns + 40)
-        tables = self.sizes.key_bits * _TABLE_FACTOR if secure else 0
-        length = 2 * self.sizes.key_bits // 8 + _BYTES_AN_INTEGER
-        weights = self.distinct_rows() * length if self.terms.encrypts_coins else 0.0
+        tables = self.sizes.key.table_bytes(self.train) if secure else 0
+        weights = self.distinct_rows() * self.sizes.key.public.held_bytes if self.terms.encrypts_coins else 0.0
         return _BASE_MEMORY + max(tables, weights) + expanded

@@ -11,9 +11,13 @@ from pathlib import Path
 
 from phe.paillier import generate_paillier_keypair
 
+from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
 from party.files import read_bytes, write_new
+from protocols.ciphers.paillier.cipher import PaillierKeyHolder
+from protocols.ciphers.paillier.encryption import ShortExponents
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 
 SECRET_FILE = "secret.key"  # noqa: S105  # a file's name
@@ -22,6 +26,7 @@ SECRET_BYTES = 32
 
 _HEADER = "cotally-paillier-key/1"
 _MOST_BYTES = 1 << 16
+_SHORT = ShortExponents()
 _CURE = "restore it from a backup, or make a new party with `cotally init`"
 
 
@@ -82,16 +87,21 @@ def load_secret(folder: Path) -> bytes:
     return data
 
 
-def load_private_key(folder: Path, floor_bits: int) -> PrivateKey:
-    """Return the Paillier key.
+def load_key_holder(folder: Path, floor_bits: int, exponents: str = FULL) -> AnyKeyHolder:
+    """Return the holder of the party's key: here, and nowhere else, is its cipher known.
 
     Args:
         folder: The party's.
-        floor_bits: The fewest bits that the modulus may have.
+        floor_bits: The least strength that the key may have, as `KeyHolder.bits` measures it.
+        exponents: One of `party.compute.settings.EXPONENTS`.
 
     Raises:
-        IdentityError: It is missing, damaged, open to others, too short, or its numbers do not fit together.
+        IdentityError: The key is missing, damaged, open to others, too short, or its numbers do not fit together.
     """
+    return PaillierKeyHolder(_load_private_key(folder, floor_bits), _SHORT if exponents == SHORT else None)
+
+
+def _load_private_key(folder: Path, floor_bits: int) -> PrivateKey:
     path = folder / PAILLIER_FILE
     n, p, q = _parse(path, read_secret(path))
     if p * q != n:

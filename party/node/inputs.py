@@ -10,11 +10,10 @@ from pathlib import Path
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
 from party.errors import ConfigError
-from party.keys.keystore import load_private_key, load_secret
+from party.keys.keystore import load_key_holder, load_secret
 from party.names import suggestion
 from party.records.releases import FILE, same_table
 from party.settings.party import PartyConfig
-from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.errors import InputError
 from protocols.randomized_response.grouping import default_groups
 from protocols.terms import Method
@@ -38,14 +37,14 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
 
     Args:
         config: The party's settings.
-        key_floor: The smallest Paillier key that it may use, in bits.
+        key_floor: The least strength of a key that it may use, in bits.
         tell: Gets what the owner should know of the data.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
     folder = config.folder
-    key = PaillierKeyHolder(load_private_key(folder, key_floor), config.compute.short_exponents)
+    key = load_key_holder(folder, key_floor, config.compute.exponents)
     share = read_share(
         config.data.file,
         config.name,

@@ -43,7 +43,7 @@ def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms) -> No
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
-    if local.secrets.key.bits < terms.key_bits:
+    if terms.counts_exactly and local.secrets.key.bits < terms.key_bits:
         raise ConfigError(
             f"the key in {config.folder} has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}: "
             f"lower key_bits, or make a new folder with a key of that length"

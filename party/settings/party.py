@@ -341,11 +341,11 @@ def _compute(top: Section) -> ComputeSettings:
     if isinstance(top.raw("compute", None), str):
         return _cluster(top, "compute", top.text("compute"), FULL)
     section = top.section("compute", ("workers", "on", "exponents"))
-    exponents = section.choice("exponents", tuple(EXPONENTS), FULL)
+    exponents = section.choice("exponents", EXPONENTS, FULL)
     on = section.text("on", HERE)
     workers = section.integer("workers", 0, MOST_WORKERS, ALL_CPUS)
     if on == HERE:
-        return ComputeSettings(workers, None, EXPONENTS[exponents])
+        return ComputeSettings(workers, None, exponents)
     if workers != ALL_CPUS:
         raise section.error("workers", "counts processes of this machine: leave it out, or 0, with a cluster")
     return _cluster(section, "on", on, exponents)
@@ -353,6 +353,6 @@ def _compute(top: Section) -> ComputeSettings:
 
 def _cluster(section: Section, key: str, address: str, exponents: str) -> ComputeSettings:
     try:
-        return ComputeSettings(cluster=address, short_exponents=EXPONENTS[exponents])
+        return ComputeSettings(cluster=address, exponents=exponents)
     except InputError:
         raise section.error(key, f'must be "{HERE}" or a cluster such as "dask://host:8786"') from None

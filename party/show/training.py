@@ -48,7 +48,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
 
 
 def _key_text(holder: str | None, fingerprint: str) -> str:
-    return f"Paillier key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
+    return f"Encryption key of {holder} (both screens must show the same; compare by telephone): {fingerprint}"
 
 
 def _accuracy(trained: Trained) -> list[str]:

@@ -7,8 +7,8 @@ One of them may be *nothing*: a sum of no ciphertexts, which counts as zero and 
 How many counts fit a plaintext, how they are packed, masked and looked up is the cipher's own affair: here a reply has
 `items`, each with as many `slots` as the key holder packed columns into one plaintext.
 
-Security: what each method lets out stands with it. `seal` and the encryptor are the only ways out, and everything that
-they write is fresh; `read` is the only way in.
+Security: what each method lets out stands with it. `seal`, the encryptor and `encrypt_with` are the only ways out, and
+everything that they write is fresh; `read` is the only way in.
 """
 
 from collections.abc import Sequence, Sized
@@ -70,6 +70,11 @@ class Ciphertexts(Protocol[Values]):
         """Length of one ciphertext on the wire."""
         ...
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory of one ciphertext that is computed with."""
+        ...
+
     def fingerprint(self) -> str:
         """Return a digest of the public key, for two people to compare."""
         ...
@@ -111,6 +116,10 @@ class Ciphertexts(Protocol[Values]):
         """
         ...
 
+    def packing_additions(self, largest: int) -> int:
+        """Return how many additions of ciphertexts it costs to lay a count of up to `largest` beside others."""
+        ...
+
     def seal(self, replies: Sequence[Reply[Values]], largest: int, randomness: Randomness) -> bytes:
         """Write replies for the wire so that the key holder learns their counts and nothing else (FAULTS A2).
 
@@ -139,7 +148,7 @@ class KeyHolder(Protocol[Values]):
 
     @property
     def bits(self) -> int:
-        """Length of the key in the measure that the terms of a run use."""
+        """Strength of the key in the measure of the terms: the length of a modulus that is as hard to factor."""
         ...
 
     def read_peer(self, announcement: bytes, floor_bits: int) -> Ciphertexts[Values]:
@@ -152,6 +161,22 @@ class KeyHolder(Protocol[Values]):
 
     def encryption(self, randomness: Randomness) -> PageEncryptor:
         """Return an encryptor that works in this process."""
+        ...
+
+    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
+        """Write the page that an encryptor would, at the price of an addition each, with *factors* made ahead.
+
+        A factor is an encryption of zero, as an encryptor wrote it.
+
+        NB: a factor used twice shows the difference of two plaintexts; the caller sees to it that none is.
+
+        Raises:
+            InputError: A plaintext is out of range, or there are more or fewer factors than plaintexts.
+        """
+        ...
+
+    def table_bytes(self, largest: int) -> int:
+        """Return the memory of what is made once to encrypt, and to read counts of up to `largest`."""
         ...
 
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:

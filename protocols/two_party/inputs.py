@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
+from protocols.counting.encrypted_coins import ciphertexts_a_record
 from protocols.errors import InputError
 from protocols.messages import Share
 from protocols.randomized_response.coins import keyed_draw
@@ -92,6 +93,14 @@ class PartyInputs:
         """
         sent = self.sent_columns(class_is_shared)
         return share_design(tuple(self.table.attributes[c].size for c in sent), self.groups, theta)
+
+    def ciphertexts_per_record(self) -> int:
+        """Return how many encrypted coins hide one of our records: what a run may need, made ahead.
+
+        Raises:
+            InputError: They are too many for that engine, or the groups too large for any theta.
+        """
+        return ciphertexts_a_record(self.design(Fraction(1), class_is_shared=False))
 
     def coins(self, design: RelatedDesign) -> Coins:
         """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).

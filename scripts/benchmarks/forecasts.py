@@ -19,6 +19,7 @@ from party.forecast.model import Sizes, forecast
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.randomized_response.grouping import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import Method
@@ -57,23 +58,24 @@ def domains(halves: Halves, party: str, with_class: bool) -> list[int]:
     ]
 
 
-def expected_sizes(halves: Halves, key_bits: int) -> Sizes:
+def expected_sizes(halves: Halves, key: AnyKeyHolder) -> Sizes:
     patterns = []
     for party in ("alice", "bob"):
         columns = domains(halves, party, with_class=True)
         groups = default_groups(columns, OPTIONS.groups)
         patterns.append(RelatedDesign(tuple(columns), groups, OPTIONS.theta).patterns)
     attributes = [size for party in ("alice", "bob") for size in domains(halves, party, with_class=False)]
-    return Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key_bits)
+    return Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key)
 
 
 def measure(name: str, records: int, omega: int, key_bits: int) -> tuple[dict[str, object], list[str]]:
     """Return a row of the results, and the quantities that were missed."""
     say(f"{name}, {records} records, omega {omega} ...")
-    speed = calibrate_now(key_bits)
+    key = make_key(key_bits)
+    speed = calibrate_now(key)
     halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).first(records)
     terms = replace(OPTIONS, key_bits=key_bits).terms(Method.HYBRID, omega, "class")
-    told = forecast(expected_sizes(halves, key_bits), terms, speed)
+    told = forecast(expected_sizes(halves, key), terms, speed)
     run = measure_run(halves, Method.HYBRID, omega, options=replace(OPTIONS, key_bits=key_bits))
     report = run.report
     pairs = {
@@ -90,10 +92,14 @@ def measure(name: str, records: int, omega: int, key_bits: int) -> tuple[dict[st
     return row, [*missed, *(["counts"] if report.exact_counts_disclosed > told.counts else [])]
 
 
-def calibrate_now(key_bits: int) -> Speed:
-    """Calibrate right before the run, as the product does: a machine's speed changes with its load."""
+def make_key(key_bits: int) -> AnyKeyHolder:
+    """Return a key like those of a run."""
     made = generate_paillier_keypair(n_length=key_bits)[1]
-    key = PaillierKeyHolder(PrivateKey(Integer(made.p), Integer(made.q)))
+    return PaillierKeyHolder(PrivateKey(Integer(made.p), Integer(made.q)))
+
+
+def calibrate_now(key: AnyKeyHolder) -> Speed:
+    """Calibrate right before the run, as the product does: a machine's speed changes with its load."""
     with make_compute(ComputeSettings(), key) as compute:
         return calibrate(key, compute.encryption, available_cpus())
 

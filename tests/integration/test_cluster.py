@@ -110,7 +110,7 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     pair: Pair, dask: Dask
 ) -> None:
     here, told = trained(pair, "--workers", "1", "--progress", "none", omega=2)
-    found = re.search(r"Paillier key of (\w+)", told)
+    found = re.search(r"Encryption key of (\w+)", told)
     assert found
     holder = found[1]
     counter = "bob" if holder == "alice" else "alice"

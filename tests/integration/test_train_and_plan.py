@@ -14,6 +14,7 @@ from party.cli import train
 from party.cli.main import main
 from party.forecast.calibration import Speed
 from party.forecast.model import Sizes, forecast, most_counts
+from party.keys.keystore import load_key_holder
 from party.models.tree_file import read_tree
 from party.node.session import Report, run_session
 from party.records.releases import FILE
@@ -116,7 +117,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     if method != "randomized":
         aim = "both screens must show the same; compare by telephone"
-        lines.append(f"Paillier key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
+        lines.append(f"Encryption key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
     first, *rest = ended.err.splitlines()
     assert first.startswith(f"Agreed with alice: {method}")
     assert rest == [*([] if method == "smc" else [ODDS]), *lines]
@@ -220,7 +221,9 @@ def expected(
     splits: int | None = None,
     **terms: object,
 ) -> str:
-    sizes = Sizes(records=RECORDS, domains=domains, classes=classes, patterns=patterns, key_bits=BITS)
+    sizes = Sizes(
+        records=RECORDS, domains=domains, classes=classes, patterns=patterns, key=load_key_holder(pair.bob, BITS)
+    )
     return forecast_text(forecast(sizes, read_job(pair.write_job(**terms)).terms, SPEED, splits)).split(", ", 1)[1]
 
 

@@ -116,6 +116,12 @@ def make_local(case: Case, party: str) -> PartyInputs:
     )
 
 
+def private_key_of(local: PartyInputs) -> PrivateKey:
+    """Return a party's key with its two primes."""
+    assert isinstance(local.secrets.key, PaillierKeyHolder)
+    return local.secrets.key.private_key
+
+
 def labels(size: int) -> tuple[str, ...]:
     """Return value labels of a domain."""
     return tuple(f"v{i}" for i in range(size))

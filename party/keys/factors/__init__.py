@@ -1,6 +1,6 @@
-"""Random factors of Paillier made ahead of time, each used at most once (DESIGN 6.4, FAULTS A9, cases 27 and 28).
+"""Random factors, encryptions of zero made ahead of time, each used at most once (DESIGN 6.4, FAULTS A9, 27 and 28).
 
-A factor `r**N` that is used for two ciphertexts shows the difference of their plaintexts to whoever holds both. A file
+A factor that is used for two ciphertexts shows the difference of their plaintexts to whoever holds both. A file
 cannot tell that it was used before: a backup of it looks as unused as it was when it was made. So a store has two
 parts. The *store*, in the party's folder, holds sealed blocks of factors, a stack: blocks are added and taken at the
 end. The *witness*, in memory that no backup and no snapshot of a disk holds (`/dev/shm`), says which file the store is,

@@ -1,4 +1,4 @@
-"""Encryption with factors made ahead: one multiplication per ciphertext, while they last."""
+"""Encryption with factors made ahead: one addition per ciphertext, while they last."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,10 +7,7 @@ from pathlib import Path
 
 from party.errors import FactorsError
 from party.keys.factors.store import FactorStore
-from protocols.ciphers.paillier.cipher import as_paillier
-from protocols.ciphers.paillier.ciphertext import write_page
-from protocols.ciphers.paillier.encryption import encrypt_with
-from protocols.ciphers.paillier.keys import PublicKey
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.two_party.inputs import PartyInputs
 from protocols.work import Compute, InlineWorkers, PageEncryptor
 
@@ -30,16 +27,16 @@ class StoredFactors:
 
     Args:
         store: Where they are.
-        public_key: Ours.
+        key: Ours.
         otherwise: Makes fresh factors.
     """
 
-    def __init__(self, store: FactorStore, public_key: PublicKey, otherwise: PageEncryptor) -> None:
-        self._store, self._key, self._otherwise = store, public_key, otherwise
+    def __init__(self, store: FactorStore, key: AnyKeyHolder, otherwise: PageEncryptor) -> None:
+        self._store, self._key, self._otherwise = store, key, otherwise
         self._used = 0
 
     def __repr__(self) -> str:
-        return f"StoredFactors({self._key.bits} bits)"
+        return f"StoredFactors({self._key!r})"
 
     def encrypt_pages(self, pages: Iterable[Sequence[int]]) -> Iterator[bytes]:
         """Return the pages as they cross, in order; every ciphertext is fresh.
@@ -51,7 +48,7 @@ class StoredFactors:
         for messages in waiting:
             factors = self._store.take(len(messages))
             self._used += len(factors)
-            page = write_page(self._key, encrypt_with(self._key, messages[: len(factors)], factors))
+            page = self._key.encrypt_with(factors, messages[: len(factors)])
             if len(factors) < len(messages):
                 fresh = self._otherwise.encrypt_pages(chain([messages[len(factors) :]], waiting))
                 yield page + next(fresh)
@@ -71,8 +68,7 @@ class StoredFactors:
 def with_stored_factors(local: PartyInputs, folder: Path) -> tuple[PartyInputs, StoredFactors]:
     """Let a party encrypt with the factors in its folder, as far as there are any, and as it would otherwise then."""
     secrets = local.secrets
-    public_key = as_paillier(secrets.key).public.public_key
     compute = local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
-    store = FactorStore(folder, secrets.coins, public_key)
-    encryption = StoredFactors(store, public_key, compute.encryption)
+    store = FactorStore(folder, secrets.coins, secrets.key.public)
+    encryption = StoredFactors(store, secrets.key, compute.encryption)
     return replace(local, compute=Compute(encryption, compute.workers)), encryption

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from party.errors import FactorsError
-from protocols.ciphers.paillier.keys import PublicKey
+from protocols.ciphers.port import AnyCiphertexts
 from protocols.randomness import canonical
 
 ID_BYTES = 16
@@ -34,9 +34,9 @@ def derive_key(secret: bytes, purpose: bytes, salt: bytes) -> bytes:
     return HKDF(SHA256(), _KEY_BYTES, salt, b"cotally factors/1 " + purpose).derive(secret)
 
 
-def key_digest(public_key: PublicKey) -> bytes:
-    """Return the SHA-256 of the modulus: the key to which factors belong."""
-    return hashlib.sha256(public_key.modulus_bytes).digest()
+def key_digest(cipher: AnyCiphertexts) -> bytes:
+    """Return the SHA-256 of the public key: the key to which factors belong."""
+    return hashlib.sha256(cipher.announcement).digest()
 
 
 class Seal:
@@ -44,34 +44,34 @@ class Seal:
 
     Args:
         secret: The party's, from which the key is derived.
-        public_key: Whose factors they are.
+        cipher: Under the key that the factors are of.
         block_factors: How many make a block.
         store: The id of the store, random.
     """
 
-    def __init__(self, secret: bytes, public_key: PublicKey, block_factors: int, store: bytes) -> None:
+    def __init__(self, secret: bytes, cipher: AnyCiphertexts, block_factors: int, store: bytes) -> None:
         self.store = store
-        self._key, self._block_factors = public_key, block_factors
-        self._cipher = ChaCha20Poly1305(derive_key(secret, b"seal", store))
+        self._cipher, self._block_factors = cipher, block_factors
+        self._box = ChaCha20Poly1305(derive_key(secret, b"seal", store))
 
     def __repr__(self) -> str:
-        return f"Seal({self._key.bits} bits)"
+        return f"Seal({self._cipher!r})"
 
     @property
     def header(self) -> bytes:
         """What the file begins with."""
-        length = self._key.ciphertext_bytes
-        return _HEADER.pack(MAGIC, key_digest(self._key), length, self._block_factors, self.store)
+        length = self._cipher.ciphertext_bytes
+        return _HEADER.pack(MAGIC, key_digest(self._cipher), length, self._block_factors, self.store)
 
     @property
     def block_bytes(self) -> int:
         """Length of a sealed block."""
-        return _NONCE_BYTES + self._block_factors * self._key.ciphertext_bytes + TAG_BYTES
+        return _NONCE_BYTES + self._block_factors * self._cipher.ciphertext_bytes + TAG_BYTES
 
     def close(self, factors: bytes, number: int, below: bytes) -> bytes:
         """Seal a block. NB: the nonce is drawn anew, as a number may come again after its block was taken."""
         nonce = os.urandom(_NONCE_BYTES)
-        return nonce + self._cipher.encrypt(nonce, factors, self._bound(number, below))
+        return nonce + self._box.encrypt(nonce, factors, self._bound(number, below))
 
     def open(self, block: bytes, number: int, below: bytes) -> bytes:
         """Return the factors of a block.
@@ -80,7 +80,7 @@ class Seal:
             FactorsError: It is not the block that was sealed there.
         """
         try:
-            return self._cipher.decrypt(block[:_NONCE_BYTES], block[_NONCE_BYTES:], self._bound(number, below))
+            return self._box.decrypt(block[:_NONCE_BYTES], block[_NONCE_BYTES:], self._bound(number, below))
         except InvalidTag:
             raise FactorsError(f"block {number} is damaged or does not belong there") from None
 
@@ -88,15 +88,15 @@ class Seal:
         return canonical(self.header, number.to_bytes(8, "big"), below)
 
 
-def read_header(data: bytes, secret: bytes, public_key: PublicKey, block_factors: int) -> Seal:
+def read_header(data: bytes, secret: bytes, cipher: AnyCiphertexts, block_factors: int) -> Seal:
     """Return the seal of a store whose file begins with these bytes.
 
     Raises:
-        FactorsError: It is no store, one of another format, or one of another Paillier key.
+        FactorsError: It is no store, one of another format, or one of another key.
     """
     if len(data) != HEADER_BYTES or not data.startswith(MAGIC):
         raise FactorsError("it is cut short or no store of factors")
-    seal = Seal(secret, public_key, block_factors, data[-ID_BYTES:])
+    seal = Seal(secret, cipher, block_factors, data[-ID_BYTES:])
     if data != seal.header:
-        raise FactorsError("its factors belong to another Paillier key, or are of another format")
+        raise FactorsError("its factors belong to another key, or are of another format")
     return seal

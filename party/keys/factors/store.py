@@ -11,8 +11,7 @@ from pathlib import Path
 from party.errors import FactorsError
 from party.keys.factors.seal import BOTTOM, HEADER_BYTES, ID_BYTES, TAG_BYTES, Seal, derive_key, key_digest, read_header
 from party.keys.factors.witness import LockedWitness, Machine, Mark, Witness
-from protocols.ciphers.paillier.arithmetic import Integer, from_bytes
-from protocols.ciphers.paillier.keys import PublicKey
+from protocols.ciphers.port import AnyCiphertexts
 
 STORE_FILE = "factors.store"
 BLOCK_FACTORS = 128
@@ -27,7 +26,7 @@ class FactorStore:
     Args:
         folder: The party's.
         secret: Seals the store.
-        public_key: Whose factors they are.
+        cipher: Under the key that the factors are of.
         machine: Describes the present start of this machine.
         block_factors: How many are sealed, and marked used, together.
     """
@@ -36,19 +35,19 @@ class FactorStore:
         self,
         folder: Path,
         secret: bytes,
-        public_key: PublicKey,
+        cipher: AnyCiphertexts,
         machine: Callable[[], Machine] = Machine.here,
         block_factors: int = BLOCK_FACTORS,
     ) -> None:
         self.path = folder / STORE_FILE
         self.discarded = 0  # factors that this machine may not use any more
-        self._secret, self._key, self._machine = secret, public_key, machine
+        self._secret, self._cipher, self._machine = secret, cipher, machine
         self._block_factors = block_factors
         self._owner = os.getpid()
-        self._ready: deque[Integer] = deque()  # of blocks that are marked used, not given out yet
+        self._ready: deque[bytes] = deque()  # of blocks that are marked used, not given out yet
 
     def __repr__(self) -> str:
-        return f"FactorStore({self._key.bits} bits)"
+        return f"FactorStore({self._cipher!r})"
 
     def left(self) -> int:
         """Return how many factors can still be taken; in a forked child, none.
@@ -70,7 +69,7 @@ class FactorStore:
         Raises:
             FactorsError: The store cannot be used, or the disk is full; what it held stays as it was.
         """
-        if len(factors) != self._block_factors * self._key.ciphertext_bytes:
+        if len(factors) != self._block_factors * self._cipher.ciphertext_bytes:
             raise FactorsError(f"a block must hold {self._block_factors} factors")
         with self._locked(_OTHER_PATIENCE) as witness:
             if witness is None:
@@ -82,7 +81,7 @@ class FactorStore:
             with self._made(witness) as file:
                 file.add(factors)
 
-    def take(self, count: int) -> list[Integer]:
+    def take(self, count: int) -> list[bytes]:
         """Return up to `count` factors, marked used before; fewer if no more are left or the store is busy.
 
         A forked child gets none: its parent may use the same.
@@ -98,16 +97,16 @@ class FactorStore:
         return [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
 
     def _refill(self, blocks: int) -> None:
-        length = self._key.ciphertext_bytes
+        length = self._cipher.ciphertext_bytes
         with self._locked(_TAKE_PATIENCE) as witness, self._opened(witness) as file:
             if not file or not file.mark.count:
                 return
             for page in file.take(min(blocks, file.mark.count)):
-                self._ready += (from_bytes(page[start : start + length]) for start in range(0, len(page), length))
+                self._ready += (page[start : start + length] for start in range(0, len(page), length))
 
     @contextmanager
     def _locked(self, patience: float) -> Iterator[LockedWitness | None]:
-        key = derive_key(self._secret, b"witness", key_digest(self._key))
+        key = derive_key(self._secret, b"witness", key_digest(self._cipher))
         with Witness(self._machine(), key).locked(patience) as witness:
             yield witness
 
@@ -123,7 +122,7 @@ class FactorStore:
     @contextmanager
     def _made(self, witness: LockedWitness) -> Iterator["_File"]:
         """Give a new store; its file has its name once it is whole."""
-        seal = Seal(self._secret, self._key, self._block_factors, os.urandom(ID_BYTES))
+        seal = Seal(self._secret, self._cipher, self._block_factors, os.urandom(ID_BYTES))
         witness.write(Mark())  # NB: the new file may get the number of an old one
         new = self.path.with_name(f".{STORE_FILE}.new")
         with self._handle(new, os.O_CREAT | os.O_TRUNC) as handle:
@@ -156,7 +155,7 @@ class FactorStore:
         status, mark = os.fstat(handle), witness.read()
         if stat.S_IMODE(status.st_mode) & 0o077:
             raise FactorsError("open to other users: run `chmod 600` on it, or delete it")
-        seal = read_header(os.pread(handle, HEADER_BYTES, 0), self._secret, self._key, self._block_factors)
+        seal = read_header(os.pread(handle, HEADER_BYTES, 0), self._secret, self._cipher, self._block_factors)
         blocks = -(-(status.st_size - HEADER_BYTES) // seal.block_bytes)
         place = (status.st_dev, status.st_ino)
         if mark is None or (mark.device, mark.inode) != place or blocks > mark.most:

@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from protocols.ciphers.draws import watched
 from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, invert_all, multiply_into, to_bytes
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
+from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, encrypt_with
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.packing import pack_bits, pack_counts, slot_width, slots_per_reply, unpack_counts
-from protocols.ciphers.port import AnyKeyHolder, Reply, Shape
-from protocols.errors import InputError, PeerError
+from protocols.ciphers.port import Reply, Shape
+from protocols.errors import PeerError
 from protocols.randomness import Randomness
 from protocols.tables.arrays import Index
 
 _KEYS_KEPT = 4
+_BYTES_AN_INTEGER = 60  # beside its digits
+_TABLE_BYTES_A_BIT = 16 * 1024
 
 
 class PaillierValues:
@@ -81,6 +83,11 @@ class PaillierCiphertexts:
         """Length of one ciphertext on the wire."""
         return self.public_key.ciphertext_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory of one integer."""
+        return self.ciphertext_bytes + _BYTES_AN_INTEGER
+
     def fingerprint(self) -> str:
         """Return the digest of the modulus."""
         return self.public_key.fingerprint()
@@ -119,6 +126,10 @@ class PaillierCiphertexts:
     def slots(self, largest: int) -> int:
         """Return how many slots of the width of a count fit below the mask."""
         return slots_per_reply(self.public_key, slot_width(largest))
+
+    def packing_additions(self, largest: int) -> int:
+        """Return the squarings that move a count up by its width."""
+        return slot_width(largest)
 
     def seal(self, replies: Sequence[Reply[PaillierValues]], largest: int, randomness: Randomness) -> bytes:
         """Pack as many items as fit into each ciphertext, masked and fresh."""
@@ -190,6 +201,16 @@ class PaillierKeyHolder:
             Encryptor(self.private_key, randomness, self.short_exponents), self.private_key.public_key
         )
 
+    def encrypt_with(self, factors: Sequence[bytes], plaintexts: Sequence[int]) -> bytes:
+        """Multiply each factor with `1 + N*m`."""
+        key = self.private_key.public_key
+        return write_page(key, encrypt_with(key, plaintexts, [from_bytes(factor) for factor in factors]))
+
+    def table_bytes(self, largest: int) -> int:
+        """Of the powers of two bases; counts are read without."""
+        del largest
+        return self.bits * _TABLE_BYTES_A_BIT
+
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
         """Lay bits side by side, each as wide as a count."""
         return pack_bits(columns, slot_width(largest))
@@ -213,14 +234,3 @@ class PaillierKeyHolder:
 def _holder(p: Integer, q: Integer, short_exponents: ShortExponents | None) -> PaillierKeyHolder:
     """Make a key holder from a pickle, once per key: its primes are not tested for every page."""
     return PaillierKeyHolder(PrivateKey(p, q), short_exponents)
-
-
-def as_paillier(holder: AnyKeyHolder) -> PaillierKeyHolder:
-    """Return a key holder of this cipher as what it is, for what only Paillier has.
-
-    Raises:
-        InputError: It is of another cipher.
-    """
-    if not isinstance(holder, PaillierKeyHolder):
-        raise InputError("this needs a Paillier key")
-    return holder

@@ -10,7 +10,7 @@ import pytest
 from party.cli import main as cli
 from party.cli import show
 from party.keys.identity import load_identity, load_peers
-from party.keys.keystore import load_private_key, load_secret
+from party.keys.keystore import load_key_holder, load_secret
 from party.models.tree_file import tree_from_json, tree_json
 from party.settings.party import read_party_config
 from party.show.incident import DEBUG
@@ -58,7 +58,7 @@ def test_a_new_party_has_keys_and_settings_that_load(parties: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     identity = load_identity(folder)
     assert (identity.name, identity.hosts) == ("alice", ("alice.example.org",))
-    assert load_private_key(folder, 2048).public_key.bits == 2048
+    assert load_key_holder(folder, 2048).bits == 2048
     assert len(load_secret(folder)) == 32
     config = read_party_config(folder / "party.toml")
     assert (config.name, config.agree.smallest_key_bits) == ("alice", 2048)

@@ -2,6 +2,7 @@
 
 import io
 import re
+import secrets
 import shutil
 import signal
 from collections.abc import Iterator
@@ -14,15 +15,16 @@ from party.cli.main import main
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.factors.seal import derive_key, key_digest
 from party.keys.factors.witness import Machine, Witness
-from party.keys.keystore import load_private_key, load_secret
+from party.keys.keystore import load_key_holder, load_secret
+from protocols.ciphers.port import Reply, Shape
 from tests.support.processes import Ended, Pair, finish, make_pair, serving, start, wait_for
 
 ROWS = [[str(i % 2), str(i % 3), "yes" if i % 2 else "no"] for i in range(60)]
 
 
 def witness_of(folder: Path) -> Path:
-    key = load_private_key(folder, 2048).public_key
-    return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(key))).path
+    cipher = load_key_holder(folder, 2048).public
+    return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(cipher))).path
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,7 @@ def left(ended: Ended) -> int:
 
 
 def store_of(folder: Path) -> FactorStore:
-    return FactorStore(folder, load_secret(folder), load_private_key(folder, 2048).public_key)
+    return FactorStore(folder, load_secret(folder), load_key_holder(folder, 2048).public)
 
 
 def test_as_many_are_made_as_are_asked_for_and_status_tells_what_they_are_good_for(alice: Path) -> None:
@@ -88,10 +90,11 @@ def test_as_many_are_made_as_are_asked_for_and_status_tells_what_they_are_good_f
 
 def test_what_is_stored_are_different_encryptions_of_zero_under_the_partys_key(alice: Path) -> None:
     precompute(alice, "--count", "256", "--workers", "1")
-    key = load_private_key(alice, 2048)
+    key = load_key_holder(alice, 2048)
     factors = store_of(alice).take(256)
     assert len(set(factors)) == 256
-    assert {key.decrypt(factor) for factor in factors} == {0}
+    zeros = key.public.seal([Reply(key.public.read(b"".join(factors)), slots=1)], 1, secrets)
+    assert set(key.counts(zeros, [Shape(256, 1)], 1)) == {0}
 
 
 def test_without_an_amount_a_run_over_the_partys_data_has_enough(alice: Path) -> None:

@@ -16,12 +16,13 @@ from protocols.tables.schema import Attribute, joint_schema
 from protocols.terms import ALL, Terms
 from tests.support.parties import key_holder, make_terms
 
+KEY = key_holder(0)
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
 def sizes(**changes: object) -> Sizes:
     usual: dict[str, object] = {
-        "records": 10_000, "domains": (2,) * 14, "classes": 2, "patterns": (4, 4), "key_bits": 3072
+        "records": 10_000, "domains": (2,) * 14, "classes": 2, "patterns": (4, 4), "key": KEY
     }  # fmt: skip
     return Sizes(**{**usual, **changes})  # type: ignore[arg-type]
 
@@ -32,7 +33,7 @@ def cost(terms: Terms | None = None, splits: int | None = None, **changes: objec
 
 def test_coins_are_encrypted_once_for_each_record_and_lie() -> None:
     one, two = cost(patterns=(2, 4)), cost(patterns=(4, 4))
-    assert two.bytes - one.bytes == pytest.approx(2 * 10_000 * 768)
+    assert two.bytes - one.bytes == pytest.approx(2 * 10_000 * KEY.public.ciphertext_bytes)
     assert two.seconds - one.seconds == pytest.approx(2 * 10_000 * 1e-3, rel=0.3)
 
 
@@ -85,7 +86,6 @@ def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
 
 
 def test_the_calibration_measures_every_operation_of_a_key() -> None:
-    key = key_holder(0)
-    speed = calibrate(key, key.encryption(secrets), 1)
+    speed = calibrate(KEY, KEY.encryption(secrets), 1)
     assert all(0 < seconds < 1 for seconds in vars(speed).values())
     assert speed.add < speed.seal

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from party.errors import IdentityError
-from party.keys.keystore import create_keys, load_private_key, load_secret, read_secret, write_secret
+from party.keys.keystore import create_keys, load_key_holder, load_secret, read_secret, write_secret
 
 BITS = 512
 
@@ -29,7 +29,7 @@ def key_texts(folder: Path) -> list[str]:
 
 
 def test_created_keys_load_and_have_the_asked_length(folder: Path) -> None:
-    assert load_private_key(folder, BITS).public_key.bits == BITS
+    assert load_key_holder(folder, BITS).bits == BITS
     assert len(load_secret(folder)) == 32
 
 
@@ -39,7 +39,7 @@ def test_two_parties_have_different_secrets(tmp_path: Path) -> None:
         folder.mkdir()
         create_keys(folder, BITS, floor_bits=BITS)
     assert load_secret(folders[0]) != load_secret(folders[1])
-    assert load_private_key(folders[0], BITS).public_key.n != load_private_key(folders[1], BITS).public_key.n
+    assert load_key_holder(folders[0], BITS) != load_key_holder(folders[1], BITS)
 
 
 def test_only_the_owner_can_read_the_secrets(folder: Path) -> None:
@@ -84,18 +84,18 @@ def test_a_folder_that_is_absent_is_an_error_with_its_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
-@pytest.mark.parametrize(("name", "load"), [("secret.key", load_secret), ("paillier.key", load_private_key)])
+@pytest.mark.parametrize(("name", "load"), [("secret.key", load_secret), ("paillier.key", load_key_holder)])
 def test_a_secret_open_to_others_is_refused(folder: Path, name: str, load: object, mode: int) -> None:
     (folder / name).chmod(mode)
     with pytest.raises(IdentityError, match=f"{name} is open to other users: run `chmod 600"):
-        load_secret(folder) if load is load_secret else load_private_key(folder, BITS)
+        load_secret(folder) if load is load_secret else load_key_holder(folder, BITS)
 
 
 @pytest.mark.parametrize("name", ["secret.key", "paillier.key"])
 def test_a_missing_secret_names_file_and_cure(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(IdentityError, match=f"{name} does not exist: restore it"):
-        load_secret(folder) if name == "secret.key" else load_private_key(folder, BITS)
+        load_secret(folder) if name == "secret.key" else load_key_holder(folder, BITS)
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
@@ -112,7 +112,7 @@ def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Pat
     for end in [*range(0, len(whole), 41), len(whole) - 1]:
         path.write_bytes(whole[:end])
         with pytest.raises(IdentityError, match=r"paillier\.key (is empty, cut short|is damaged)"):
-            load_private_key(folder, BITS)
+            load_key_holder(folder, BITS)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Pat
 def test_a_file_that_is_no_paillier_key_is_refused(folder: Path, old: bytes, new: bytes) -> None:
     spoil(folder, "paillier.key", old, new)
     with pytest.raises(IdentityError, match="no Paillier key"):
-        load_private_key(folder, BITS)
+        load_key_holder(folder, BITS)
 
 
 def test_factors_that_do_not_give_the_modulus_are_refused_without_showing_them(folder: Path) -> None:
@@ -130,7 +130,7 @@ def test_factors_that_do_not_give_the_modulus_are_refused_without_showing_them(f
     last = b"1" if texts[0].endswith("3") else b"3"
     spoil(folder, "paillier.key", texts[0].encode() + b"\n", texts[0][:-1].encode() + last + b"\n")
     with pytest.raises(IdentityError, match="factors do not give its modulus") as caught:
-        load_private_key(folder, BITS)
+        load_key_holder(folder, BITS)
     assert not any(text[:8] in str(caught.value) for text in texts)
 
 
@@ -140,13 +140,13 @@ def test_a_composite_factor_is_refused_without_showing_it(folder: Path) -> None:
     lines = ["cotally-paillier-key/1", f"n {n * composite // p:x}", f"p {composite:x}", f"q {q:x}", ""]
     (folder / "paillier.key").write_text("\n".join(lines))
     with pytest.raises(IdentityError, match="not prime") as caught:
-        load_private_key(folder, BITS)
+        load_key_holder(folder, BITS)
     assert f"{q:x}"[:8] not in str(caught.value)
 
 
 def test_a_key_shorter_than_the_run_needs_is_refused(folder: Path) -> None:
     with pytest.raises(IdentityError, match="has 512 bits, this run needs 2048"):
-        load_private_key(folder, 2048)
+        load_key_holder(folder, 2048)
 
 
 def test_a_folder_in_place_of_a_key_is_refused(folder: Path) -> None:

@@ -11,11 +11,12 @@ from party.node.policy import check_disguise, check_job, make_policy
 from party.records.releases import Memory
 from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
+from protocols.role import run_pair
 from protocols.terms import Method, Terms, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
-from tests.support.parties import Case, make_local, make_terms
+from tests.support.parties import Case, make_local, make_roles, make_terms
 
 CASE = Case(
     sizes={"alice": (2, 4), "bob": (2,)},
@@ -112,3 +113,10 @@ def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_ou
 def test_odds_do_not_matter_where_nothing_is_disguised(tmp_path: Path, alice: PartyInputs) -> None:
     terms = replace(CASE.terms, method=Method.SMC, key_bits=3072, theta=Fraction(1, 4))
     assert objection_of(alice, settings(tmp_path, '"11/10"'), terms) is None
+
+
+def test_a_job_of_estimates_alone_asks_for_no_key(tmp_path: Path, alice: PartyInputs) -> None:
+    terms = replace(CASE.terms, method=Method.RANDOMIZED, key_bits=16384)
+    check_job(alice, settings(tmp_path, "2"), Train(terms))
+    (_, outcome), _ = run_pair(*make_roles(replace(CASE, terms=terms)))
+    assert outcome.fingerprint is None

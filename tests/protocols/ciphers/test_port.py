@@ -101,6 +101,28 @@ def test_bytes_that_are_no_ciphertexts_are_refused_whole(holder: AnyKeyHolder) -
             holder.public.read(page + bad)
 
 
+def test_factors_made_ahead_give_encryptions_too_each_from_a_factor_of_its_own(holder: AnyKeyHolder) -> None:
+    size = holder.public.ciphertext_bytes
+    (zeros,) = ENCRYPTIONS[holder].encrypt_pages([[0] * 3])
+    factors = [zeros[start : start + size] for start in range(0, len(zeros), size)]
+    page = holder.encrypt_with(factors, [5, 0, 7])
+    assert told(holder, holder.public.read(page)) == [5, 0, 7]
+    assert holder.encrypt_with([], []) == b""
+    for plaintexts in ([1, 2], [1, 2, 3, 4], [1, 2, -1]):
+        with pytest.raises(InputError):
+            holder.encrypt_with(factors, plaintexts)
+
+
+def test_what_a_cipher_costs_is_known_before_it_is_used(holder: AnyKeyHolder) -> None:
+    cipher = holder.public
+    (page,) = ENCRYPTIONS[holder].encrypt_pages([[1]])
+    assert len(page) == cipher.ciphertext_bytes <= cipher.held_bytes
+    assert holder.table_bytes(LARGEST) > 0
+    assert cipher.packing_additions(LARGEST) >= 0
+    replies = cipher.seal([Reply(encrypted(holder, [1] * (cipher.slots(LARGEST) + 1)), slots=1)], LARGEST, secrets)
+    assert len(replies) == 2 * cipher.ciphertext_bytes
+
+
 def test_groups_out_of_range_are_refused(holder: AnyKeyHolder) -> None:
     values = encrypted(holder, [1, 1])
     for groups in ([0], [0, 2], [-1, 0]):

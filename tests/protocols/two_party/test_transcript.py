@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from protocols import messages
-from protocols.ciphers.paillier.cipher import as_paillier
 from protocols.errors import CotallyError
 from protocols.messages import (
     CiphertextPage,
@@ -30,7 +29,7 @@ from protocols.role import Message, Transcript, run_pair
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import Case, make_local, make_roles, make_terms, play
+from tests.support.parties import Case, make_local, make_roles, make_terms, play, private_key_of
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2, 3)},
@@ -169,7 +168,7 @@ def assert_no_canary(sent: list[Message], private: list[bytes]) -> None:
 
 def private_bytes(local: PartyInputs) -> list[bytes]:
     """Return what must not cross in any form: key, factors, and each column and the whole table as bytes."""
-    key = as_paillier(local.secrets.key).private_key
+    key = private_key_of(local)
     sizes = [(int(prime), (int(prime).bit_length() + 7) // 8) for prime in (key.p, key.q)]
     factors = [prime.to_bytes(size, "big") for prime, size in sizes]
     factors += [prime.to_bytes(size, "little") for prime, size in sizes]

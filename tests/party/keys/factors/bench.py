@@ -1,7 +1,7 @@
 """A party's folder with a store, a machine that can be restarted, and factors that can be told apart."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -10,10 +10,11 @@ from party.keys.factors.seal import derive_key, key_digest
 from party.keys.factors.store import FactorStore
 from party.keys.factors.witness import LockedWitness, Machine, Witness
 from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.cipher import PaillierCiphertexts
 from protocols.ciphers.paillier.keys import PublicKey
 
 BLOCK = 4
-KEY = PublicKey(Integer(0xF00000000000002B * 0xF800000000000027))
+KEY = PaillierCiphertexts(PublicKey(Integer(0xF00000000000002B * 0xF800000000000027)))
 SECRET = b"s" * 32
 CALLS = ("pwrite", "ftruncate", "fsync", "unlink", "rename")
 
@@ -43,7 +44,7 @@ class Bench:
     def machine(self) -> Machine:
         return Machine(self.memory, self.boot, self.clock)
 
-    def store(self, folder: Path | None = None, secret: bytes = SECRET, key: PublicKey = KEY) -> FactorStore:
+    def store(self, folder: Path | None = None, secret: bytes = SECRET, key: PaillierCiphertexts = KEY) -> FactorStore:
         return FactorStore(folder or self.folder, secret, key, self.machine, BLOCK)
 
     def page(self) -> bytes:
@@ -63,6 +64,11 @@ class Bench:
         for _ in range(blocks):
             store.append(self.page())
         return store
+
+
+def numbers(factors: Iterable[bytes]) -> list[int]:
+    """Return the numbers of factors, ascending."""
+    return sorted(int.from_bytes(factor, "big") for factor in factors)
 
 
 @contextmanager

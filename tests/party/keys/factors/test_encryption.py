@@ -47,7 +47,7 @@ class Setting:
         self.inline = Inline()
 
     def store(self) -> FactorStore:
-        return FactorStore(self.folder, b"s" * 32, PUBLIC, lambda: Machine(self.memory, "b" * 36, 0.0), BLOCK)
+        return FactorStore(self.folder, b"s" * 32, HOLDER.public, lambda: Machine(self.memory, "b" * 36, 0.0), BLOCK)
 
     def make(self, blocks: int) -> None:
         store = self.store()
@@ -55,7 +55,7 @@ class Setting:
             store.append(page)
 
     def stored(self) -> StoredFactors:
-        return StoredFactors(self.store(), PUBLIC, self.inline)
+        return StoredFactors(self.store(), HOLDER, self.inline)
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_a_damaged_store_ends_the_run_and_is_reported(setting: Setting) -> None:
 
 
 def test_the_representation_shows_kind_and_size_only(setting: Setting) -> None:
-    assert repr(setting.stored()) == "StoredFactors(512 bits)"
+    assert repr(setting.stored()) == "StoredFactors(PaillierKeyHolder(512 bits))"
 
 
 def in_a_child(setting: Setting, stored: StoredFactors | None, crash: bool) -> list[bytes]:

@@ -214,7 +214,7 @@ while True:
         number += BLOCK
         print(number, flush=True)
     else:
-        print(*store.take(1), flush=True)
+        print(*(factor.hex() for factor in store.take(1)), flush=True)
 """
 
 
@@ -229,14 +229,14 @@ def run_and_kill(root: Path, kind: str, start: int, lines: int) -> list[str]:
 
 
 def test_killed_makers_and_takers_never_use_a_factor_twice(bench: Bench, tmp_path: Path) -> None:
-    taken: list[int] = []
+    taken: list[bytes] = []
     for turn in range(3):
         start = 1 + 10**6 * turn
         before = bench.store().left()
         made = run_and_kill(tmp_path, "make", start, 10 + turn)
         assert bench.store().left() - before >= BLOCK * (10 + turn)
         said = run_and_kill(tmp_path, "take", 0, 20 + turn)
-        taken += [int(word) for line in said for word in line.split()]
+        taken += [bytes.fromhex(word) for line in said for word in line.split()]
         assert len(made) >= 10
     taken += bench.store().take(10**6)
     assert len(set(taken)) == len(taken) > 60
@@ -257,7 +257,7 @@ class World:
     def __init__(self, root: Path) -> None:
         self.bench = Bench(root)
         self.store = self.bench.store()
-        self.given: list[int] = []
+        self.given: list[bytes] = []
         self.backup: bytes | None = None
 
     def do(self, name: str, number: int) -> None:

@@ -16,12 +16,13 @@ from party.keys.factors.seal import HEADER_BYTES, Seal, derive_key
 from party.keys.factors.store import FactorStore
 from party.keys.factors.witness import Machine, Witness
 from protocols.ciphers.paillier.arithmetic import Integer
+from protocols.ciphers.paillier.cipher import PaillierCiphertexts
 from protocols.ciphers.paillier.keys import PublicKey
-from tests.party.keys.factors.bench import BLOCK, KEY, SECRET, Bench, recorded
+from tests.party.keys.factors.bench import BLOCK, KEY, SECRET, Bench, numbers, recorded
 
 NONCE, TAG = 12, 16
 SEALED = NONCE + BLOCK * KEY.ciphertext_bytes + TAG
-OTHER_KEY = PublicKey(Integer(0xF00000000000002B * 0xF800000000000057))
+OTHER_KEY = PaillierCiphertexts(PublicKey(Integer(0xF00000000000002B * 0xF800000000000057)))
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_every_factor_comes_out_once_and_then_no_more_do(bench: Bench) -> None:
     store = bench.store()
     assert store.left() == 12
     taken = store.take(5) + store.take(1) + store.take(20)
-    assert sorted(taken) == list(range(1, 13))
+    assert numbers(taken) == list(range(1, 13))
     assert (store.take(1), store.left(), bench.store().left()) == ([], 0, 0)
 
 
@@ -59,7 +60,7 @@ def test_whole_blocks_are_marked_and_the_rest_of_one_is_given_next(bench: Bench)
     with recorded() as calls:
         rest = store.take(3)
     assert calls == []
-    assert sorted(first + rest) == [9, 10, 11, 12]
+    assert numbers(first + rest) == [9, 10, 11, 12]
 
 
 def test_a_party_without_a_store_has_no_factors_and_leaves_no_trace(bench: Bench) -> None:
@@ -109,8 +110,8 @@ def test_neither_file_shows_a_factor_and_no_text_does(bench: Bench) -> None:
     store.append(page)
     for data in (bench.path.read_bytes(), bench.witness.read_bytes()):
         assert not any(page[start : start + 8] in data for start in range(0, len(page), 8))
-    assert repr(store) == "FactorStore(128 bits)"
-    assert repr(Seal(SECRET, KEY, BLOCK, bytes(16))) == "Seal(128 bits)"
+    assert repr(store) == "FactorStore(PaillierCiphertexts(128 bits))"
+    assert repr(Seal(SECRET, KEY, BLOCK, bytes(16))) == "Seal(PaillierCiphertexts(128 bits))"
 
 
 def test_no_two_blocks_have_the_same_nonce_not_even_at_one_place(bench: Bench) -> None:
@@ -133,7 +134,7 @@ def test_a_block_must_be_whole(bench: Bench) -> None:
 def test_a_header_changed_anywhere_is_refused(bench: Bench, place: int) -> None:
     bench.fill(2)
     flip(bench.path, place)
-    assert_refused(bench, match=r"damaged|no store of factors|another Paillier key")
+    assert_refused(bench, match=r"damaged|no store of factors|another key")
 
 
 @pytest.mark.parametrize("block", [0, 1])
@@ -208,7 +209,7 @@ def test_a_block_is_bound_to_its_header_number_and_the_block_below() -> None:
 def test_every_store_has_a_key_of_its_own() -> None:
     one, two = Seal(SECRET, KEY, BLOCK, bytes(16)), Seal(SECRET, KEY, BLOCK, b"i" * 16)
     block = one.close(b"factors", 0, bytes(16))
-    one._cipher = two._cipher
+    one._box = two._box
     with pytest.raises(FactorsError, match="block"):
         one.open(block, 0, bytes(16))
 
@@ -219,9 +220,9 @@ def test_keys_are_derived_for_one_purpose_each() -> None:
     assert len(set(keys)) == 4
 
 
-def test_factors_of_another_paillier_key_are_refused(bench: Bench) -> None:
+def test_factors_of_another_key_are_refused(bench: Bench) -> None:
     bench.fill(1)
-    with pytest.raises(FactorsError, match="another Paillier key"):
+    with pytest.raises(FactorsError, match="another key"):
         bench.store(key=OTHER_KEY).take(1)
 
 
@@ -292,7 +293,7 @@ def test_an_error_of_the_disk_while_marking_loses_the_factors_and_never_gives_th
     for name in ("fsync", "ftruncate"):
         with patch(f"os.{name}", failing(name, errno.EIO)), pytest.raises(FactorsError, match="Input/output error"):
             store.take(1)
-    assert sorted(bench.store().take(100) + store.take(100)) == [1, 2, 3, 4]
+    assert numbers(bench.store().take(100) + store.take(100)) == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("after", [0, 1, 2, 3])
@@ -331,7 +332,7 @@ def test_a_full_disk_is_a_clear_error_and_the_store_stays_as_it_was(bench: Bench
     store = bench.store()
     assert store.left() == 2 * BLOCK
     store.append(bench.page())
-    assert sorted(store.take(100)) == [*range(1, 9), *range(9, 13)]
+    assert numbers(store.take(100)) == [*range(1, 9), *range(9, 13)]
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(bench: Bench, tmp_path: Path) -> None:
@@ -344,7 +345,7 @@ def test_two_processes_share_a_store_and_get_different_factors(bench: Bench) -> 
     taken = one.take(3) + two.take(3)
     two.append(bench.page())
     taken += one.take(9) + two.take(100) + one.take(100)
-    assert sorted(taken) == list(range(1, 29))
+    assert numbers(taken) == list(range(1, 29))
 
 
 def test_while_another_process_is_at_it_none_are_taken_and_none_added(bench: Bench) -> None:
@@ -368,7 +369,7 @@ def test_a_forked_child_has_no_factors_and_its_parent_still_has_all(bench: Bench
             os._exit(0)
     os.waitpid(pid, 0)
     assert struct.unpack(">II", os.read(reader, 8)) == (0, 0)
-    assert sorted(taken + store.take(100)) == list(range(1, 9))
+    assert numbers(taken + store.take(100)) == list(range(1, 9))
 
 
 def test_this_machine_is_described_the_same_twice() -> None:
