@@ -115,9 +115,13 @@ class CiphertextPage(Message):
 
 @dataclass(frozen=True, repr=False)
 class EstimatedGains(Message):
-    """The sender's estimated gain of every candidate at every node of one level, in bits."""
+    """The sender's estimated gain of every candidate at every node of one level, as multiples of the node's step.
 
-    values: tuple[float, ...]
+    A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): the full
+    numbers, made of the sender's true columns, would be solved for them.
+    """
+
+    values: tuple[int, ...]
 
 
 @dataclass(frozen=True, repr=False)

@@ -68,6 +68,13 @@ class Engine(_Choice):
     DOT_PRODUCT = "dot_product"
 
 
+class Rank(_Choice):
+    """What candidates are ranked by (DESIGN 14): the gains that both parties estimate, or the two copies alone."""
+
+    GAINS = "gains"
+    COPIES = "copies"
+
+
 def is_window(value: object) -> bool:
     """Tell whether this is `ALL` or a number of candidates.
 
@@ -81,9 +88,10 @@ def is_window(value: object) -> bool:
 class Terms:
     """The parameters of building one tree, on which both parties must agree.
 
-    `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out, and
-    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor. What the method does
-    not use must be legal all the same, but for a `theta` of 1/2 where nothing is disguised.
+    `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
+    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, and `rank` what
+    candidates are ranked by. What the method does not use must be legal all the same, but for a `theta` of 1/2 where
+    nothing is disguised.
 
     Raises:
         TermError: The first term that no run can have.
@@ -97,6 +105,7 @@ class Terms:
     seed: int
     test: Fraction
     key_bits: int
+    rank: Rank = Rank.GAINS
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -115,6 +124,7 @@ class Terms:
             raise TermError("test", "must be 0 or more and below 1")
         if not 1 <= self.key_bits <= MOST_KEY_BITS:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
+        Rank(self.rank)
 
     @property
     def disguises(self) -> bool:

@@ -179,6 +179,7 @@ class = {toml_text(terms.class_name)}
 seed = {terms.seed}
 test = "{terms.test}"
 key_bits = {terms.key_bits}
+rank = "{terms.rank}"
 """
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)

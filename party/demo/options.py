@@ -8,7 +8,7 @@ from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import MOST_KEY_BITS, Engine, Method, Terms, Window
+from protocols.terms import MOST_KEY_BITS, Engine, Method, Rank, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -77,7 +77,7 @@ class DemoOptions:
     def terms(self, method: Method, omega: Window, class_name: str) -> Terms:
         """Return the terms of one run."""
         engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
-        return Terms(method, self.theta, omega, engine, class_name, self.seed, self.test, self.key_bits)
+        return Terms(method, self.theta, omega, engine, class_name, self.seed, self.test, self.key_bits, Rank.GAINS)
 
     def derives_smc(self, rows: int) -> bool:
         """Tell whether the row of `smc` is derived from the plain tree."""

@@ -120,6 +120,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     widest = agree.omega is ALL or (terms.omega is not ALL and terms.omega <= agree.omega)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
+        ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),
         ("omega", window_text(terms.omega), widest or not terms.ranks),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
-from protocols.terms import MOST_KEY_BITS, MOST_SEED, TERM_NAMES, Engine, Job, Method, TermError, Terms, Train
+from protocols.terms import MOST_KEY_BITS, MOST_SEED, TERM_NAMES, Engine, Job, Method, Rank, TermError, Terms, Train
 
 USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 
@@ -37,4 +37,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", "1/5"),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
+        rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
     )

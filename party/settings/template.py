@@ -39,6 +39,7 @@ plain = []                 # columns that are not sensitive, sent as they are
 [agree]
 methods = ["hybrid", "smc", "randomized"]
 odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
+ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each attribute is worth
 omega = "all"              # most attributes that may get exact counts at a node
 smallest_key_bits = {key_bits}
 max_classes = 20           # most values of the class: in one of names, every count is a person

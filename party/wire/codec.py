@@ -22,7 +22,20 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.role import Message
-from protocols.terms import ALL, MAX_LABEL, MOST_DIGITS, NO_JOB, Engine, Job, Method, TermError, Terms, Train, Unusable
+from protocols.terms import (
+    ALL,
+    MAX_LABEL,
+    MOST_DIGITS,
+    NO_JOB,
+    Engine,
+    Job,
+    Method,
+    Rank,
+    TermError,
+    Terms,
+    Train,
+    Unusable,
+)
 
 MAX_FRAME: Final = 256 << 20
 DIGEST_BYTES: Final = 32
@@ -142,6 +155,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         seed=terms.seed,
         test=_fraction_text(terms.test),
         key_bits=terms.key_bits,
+        rank=terms.rank,
     )
 
 
@@ -169,6 +183,7 @@ def _terms(proto: wire.Terms) -> Terms:
         seed=proto.seed,
         test=_fraction("test", proto.test),
         key_bits=proto.key_bits,
+        rank=Rank(proto.rank),
     )
 
 
@@ -220,7 +235,7 @@ def _share_valid(message: m.Share) -> bool:
     )
 
 
-def _finite(message: m.EstimatedGains | m.EstimatedCounts) -> bool:
+def _finite(message: m.EstimatedCounts) -> bool:
     return all(math.isfinite(value) for value in message.values)
 
 
@@ -268,7 +283,7 @@ ENTRIES: Final = (
         m.EstimatedGains,
         lambda message: wire.EstimatedGains(values=message.values),
         lambda proto: m.EstimatedGains(tuple(proto.values)),
-        _finite,
+        _always,
     ),
     _Entry(
         "estimated_counts",

@@ -31,13 +31,17 @@ class Plausibility:
 
     Args:
         view: What the estimates are made from.
-        estimator: The same one that ranks candidates: it has been advanced to the level in question.
+        estimator: Of the same view; may be the one that ranks candidates.
     """
 
     def __init__(self, view: View, estimator: Estimator) -> None:
         self._view, self._estimator = view, estimator
         self._values = sum(column.size for column in view.schema.columns)
         self._bounds: dict[tuple[frozenset[int], int, int], float] = {}
+
+    def advance(self, queries: Sequence[Query]) -> None:
+        """Move on to the nodes of the next level."""
+        self._estimator.advance([query.expression for query in queries])
 
     def check(self, query: Query, answer: Answer) -> None:
         """Raise DeviationError where a count is further from its estimate than chance allows."""
@@ -82,6 +86,8 @@ class Checks:
         """
         if len(counts) != self.size(queries) or not all(0 <= count <= self._records for count in counts):
             raise DeviationError
+        if self._plausibility is not None:
+            self._plausibility.advance(queries)
         flat = np.array(counts, dtype=np.int64)
         answers, start = [], 0
         for query in queries:

@@ -68,6 +68,25 @@ def make_view(schema: Schema, party: str, own: Codes, peer: Codes | None, design
     return View(schema, codes, design, columns)
 
 
+def view_of_copies(view: View, party: str, copy: Codes, design: RelatedDesign) -> View:
+    """Put both disguised copies side by side: what both parties can count on, in the same form for both.
+
+    Args:
+        view: The party's view, with the peer's copy.
+        party: Whose view it is.
+        copy: The party's own copy, by its columns in the joint schema; a class that both hold is in neither.
+        design: The party's own disguise, of contrast as the peer's.
+    """
+    schema, own = view.schema, view.schema.held_by(party)[: copy.shape[1]]
+    codes = view.codes.copy()
+    codes[:, list(own)] = copy
+    joint = [[own[c] for c in group] for group in design.groups]
+    joint += [[view.peer_columns[c] for c in group] for group in view.design.groups]
+    sizes = tuple(column.size for column in schema.columns)
+    both = RelatedDesign.of_contrast(sizes, tuple(sorted(tuple(sorted(group)) for group in joint)), design.theta)
+    return View(schema, codes, both, tuple(range(len(sizes))))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpandedTable:
     """Candidate records over the joint columns; `record` and `pattern` say whose guess a row is."""

@@ -16,14 +16,13 @@ left, nothing is ranked and no estimated gain crosses.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log2
 
-from protocols.counts import Answer, Counts, Estimates, Query
-from protocols.errors import InputError, PeerError
-from protocols.learning.impurity import TIE, gains, projected_gains
+from protocols.counts import Answer, Counts, Query
+from protocols.errors import InputError
+from protocols.learning.impurity import TIE, gains
+from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
-from protocols.messages import EstimatedGains
-from protocols.role import Phase, Progress, Role, as_part, exchange
+from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, WINDOWS, Window, is_window
@@ -54,11 +53,11 @@ class HybridId3:
         records: Number of training records.
         window: omega, or `ALL`.
         engine: Where the counts of the window come from.
-        estimates: Our own estimates, which rank candidates; needed unless the window is `ALL`.
+        ranking: What ranks candidates; needed unless the window is `ALL`.
         class_counts: Of all training records, where they are known beforehand.
 
-    Discloses: to the peer, our estimated gain of every candidate at every node where the window leaves one out, and
-    whatever `engine` discloses.
+    Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
+    discloses.
 
     Raises:
         InputError: The window is none, or there is nothing to rank with.
@@ -70,15 +69,15 @@ class HybridId3:
         records: int,
         window: Window,
         engine: Counts,
-        estimates: Estimates | None = None,
+        ranking: Ranking | None = None,
         class_counts: tuple[float, ...] | None = None,
     ) -> None:
         if not is_window(window):
             raise InputError(f"must be {WINDOWS}", field="omega")
-        if window is not ALL and estimates is None:
-            raise InputError("a window needs estimates to rank by")
+        if window is not ALL and ranking is None:
+            raise InputError("a window needs something to rank by")
         self._schema, self._records, self._window = schema, records, window
-        self._engine, self._estimates = engine, estimates
+        self._engine, self._ranking = engine, ranking
         self._class_counts = (float(records),) if schema.classes == 1 else class_counts
         self._nodes: dict[Expression, Node] = {}
         self._computations = 0
@@ -129,14 +128,16 @@ class HybridId3:
         return others
 
     def _windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
-        """Steps 4a and 4b: rank by the mean of both parties' estimated gains, keep the omega highest."""
-        if self._estimates is not None:
-            self._estimates.advance([node.expression for node in level])
+        """Steps 4a and 4b: rank by estimated gains, keep the omega highest."""
         ranked = [node for node in level if self._is_ranked(node)]
-        own = tuple(self._estimated_gains(ranked)) if ranked else ()
-        mean = iter((yield from self._mean_gains(own)) if own else ())
+        if not ranked:
+            return [node.candidates for node in level]
+        assert self._ranking is not None  # noqa: S101  # the constructor refused a window without a ranking
+        self._ranking.advance([node.expression for node in level])
+        queries = [Query(node.expression, node.candidates, node.class_counts) for node in ranked]
+        estimated = iter((yield from self._ranking.gains(queries)))
         return [
-            _best({attribute: next(mean) for attribute in node.candidates}, self._window)
+            _best({attribute: next(estimated) for attribute in node.candidates}, self._window)
             if self._is_ranked(node)
             else node.candidates
             for node in level
@@ -155,19 +156,6 @@ class HybridId3:
 
     def _is_ranked(self, node: _Open) -> bool:
         return self._window is not ALL and self._window < len(node.candidates)
-
-    def _estimated_gains(self, nodes: Sequence[_Open]) -> list[float]:
-        assert self._estimates is not None  # noqa: S101  # the constructor refused a window without estimates
-        queries = [Query(node.expression, node.candidates, node.class_counts) for node in nodes]
-        answers = self._estimates.answers(queries)
-        return projected_gains([table for answer in answers for table in answer.tables])
-
-    def _mean_gains(self, own: tuple[float, ...]) -> Role[tuple[float, ...]]:
-        theirs = (yield from exchange(EstimatedGains(own))).values
-        most = log2(self._schema.classes) + TIE
-        if len(theirs) != len(own) or not all(-TIE <= g <= most for g in theirs):
-            raise PeerError("the peer's estimated gains do not fit the level")
-        return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
 
 def _first_best(values: Sequence[float]) -> int:

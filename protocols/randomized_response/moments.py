@@ -38,7 +38,7 @@ def count_error(moments: Moments, records: int) -> float:
     return sqrt(records * max(satisfied - 1, failed))
 
 
-def noise(design: RelatedDesign, group: int, records: int) -> float:
+def noise(design: RelatedDesign, group: int, records: float) -> float:
     """Return the standard error of the count of one offset of a group that no record has."""
     lie = float(design.lie(group))
     return sqrt(records * lie * (1 - lie)) / abs(float(design.contrast(group)))

@@ -16,6 +16,7 @@ from protocols.counting.projected import MeanEstimates
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.ranking import MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, run_alone, run_pair
@@ -25,6 +26,7 @@ from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Table
 from protocols.terms import ALL, Method, Window
+from protocols.two_party.rounding import gain_step
 
 _PARTIES = ("alice", "bob")
 
@@ -140,7 +142,8 @@ def grow_randomized(split: HoldOut, views: Sequence[View]) -> Tree:
 
     def learner(view: View) -> HybridId3:
         estimator = Estimator(view)
-        return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), estimator, told)
+        ranking = _mean_gains(estimator, views)
+        return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), ranking, told)
 
     return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
 
@@ -151,10 +154,16 @@ def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window) -> GrownTr
     engine = _Recorded(exact)
 
     def learner(view: View, counts: Counts) -> HybridId3:
-        return HybridId3(split.schema, len(split.train), omega, counts, Estimator(view), exact.class_counts)
+        ranking = _mean_gains(Estimator(view), views)
+        return HybridId3(split.schema, len(split.train), omega, counts, ranking, exact.class_counts)
 
     alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
     return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)
+
+
+def _mean_gains(estimator: Estimator, views: Sequence[View]) -> Ranking:
+    classes = views[0].schema.classes
+    return MeanGains(estimator, classes, gain_step([view.design for view in views]))
 
 
 def label_exactly(tree: Tree, split: HoldOut) -> Tree:

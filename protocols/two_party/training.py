@@ -27,10 +27,11 @@ from protocols.counting.encrypted_coins import (
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
-from protocols.counting.rows import View, make_view, peer_columns
-from protocols.counts import Correct, CountEngine, Estimates, SecureEngine
+from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
+from protocols.counts import Correct, CountEngine, SecureEngine
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.randomized_response.moments import largest_factor
@@ -38,9 +39,11 @@ from protocols.randomized_response.related_question import Coins, RelatedDesign,
 from protocols.randomness import canonical, keyed_digest
 from protocols.role import Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
+from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
 from protocols.work import Compute, InlineWorkers
 
@@ -86,8 +89,9 @@ def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -
             copy leaves, and returns what we object to.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
-    estimated gains (`hybrid`) or counts (`randomized`), ciphertexts, the exact counts of the window (unless
-    `randomized`), and the number of rightly classified test records. The peer's model is the same as ours.
+    rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
+    counts of the window (unless `randomized`), and the number of rightly classified test records. The peer's model is
+    the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -99,9 +103,10 @@ def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -
 
 @dataclass(frozen=True)
 class _Copies:
-    """What the exchange of copies leaves: all records with the peer's copy, and our own coins."""
+    """What the exchange of copies leaves: our records with the peer's copy, both copies, and our own coins."""
 
     view: View
+    both: View
     coins: Coins
 
 
@@ -136,7 +141,7 @@ class _Run:
         agreed, codes = self._agreed, self._local.table.codes
         if not self._terms.disguises:
             view = make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
-            return _Copies(view, np.zeros((len(codes), 0), dtype=np.uint8))
+            return _Copies(view, view, np.zeros((len(codes), 0), dtype=np.uint8))
         own_design, peer_design = agreed.own_design, agreed.peer_design
         coins = self._local.coins(own_design)
         copy = disguise(codes[:, : len(own_design.sizes)], coins, own_design)
@@ -148,7 +153,8 @@ class _Run:
             yield Progress(Phase.COPIES, start + len(page), len(copy))
         theirs = np.concatenate(received)
         yield from settle(self._judge(self._copy_digest(theirs)))
-        return _Copies(make_view(agreed.schema, self._local.party, codes, theirs, peer_design), coins)
+        view = make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
+        return _Copies(view, view_of_copies(view, self._local.party, copy, own_design), coins)
 
     def _copy_digest(self, copy: Codes) -> bytes:
         """Return the digest of the peer's copy; the order of its columns is no part of it."""
@@ -169,7 +175,7 @@ class _Run:
             len(self._local.records),
             largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
         )
-        result, correct = yield from self._grow(engine, estimator, told)
+        result, correct = yield from self._grow(engine, self._mean_gains(estimator), told)
         return _Grown(result, correct, None)
 
     def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
@@ -179,13 +185,22 @@ class _Run:
         cipher = yield from self._share_key()
         engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility))
         yield from engine.set_up()
-        result, correct = yield from self._grow(engine, estimator, told)
+        ranking = self._ranking(copies, estimator) if self._terms.ranks else None
+        result, correct = yield from self._grow(engine, ranking, told)
         return _Grown(result, correct, cipher.fingerprint())
 
-    def _grow(self, engine: CountEngine, estimates: Estimates | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
-        learner = HybridId3(
-            self._agreed.schema, len(self._train), self._terms.window, engine, estimates, class_counts=told
-        )
+    def _ranking(self, copies: _Copies, estimator: Estimator | None) -> Ranking:
+        if self._terms.rank == Rank.COPIES or estimator is None:
+            return CopyGains(Estimator(copies.both.rows(self._train)))
+        return self._mean_gains(estimator)
+
+    def _mean_gains(self, estimator: Estimator) -> Ranking:
+        designs = (self._agreed.own_design, self._agreed.peer_design)
+        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs))
+
+    def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
+        schema, records = self._agreed.schema, len(self._train)
+        learner = HybridId3(schema, records, self._terms.window, engine, ranking, class_counts=told)
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 

@@ -84,7 +84,7 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    assert TERM_NAMES == ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits")
+    assert TERM_NAMES == ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits", "rank")
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 
 

@@ -18,7 +18,7 @@ from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, Engine, Job, Method, TermError, Terms, Train, Unusable
+from protocols.terms import ALL, Engine, Job, Method, Rank, TermError, Terms, Train, Unusable
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.limits import Limits
@@ -71,18 +71,19 @@ def make_terms(**changes: object) -> Terms:
     """Return usual terms with changes."""
     usual: dict[str, object] = {
         "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins",
-        "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS,
+        "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS, "rank": "gains",
     }  # fmt: skip
     return terms_of(usual | changes)
 
 
 def terms_of(values: Mapping[str, object]) -> Terms:
-    """Return terms of these values; method and engine by name.
+    """Return terms of these values; choices by name.
 
     Raises:
         TermError: One of them is not legal.
     """
-    named = {"method": Method(str(values["method"])), "engine": Engine(str(values["engine"]))}
+    choices = {"method": Method, "engine": Engine, "rank": Rank}
+    named = {name: choice(str(values[name])) for name, choice in choices.items()}
     return Terms(**{**values, **named})  # type: ignore[arg-type]
 
 

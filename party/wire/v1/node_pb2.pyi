@@ -325,6 +325,7 @@ class Terms(_message.Message):
     SEED_FIELD_NUMBER: _builtins.int
     TEST_FIELD_NUMBER: _builtins.int
     KEY_BITS_FIELD_NUMBER: _builtins.int
+    RANK_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -335,6 +336,7 @@ class Terms(_message.Message):
     seed: _builtins.int
     test: _builtins.str
     key_bits: _builtins.int
+    rank: _builtins.str
     def __init__(
         self,
         *,
@@ -346,10 +348,11 @@ class Terms(_message.Message):
         seed: _builtins.int = ...,
         test: _builtins.str = ...,
         key_bits: _builtins.int = ...,
+        rank: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "method", b"method", "omega", b"omega", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "method", b"method", "omega", b"omega", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -587,15 +590,17 @@ Global___CiphertextPage: _TypeAlias = CiphertextPage  # noqa: Y015
 
 @_typing.final
 class EstimatedGains(_message.Message):
+    """Multiples of a step that both sides know."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
     VALUES_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]: ...
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
-        values: _abc.Iterable[_builtins.float] | None = ...,
+        values: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -71,7 +71,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.HolderKey: st.builds(m.HolderKey, st.binary(min_size=1, max_size=99).filter(lambda b: b[0] != 0)),
     m.DisguisedPage: st.builds(m.DisguisedPage, st.binary()),
     m.CiphertextPage: st.builds(m.CiphertextPage, st.binary()),
-    m.EstimatedGains: st.builds(m.EstimatedGains, FLOATS),
+    m.EstimatedGains: st.builds(m.EstimatedGains, st.lists(st.integers(0, 2**32 - 1)).map(tuple)),
     m.EstimatedCounts: st.builds(m.EstimatedCounts, FLOATS),
     m.PackedCounts: st.builds(m.PackedCounts, st.binary()),
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
@@ -169,7 +169,7 @@ MALFORMED = {
     "invalid UTF-8": b"\x1a\x03" + b"\x0a\x01\xff",
     "a short nonce": greeting(nonce=bytes(31)),
     "a long party": greeting(party=LONG),
-    "a NaN": frame(estimated_gains=wire.EstimatedGains(values=[1.0, math.nan])),
+    "a NaN": frame(estimated_counts=wire.EstimatedCounts(values=[1.0, math.nan])),
     "an infinity": frame(estimated_counts=wire.EstimatedCounts(values=[math.inf])),
     "an empty key": frame(holder_key=wire.HolderKey()),
     "a key of 16,392 bits": frame(holder_key=wire.HolderKey(key=b"\x01" * 2049)),
@@ -222,6 +222,7 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),
     ("key_bits", 0, "must be an integer from 1 to 16384"),
     ("key_bits", 16385, "must be an integer from 1 to 16384"),
+    ("rank", "", "must be gains or copies"),
 ]
 
 
@@ -267,12 +268,13 @@ def test_a_frame_of_one_byte_too_many_is_refused_on_both_sides(monkeypatch: pyte
     [
         Message(),
         m.ModelDigest(bytes(31)),
-        m.EstimatedGains((math.nan,)),
+        m.EstimatedCounts((math.nan,)),
+        m.EstimatedGains((2**32,)),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
     ],
-    ids=["no kind", "length", "NaN", "too large", "negative", "no text"],
+    ids=["no kind", "length", "NaN", "too large a gain", "too large", "negative", "no text"],
 )
 def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
     with pytest.raises(InputError, match="cannot be sent"):

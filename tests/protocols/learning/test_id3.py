@@ -4,7 +4,7 @@ import inspect
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from math import inf, log2, nan
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
+from protocols.counts import Counts
 from protocols.errors import InputError, PeerError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import entropy, gain
+from protocols.learning.ranking import CopyGains, GainStep, MeanGains, Ranking
 from protocols.learning.tree import Leaf, Node, Split
 from protocols.messages import EstimatedGains
 from protocols.role import Progress, Role, Send, Transcript, receive, run_alone, run_pair
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
-from protocols.terms import ALL
+from protocols.terms import ALL, Window
 from tests.support.cases import correlated
 from tests.support.plain import FixedTables, RecordingEngine, reference_id3, schema_of
 
@@ -155,12 +157,20 @@ def test_a_tree_may_be_deeper_than_pythons_stack() -> None:
     assert [node.attribute for _, node in tree.walk() if isinstance(node, Split)] == list(range(columns))
 
 
+FINE: GainStep = lambda records: 2.0**-30  # noqa: E731
+
+
+def learner(codes: Codes, schema: Schema, window: Window, engine: Counts, ranking: Ranking | None = None) -> HybridId3:
+    told = tuple(np.bincount(codes[:, -1], minlength=schema.classes).tolist())
+    return HybridId3(schema, len(codes), window, engine, ranking, told)
+
+
 def play_windows(
     window: int, codes: Codes, schema: Schema, estimates: Sequence[Mapping[int, Any]]
 ) -> tuple[list[Result], list[RecordingEngine], Transcript]:
     engines = [RecordingEngine(PlaintextEngine(schema, codes, codes[:0])) for _ in range(2)]
     roles = [
-        HybridId3(schema, len(codes), window, engine, FixedTables(tables)).build()
+        learner(codes, schema, window, engine, MeanGains(FixedTables(tables), schema.classes, FINE)).build()
         for engine, tables in zip(engines, estimates, strict=True)
     ]
     transcript = Transcript()
@@ -192,7 +202,7 @@ def test_candidates_are_ranked_by_the_mean_of_both_sides(
     assert [engine.levels[0][0].candidates for engine in engines] == [chosen, chosen]
     first = transcript.sent_by_a[0]
     assert isinstance(first, EstimatedGains)
-    assert first.values == tuple(gain(estimates[0][a]) for a in range(4))
+    assert first.values == tuple(round(float(gain(estimates[0][a])) * 2**30) for a in range(4))
 
 
 def test_equal_means_are_ranked_in_the_agreed_order() -> None:
@@ -224,13 +234,14 @@ def test_every_node_asks_for_exactly_the_window_and_is_tallied(window: int, seed
     assert len(engines[0].levels) == results[0].tree.depth
 
 
-def test_estimates_move_on_to_the_nodes_of_each_level_before_they_are_asked() -> None:
+def test_a_ranking_moves_on_to_the_nodes_of_each_level_before_it_is_asked() -> None:
     schema, codes = schema_of((2, 2, 2), 2), correlated((2, 2, 2, 2), 40, seed=2, flips=0.6)
     estimates = FixedTables(dict.fromkeys(range(3), table_of(0.5)))
     engine = RecordingEngine(PlaintextEngine(schema, codes, codes[:0]))
-    result = run_alone(HybridId3(schema, 40, ALL, engine, estimates).build())
-    assert estimates.advanced == [[query.expression for query in level] for level in engine.levels]
-    assert result.tree.depth == len(estimates.advanced) == 3
+    result = run_alone(learner(codes, schema, 1, engine, CopyGains(estimates)).build())
+    levels = [[query.expression for query in level] for level in engine.levels]
+    assert estimates.advanced == levels[:2]  # of the third, one candidate is left: nothing is ranked
+    assert result.tree.depth == len(levels) == 3
 
 
 def test_with_a_full_window_no_gain_crosses() -> None:
@@ -247,46 +258,36 @@ def test_progress_ends_with_all_records_settled() -> None:
     assert (steps[0].done, steps[-1].done, steps[-1].total) == (0, 30, 30)
 
 
-def sends_gains(*values: float) -> Role[None]:
+def sends_gains(*values: int) -> Role[None]:
     yield Send(EstimatedGains(values))
     yield from receive(EstimatedGains)
 
 
 @pytest.mark.parametrize(
     "gains",
-    [
-        (0.5,),
-        (0.5, 0.5, 0.5),
-        (),
-        (nan, 0.5),
-        (0.5, inf),
-        (-inf, 0.5),
-        (-0.01, 0.5),
-        (0.5, 1.0 + 1e-6),
-    ],
+    [(), (1 << 29,), (1 << 29, 0, 0), (0, (1 << 30) + 4), (1 << 40, 0)],
 )
-def test_gains_that_cannot_be_are_the_peers_fault(gains: tuple[float, ...]) -> None:
+def test_gains_that_cannot_be_are_the_peers_fault(gains: tuple[int, ...]) -> None:
     codes = correlated((2, 2, 2), 20)
     schema = schema_of((2, 2), 2)
-    learner = HybridId3(schema, 20, 1, PlaintextEngine(schema, codes, codes[:0]), FixedTables(MINE))
+    ours = learner(codes, schema, 1, PlaintextEngine(schema, codes, codes[:0]), MeanGains(FixedTables(MINE), 2, FINE))
     with pytest.raises(PeerError, match="estimated gains do not fit"):
-        run_pair(learner.build(), sends_gains(*gains))
+        run_pair(ours.build(), sends_gains(*gains))
 
 
 def test_gains_at_the_ends_of_the_range_are_accepted() -> None:
     codes = np.array([[0, 0], [1, 0], [2, 0]], dtype=np.uint8)[:, [0, 1, 0]]
     schema = schema_of((3, 1), 3)
-    learner = HybridId3(
-        schema, 3, 1, PlaintextEngine(schema, codes, codes[:0]), FixedTables({0: [[1] * 3], 1: [[1] * 3]})
-    )
-    result, _ = run_pair(learner.build(), sends_gains(log2(3), 0.0))
+    ranking = MeanGains(FixedTables({0: [[1] * 3], 1: [[1] * 3]}), 3, FINE)
+    ours = learner(codes, schema, 1, PlaintextEngine(schema, codes, codes[:0]), ranking)
+    result, _ = run_pair(ours.build(), sends_gains(round(log2(3) * 2**30), 0))
     assert result.tree.root == Split((1, 1, 1), 0, (Leaf((1, 0, 0), 0), Leaf((0, 1, 0), 1), Leaf((0, 0, 1), 2)))
 
 
-def test_a_negative_window_and_a_window_without_estimates_are_refused() -> None:
+def test_a_negative_window_and_a_window_without_a_ranking_are_refused() -> None:
     schema = schema_of((2,), 2)
     engine = PlaintextEngine(schema, np.zeros((1, 2), dtype=np.uint8), np.zeros((0, 2), dtype=np.uint8))
     with pytest.raises(InputError, match='omega must be an integer from 1 to 65535, or "all"'):
-        HybridId3(schema, 1, -1, engine, FixedTables({}))
-    with pytest.raises(InputError, match="needs estimates to rank by"):
+        HybridId3(schema, 1, -1, engine, CopyGains(FixedTables({})))
+    with pytest.raises(InputError, match="needs something to rank by"):
         HybridId3(schema, 1, 1, engine)

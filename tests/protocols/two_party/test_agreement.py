@@ -131,6 +131,7 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "seed": {"seed": 2},
     "test": {"test": Fraction(1, 3)},
     "key_bits": {"key_bits": 128},
+    "rank": {"rank": "copies"},
 }
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("method", {"method": "guess"}),
@@ -151,6 +152,7 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("test", {"test": Fraction(-1, 5)}),
     ("key_bits", {"key_bits": 0}),
     ("key_bits", {"key_bits": 16385}),
+    ("rank", {"rank": "luck"}),
 ]
 
 

@@ -53,6 +53,11 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
         AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
     ),
+    "hybrid, window 2, ranked by copies": (
+        {"omega": 2, "rank": "copies"},
+        AGREEMENT | COPIES | HOLDER | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | MODELS,
+    ),
     "hybrid, window 2, dot products": (
         {"omega": 2, "engine": "dot_product"},
         AGREEMENT | COPIES | HOLDER | {EstimatedGains} | MODELS,
@@ -221,7 +226,7 @@ FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
     "kind": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, PackedCounts) else m),
     "counts": ({}, lambda who, n, m: ExactCounts(m.values[:-1]) if isinstance(m, ExactCounts) else m),
     "digest": ({}, lambda who, n, m: ModelDigest(CANARY.encode()) if isinstance(m, ModelDigest) else m),
-    "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((0.5,)) if isinstance(m, EstimatedGains) else m),
+    "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((1,)) if isinstance(m, EstimatedGains) else m),
     "estimates": (
         {"method": "randomized"},
         lambda who, n, m: EstimatedCounts(()) if isinstance(m, EstimatedCounts) else m,

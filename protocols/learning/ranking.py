@@ -1,0 +1,105 @@
+"""Ranking the candidates of a level by estimated gains (Hybrid section 3.1, steps 4a and 4b; DESIGN 14).
+
+Two ways: the mean of what both parties estimate from their own true and the other's disguised columns, as the paper has
+it, told no finer than it is known; or what both disguised copies together say, which both know, so that nothing is
+told.
+"""
+
+from collections.abc import Callable, Sequence
+from math import log2
+from typing import Final, Protocol
+
+from protocols.counts import Estimates, Query
+from protocols.errors import PeerError
+from protocols.learning.impurity import TIE, projected_gains
+from protocols.messages import EstimatedGains
+from protocols.role import Role, exchange
+from protocols.tables.expression import Expression
+
+GainStep = Callable[[float], float]
+"""Of a node's number of records: a power of two, in bits; gains are told as multiples of it."""
+
+FINEST_STEP: Final = 2.0**-20
+"""What gains are rounded to where nothing hides them."""
+
+
+class Ranking(Protocol):
+    """Estimated gains on which both parties agree."""
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        ...
+
+    def gains(self, queries: Sequence[Query]) -> Role[Sequence[float]]:
+        """Return the gain of every candidate of every query, in bits: the same numbers on both sides."""
+        ...
+
+
+class MeanGains:
+    """The mean of both parties' estimated gains.
+
+    Args:
+        estimates: Our own.
+        classes: Number of classes.
+        step: How coarsely the gains of a node are told; equal on both sides.
+
+    Discloses: to the peer, our estimated gain of every candidate, rounded to the nearest multiple of the node's step.
+    What it could make of exact numbers, whole tables, the rounding hides as well as the coins hide the copy.
+    """
+
+    def __init__(self, estimates: Estimates, classes: int, step: GainStep) -> None:
+        self._estimates, self._classes, self._step = estimates, classes, step
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        self._estimates.advance(expressions)
+
+    def gains(self, queries: Sequence[Query]) -> Role[Sequence[float]]:
+        """Tell each other the rounded gains.
+
+        Raises:
+            PeerError: The peer's gains cannot be those of this level.
+        """
+        if not queries:
+            return ()
+        steps = [self._step(_records(query)) for query in queries for _ in query.candidates]
+        own = tuple(round(gain / step) for gain, step in zip(_estimated(self._estimates, queries), steps, strict=True))
+        theirs = (yield from exchange(EstimatedGains(own))).values
+        most = log2(self._classes) + TIE
+        if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
+            raise PeerError("the peer's estimated gains do not fit the level")
+        return [(a + b) / 2 * step for a, b, step in zip(own, theirs, steps, strict=True)]
+
+
+class CopyGains:
+    """Gains estimated from both disguised copies.
+
+    Noisier than the mean by one more factor `1/|contrast|` wherever both a candidate and the class are disguised.
+
+    Args:
+        estimates: From both copies: equal on both sides. What their processors round otherwise is rounded away.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, estimates: Estimates) -> None:
+        self._estimates = estimates
+
+    def advance(self, expressions: Sequence[Expression]) -> None:
+        """Move on to the nodes of the next level."""
+        self._estimates.advance(expressions)
+
+    def gains(self, queries: Sequence[Query]) -> Role[Sequence[float]]:
+        """Compute the gains; yields nothing."""
+        yield from ()
+        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in _estimated(self._estimates, queries)]
+
+
+def _estimated(estimates: Estimates, queries: Sequence[Query]) -> list[float]:
+    answers = estimates.answers(queries)
+    return [max(gain, 0.0) for gain in projected_gains([table for answer in answers for table in answer.tables])]
+
+
+def _records(query: Query) -> float:
+    assert query.class_counts is not None  # noqa: S101  # told before a tree is grown by two parties
+    return sum(query.class_counts)
