@@ -149,9 +149,7 @@ class Terms:
     @property
     def window(self) -> Window:
         """How many candidates the learner counts at a node."""
-        if self.ranks:
-            return self.omega
-        return ALL if self.counts_exactly else 1
+        return self.omega if self.ranks else ALL
 
     def difference(self, other: "Terms") -> str | None:
         """Return the name of the first term in which these are not the others."""

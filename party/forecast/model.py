@@ -103,7 +103,7 @@ class _Model:
         encrypted = self.ciphertexts() if secure else 0.0
         length = self.sizes.key.public.ciphertext_bytes
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
-        gains = self.splits * len(self.sizes.domains) * 16 if self.terms.disguises else 0.0
+        gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         return Forecast(
             seconds=1 + self.setting_up(encrypted) + self.counting(counts) + self.splits * _SECONDS_A_SPLIT,
             bytes=encrypted * length + copies + gains + counts * 2 + self.replies(counts) * length + 8_000,

@@ -2,11 +2,10 @@
 
 A peer's bytes are hostile until they have passed here. `decode` returns a message or raises one `PeerError`
 whose text holds nothing of what was read. It is strict, so that a message has one reading: unknown or repeated
-fields, an unset kind, a number that is not finite, a fraction that is not in its one form and a digest of another
+fields, an unset kind, a count that no model holds, a fraction that is not in its one form and a digest of another
 length are refused. `encode` applies the same limits to our own messages, so that no peer has to refuse them.
 """
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ MAX_VALUES: Final = 256  # a code is one byte
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES = 0
+_MOST_COUNT = 1 << 53  # a model's counts are exact as floats
 _REFUSAL = "the peer sent a message that cannot be read"
 
 
@@ -235,8 +235,21 @@ def _share_valid(message: m.Share) -> bool:
     )
 
 
-def _finite(message: m.EstimatedCounts) -> bool:
-    return all(math.isfinite(value) for value in message.values)
+def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
+    nodes = [wire.SentNode(attribute=n.attribute, label=n.label, counts=n.counts) for n in message.nodes]
+    return wire.SentTree(nodes=nodes, correct=message.correct, error=message.error)
+
+
+def _mined(proto: wire.SentTree) -> m.SentTree:
+    nodes = (
+        m.SentNode(n.attribute if n.HasField("attribute") else None, n.label, tuple(n.counts)) for n in proto.nodes
+    )
+    return m.SentTree(tuple(nodes), proto.correct, proto.error)
+
+
+def _mined_valid(message: m.SentTree) -> bool:
+    counts = (count for node in message.nodes for count in node.counts)
+    return all(abs(number) < _MOST_COUNT for number in (message.correct, message.error, *counts))
 
 
 def _key_valid(message: m.HolderKey) -> bool:
@@ -286,11 +299,11 @@ ENTRIES: Final = (
         _always,
     ),
     _Entry(
-        "estimated_counts",
-        m.EstimatedCounts,
-        lambda message: wire.EstimatedCounts(values=message.values),
-        lambda proto: m.EstimatedCounts(tuple(proto.values)),
-        _finite,
+        "sent_tree",
+        m.SentTree,
+        _mined_to_wire,
+        _mined,
+        _mined_valid,
     ),
     _Entry(
         "packed_counts",

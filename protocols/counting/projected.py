@@ -1,60 +1,17 @@
-"""Engines that answer with estimates alone: projected, so that they can stand for counts (DESIGN 5.2)."""
+"""An engine that answers with estimates alone: projected, so that they can stand for counts (DESIGN 5.2)."""
 
 from collections.abc import Sequence
-from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protocols.counting.estimated import Estimator
-from protocols.counts import Answer, Correct, CountTable, Estimates, Predictor, Query, positive_part, stacks
-from protocols.errors import PeerError
-from protocols.messages import EstimatedCounts
-from protocols.role import Role, exchange
+from protocols.counts import Answer, CountTable, Estimates, Query, positive_part, stacks
+from protocols.role import Role
 from protocols.tables.arrays import Floats
-
-LARGEST_FACTOR = 1e6  # what one record may add to an estimate where no design says less
-
-
-class MeanEstimates:
-    """Method `randomized`: the mean of both parties' estimates, projected; no exact count at all.
-
-    `largest` bounds what one record can add to the peer's estimates: beyond it they are refused.
-
-    Discloses: to the peer, our estimated counts of what is asked, computed from our true and its disguised columns.
-    """
-
-    def __init__(self, train: Estimator, test: Estimator | None, records: int, largest: float = LARGEST_FACTOR) -> None:
-        self._train, self._test, self._records = train, test, records
-        self._limit = records * largest
-
-    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Average the two parties' estimates from the bytes exchanged and project them."""
-        own = self._train.answers(queries)
-        flat = [table.ravel() for answer in own for table in answer.tables]
-        mean = np.array((yield from _mean(tuple(np.concatenate(flat).tolist()), self._limit)))
-        starts = iter(np.split(mean, np.cumsum([len(cells) for cells in flat])[:-1]))
-        means = [Answer(tuple(next(starts).reshape(t.shape) for t in answer.tables)) for answer in own]
-        return project_answers(queries, means, self._records)
-
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Estimate the number of test records that the tree classifies rightly.
-
-        The mean of both parties' standard errors bounds that of the mean.
-        """
-        own = (0.0, 0.0) if self._test is None else (self._test.correct(tree), self._test.correct_error(tree))
-        return Correct(*(yield from _mean(own, self._limit)))
-
-
-def _mean(own: tuple[float, ...], limit: float) -> Role[tuple[float, ...]]:
-    theirs = (yield from exchange(EstimatedCounts(own))).values
-    if len(theirs) != len(own) or not all(isfinite(x) and abs(x) <= limit for x in theirs):
-        raise PeerError("the peer's estimated counts do not fit the query")
-    return tuple((a + b) / 2 for a, b in zip(own, theirs, strict=True))
 
 
 class ProjectedEstimates:
-    """Counts of one disguised data set, estimated and projected: a survey, no second party.
+    """Estimated counts, projected: of a survey, or of one party's columns beside the other's copy.
 
     Discloses: nothing; nothing is sent.
     """

@@ -5,7 +5,7 @@ One algorithm serves all methods; they differ in the window and in where counts 
     plain        window = all   exact counts of one whole table
     smc          window = all   secure counts, no disguise
     hybrid       window = omega secure counts of the best-ranked candidates
-    randomized   window = 1     estimates only, the mean of both sides
+    randomized   window = all   estimates of the side that holds the class
 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 

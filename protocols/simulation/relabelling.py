@@ -4,27 +4,24 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from protocols.counts import Counts, CountTable, Estimates, Query
+from protocols.counts import Counts, CountTable, Query
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
 from protocols.role import Role
 from protocols.tables.expression import Expression
 
 
-def label_leaves(tree: Tree, engine: Counts, estimates: Estimates | None = None) -> Role[Tree]:
+def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
     """Return the same splits with leaves labelled by this engine's counts; an empty leaf takes its parent's class.
 
     Args:
         tree: Any.
         engine: Where the counts come from; none of them negative.
-        estimates: What has to be moved on from level to level before the engine is asked.
 
     Discloses: whatever `engine` discloses.
     """
     tables: dict[Expression, CountTable] = {}
     known: dict[Expression, tuple[float, ...] | None] = {}
     for level in tree.levels():
-        if estimates is not None:
-            estimates.advance([expression for expression, _ in level])
         queries = [Query(expression, (node.attribute,), known.get(expression)) for expression, node in level]
         for (expression, node), answer in zip(level, (yield from engine.count(queries)), strict=True):
             (tables[expression],) = answer.tables

@@ -12,7 +12,7 @@ import numpy as np
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.projected import MeanEstimates
+from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View, make_view, peer_columns
 from protocols.counts import Answer, Counts, Query
 from protocols.learning.id3 import HybridId3, Result
@@ -137,15 +137,16 @@ def grow_plain(split: HoldOut) -> GrownTree:
 
 
 def grow_randomized(split: HoldOut, views: Sequence[View]) -> Tree:
-    """Grow a tree on the mean of both parties' estimates alone."""
-    records, told = len(split.train), _exact(split).class_counts
+    """Grow a tree on what the class holder estimates from its own columns and the other's copy."""
+    told = _exact(split).class_counts
+    return run_alone(
+        HybridId3(split.schema, len(split.train), ALL, _mined(split, views), class_counts=told).build()
+    ).tree
 
-    def learner(view: View) -> HybridId3:
-        estimator = Estimator(view)
-        ranking = _mean_gains(estimator, views)
-        return HybridId3(split.schema, records, 1, MeanEstimates(estimator, None, records), ranking, told)
 
-    return run_pair(learner(views[0]).build(), learner(views[1]).build())[0].tree
+def _mined(split: HoldOut, views: Sequence[View]) -> Counts:
+    miner = split.schema.class_attribute.party
+    return ProjectedEstimates(Estimator(views[_PARTIES.index(miner)]))
 
 
 def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window) -> GrownTree:
@@ -172,14 +173,8 @@ def label_exactly(tree: Tree, split: HoldOut) -> Tree:
 
 
 def label_by_estimates(tree: Tree, split: HoldOut, views: Sequence[View]) -> Tree:
-    """Label a tree's leaves anew, by the mean of both parties' estimates."""
-    records = len(split.train)
-
-    def labeller(view: View) -> Role[Tree]:
-        estimator = Estimator(view)
-        return label_leaves(tree, MeanEstimates(estimator, None, records), estimator)
-
-    return run_pair(labeller(views[0]), labeller(views[1]))[0]
+    """Label a tree's leaves anew, by the class holder's estimates."""
+    return run_alone(label_leaves(tree, _mined(split, views)))
 
 
 class _Recorded:

@@ -25,7 +25,6 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
 )
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import MeanEstimates
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
 from protocols.counts import Correct, CountEngine, SecureEngine
@@ -43,6 +42,7 @@ from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.mined import mine, receive_mined
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
 from protocols.work import Compute, InlineWorkers
@@ -131,7 +131,7 @@ class _Run:
         """Go through the steps."""
         told = yield from share_class_counts(self._local, self._agreed, self._train)
         copies = yield from self._exchange_copies()
-        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._grow_from_estimates
+        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)
         yield from _compare_models(grown.result.tree)
         return self._outcome(grown, len(told))
@@ -166,17 +166,16 @@ class _Run:
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)
 
-    def _grow_from_estimates(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
-        train, test = self._split(copies.view)
-        estimator = Estimator(train)
-        engine = MeanEstimates(
-            estimator,
-            Estimator(test) if len(test) else None,
-            len(self._local.records),
-            largest_factor(self._agreed.own_design, tuple(range(len(self._agreed.own_design.groups)))),
-        )
-        result, correct = yield from self._grow(engine, self._mean_gains(estimator), told)
-        return _Grown(result, correct, None)
+    def _mine(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+        """Let the class holder mine; of two, the first name."""
+        agreed = self._agreed
+        if agreed.schema.class_attribute.party == self._local.party:
+            train, test = self._split(copies.view)
+            tree, correct = yield from mine(train, test, told, (agreed.own_design, agreed.peer_design))
+        else:
+            most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
+            tree, correct = yield from receive_mined(agreed.schema, told, most)
+        return _Grown(Result(tree, 0), correct, None)
 
     def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
         train, _ = self._split(copies.view)
@@ -192,9 +191,6 @@ class _Run:
     def _ranking(self, copies: _Copies, estimator: Estimator | None) -> Ranking:
         if self._terms.rank == Rank.COPIES or estimator is None:
             return CopyGains(Estimator(copies.both.rows(self._train)))
-        return self._mean_gains(estimator)
-
-    def _mean_gains(self, estimator: Estimator) -> Ranking:
         designs = (self._agreed.own_design, self._agreed.peer_design)
         return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs))
 

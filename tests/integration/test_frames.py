@@ -24,13 +24,13 @@ from protocols.messages import (
     ClassCounts,
     ClassDigest,
     DisguisedPage,
-    EstimatedCounts,
     EstimatedGains,
     ExactCounts,
     Greeting,
     HolderKey,
     ModelDigest,
     PackedCounts,
+    SentTree,
     Share,
     TableCommitment,
     Verdict,
@@ -47,10 +47,7 @@ KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
         {DisguisedPage, EstimatedGains, PackedCounts},
     ),
     "smc": ({HolderKey, CiphertextPage, ExactCounts}, {PackedCounts}),
-    "randomized": (
-        {DisguisedPage, EstimatedGains, EstimatedCounts},
-        {DisguisedPage, EstimatedGains, EstimatedCounts},
-    ),
+    "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
 }
 
 

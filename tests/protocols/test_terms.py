@@ -93,7 +93,7 @@ def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> N
     [
         (Method.HYBRID, True, True, True, 3),
         (Method.SMC, False, True, False, ALL),
-        (Method.RANDOMIZED, True, False, False, 1),
+        (Method.RANDOMIZED, True, False, False, ALL),
     ],
 )
 def test_what_a_method_does_follows_from_its_name(

@@ -217,7 +217,7 @@ class Frame(_message.Message):
     DISGUISED_PAGE_FIELD_NUMBER: _builtins.int
     CIPHERTEXT_PAGE_FIELD_NUMBER: _builtins.int
     ESTIMATED_GAINS_FIELD_NUMBER: _builtins.int
-    ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
+    SENT_TREE_FIELD_NUMBER: _builtins.int
     PACKED_COUNTS_FIELD_NUMBER: _builtins.int
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
@@ -239,7 +239,7 @@ class Frame(_message.Message):
     @_builtins.property
     def estimated_gains(self) -> Global___EstimatedGains: ...
     @_builtins.property
-    def estimated_counts(self) -> Global___EstimatedCounts: ...
+    def sent_tree(self) -> Global___SentTree: ...
     @_builtins.property
     def packed_counts(self) -> Global___PackedCounts: ...
     @_builtins.property
@@ -262,7 +262,7 @@ class Frame(_message.Message):
         disguised_page: Global___DisguisedPage | None = ...,
         ciphertext_page: Global___CiphertextPage | None = ...,
         estimated_gains: Global___EstimatedGains | None = ...,
-        estimated_counts: Global___EstimatedCounts | None = ...,
+        sent_tree: Global___SentTree | None = ...,
         packed_counts: Global___PackedCounts | None = ...,
         exact_counts: Global___ExactCounts | None = ...,
         model_digest: Global___ModelDigest | None = ...,
@@ -270,11 +270,11 @@ class Frame(_message.Message):
         class_counts: Global___ClassCounts | None = ...,
         table_commitment: Global___TableCommitment | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "estimated_counts", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -611,24 +611,62 @@ class EstimatedGains(_message.Message):
 Global___EstimatedGains: _TypeAlias = EstimatedGains  # noqa: Y015
 
 @_typing.final
-class EstimatedCounts(_message.Message):
+class SentNode(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
-    VALUES_FIELD_NUMBER: _builtins.int
+    ATTRIBUTE_FIELD_NUMBER: _builtins.int
+    LABEL_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    attribute: _builtins.int
+    """Index of the attribute that splits the node; absent at a leaf."""
+    label: _builtins.int
+    """Of a leaf."""
     @_builtins.property
-    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]: ...
+    def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
-        values: _abc.Iterable[_builtins.float] | None = ...,
+        attribute: _builtins.int | None = ...,
+        label: _builtins.int = ...,
+        counts: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_attribute", b"_attribute", "attribute", b"attribute"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_attribute", b"_attribute", "attribute", b"attribute", "counts", b"counts", "label", b"label"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__attribute: _TypeAlias = _typing.Literal["attribute"]  # noqa: Y015
+    _WhichOneofArgType__attribute: _TypeAlias = _typing.Literal["_attribute", b"_attribute"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__attribute) -> _WhichOneofReturnType__attribute | None: ...
+
+Global___SentNode: _TypeAlias = SentNode  # noqa: Y015
+
+@_typing.final
+class SentTree(_message.Message):
+    """A tree, parents before children, and how many test records it classifies rightly with the standard error."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODES_FIELD_NUMBER: _builtins.int
+    CORRECT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    correct: _builtins.int
+    error: _builtins.int
+    @_builtins.property
+    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SentNode]: ...
+    def __init__(
+        self,
+        *,
+        nodes: _abc.Iterable[Global___SentNode] | None = ...,
+        correct: _builtins.int = ...,
+        error: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["correct", b"correct", "error", b"error", "nodes", b"nodes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___EstimatedCounts: _TypeAlias = EstimatedCounts  # noqa: Y015
+Global___SentTree: _TypeAlias = SentTree  # noqa: Y015
 
 @_typing.final
 class PackedCounts(_message.Message):

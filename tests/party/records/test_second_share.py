@@ -16,10 +16,10 @@ from protocols.errors import DisagreementError
 from protocols.messages import (
     ClassCounts,
     DisguisedPage,
-    EstimatedCounts,
     EstimatedGains,
     ExactCounts,
     PackedCounts,
+    SentTree,
 )
 from protocols.role import Role
 from protocols.tables.table import Table
@@ -39,7 +39,7 @@ CASE = Case(
     groups={"alice": 2, "bob": 2},
     terms=make_terms(),
 )
-ANSWERS = (EstimatedGains, EstimatedCounts, PackedCounts, ExactCounts)
+ANSWERS = (EstimatedGains, SentTree, PackedCounts, ExactCounts)
 METHODS = ("hybrid", "randomized", "smc")
 Ends = tuple[End[Outcome], End[Outcome]]
 
@@ -109,7 +109,7 @@ def assert_refused(ends: Ends, field: str, sent: tuple[type, ...] = ()) -> None:
 
 def assert_built(ends: Ends) -> None:
     assert [end.error for end in ends] == [None, None]
-    assert any(isinstance(message, ANSWERS) for message in ends[0].sent)
+    assert any(isinstance(message, ANSWERS) for end in ends for message in end.sent)
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])

@@ -1,6 +1,5 @@
 """The codec: every kind crosses, and nothing else does."""
 
-import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -62,6 +61,15 @@ def shares(draw: st.DrawFn) -> m.Share:
     return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS), draw(DIGESTS))
 
 
+SMALL_COUNTS = st.integers(0, 2**53 - 1)
+NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
+NODES = st.builds(
+    m.SentNode,
+    st.none() | st.integers(0, 2**32 - 1),
+    st.integers(0, 2**32 - 1),
+    st.lists(SMALL_COUNTS, max_size=4).map(tuple),
+)
+
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, JOBS),
     m.ClassDigest: st.builds(m.ClassDigest, DIGESTS),
@@ -72,7 +80,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.DisguisedPage: st.builds(m.DisguisedPage, st.binary()),
     m.CiphertextPage: st.builds(m.CiphertextPage, st.binary()),
     m.EstimatedGains: st.builds(m.EstimatedGains, st.lists(st.integers(0, 2**32 - 1)).map(tuple)),
-    m.EstimatedCounts: st.builds(m.EstimatedCounts, FLOATS),
+    m.SentTree: st.builds(m.SentTree, st.lists(NODES, max_size=9).map(tuple), NUMBERS, SMALL_COUNTS),
     m.PackedCounts: st.builds(m.PackedCounts, st.binary()),
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
@@ -169,8 +177,9 @@ MALFORMED = {
     "invalid UTF-8": b"\x1a\x03" + b"\x0a\x01\xff",
     "a short nonce": greeting(nonce=bytes(31)),
     "a long party": greeting(party=LONG),
-    "a NaN": frame(estimated_counts=wire.EstimatedCounts(values=[1.0, math.nan])),
-    "an infinity": frame(estimated_counts=wire.EstimatedCounts(values=[math.inf])),
+    "a count beyond any model's": frame(sent_tree=wire.SentTree(nodes=[wire.SentNode(counts=[2**53])])),
+    "a number of rightly classified records beyond any model's": frame(sent_tree=wire.SentTree(correct=-(2**53))),
+    "an error beyond any model's": frame(sent_tree=wire.SentTree(error=2**53)),
     "an empty key": frame(holder_key=wire.HolderKey()),
     "a key of 16,392 bits": frame(holder_key=wire.HolderKey(key=b"\x01" * 2049)),
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
@@ -268,13 +277,13 @@ def test_a_frame_of_one_byte_too_many_is_refused_on_both_sides(monkeypatch: pyte
     [
         Message(),
         m.ModelDigest(bytes(31)),
-        m.EstimatedCounts((math.nan,)),
+        m.SentTree((), 2**53, 0),
         m.EstimatedGains((2**32,)),
         m.ExactCounts((2**64,)),
         m.ExactCounts((-1,)),
         m.Verdict("\ud800"),
     ],
-    ids=["no kind", "length", "NaN", "too large a gain", "too large", "negative", "no text"],
+    ids=["no kind", "length", "too many right", "too large a gain", "too large", "negative", "no text"],
 )
 def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
     with pytest.raises(InputError, match="cannot be sent"):

@@ -1,23 +1,19 @@
 """Estimates by the expanded table against estimates by expression, and the method that uses nothing else."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
-from math import inf, isfinite, nan, nextafter, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.projected import MeanEstimates, project
+from protocols.counting.projected import project
 from protocols.counting.rows import View
-from protocols.counts import Correct, Query
-from protocols.errors import PeerError
+from protocols.counts import Query
 from protocols.learning.tree import Leaf, Split, Tree
-from protocols.messages import EstimatedCounts
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import disguise
-from protocols.role import Role, Send, receive, run_pair
 from protocols.tables.expression import ROOT, Expression, Term
 from tests.support.cases import correlated
 from tests.support.declaration import pattern_weights
@@ -190,81 +186,3 @@ def test_projecting_drops_negative_cells_and_keeps_the_total(
 ) -> None:
     with np.errstate(all="raise"):
         assert project(np.array(estimates), total).tolist() == projected
-
-
-def mean_engine(seen: View, test: View | None = None) -> MeanEstimates:
-    return MeanEstimates(Estimator(seen), None if test is None else Estimator(test), len(seen))
-
-
-def bob_view(theta: Fraction = EXACT) -> View:
-    return view_of(SCHEMA, "bob", CODES, peer_design(SCHEMA, "bob", ((0,),), theta), 1)
-
-
-def test_randomized_counts_are_the_projected_means_of_both_sides() -> None:
-    queries = [Query(ROOT, (0, 2), None), Query(ROOT & Term(1, 1), (3,), (4.0, 7.0))]
-    ours, theirs = run_pair(mean_engine(view()).count(queries), mean_engine(bob_view()).count(queries))
-    one, other = Estimator(view()), Estimator(bob_view())
-    for query, a, b in zip(queries, ours, theirs, strict=True):
-        means = [
-            (x + y) / 2 for x, y in zip(one.answers([query])[0].tables, other.answers([query])[0].tables, strict=True)
-        ]
-        total = 60 if query.class_counts is None else 11
-        for x, y, mean in zip(a.tables, b.tables, means, strict=True):
-            assert x.tolist() == y.tolist() == project(mean, total).tolist()
-
-
-def test_the_randomized_accuracy_is_the_mean_of_both_sides() -> None:
-    engines = mean_engine(view(), view()), mean_engine(bob_view(), bob_view())
-    ours, theirs = run_pair(engines[0].count_correct(TREE), engines[1].count_correct(TREE))
-    one, other = Estimator(view()), Estimator(bob_view())
-    assert ours == theirs
-    assert ours.count == (one.correct(TREE) + other.correct(TREE)) / 2
-    errors = one.correct_error(TREE), other.correct_error(TREE)
-    assert errors[0] != errors[1]
-    assert ours.error == sum(errors) / 2 > 0
-
-
-def test_without_test_records_the_randomized_accuracy_is_zero() -> None:
-    engines = mean_engine(view()), mean_engine(bob_view())
-    ours, theirs = run_pair(engines[0].count_correct(TREE), engines[1].count_correct(TREE))
-    assert ours == theirs == Correct(0, 0)
-
-
-def sends(values: Sequence[float]) -> Role[None]:
-    yield Send(EstimatedCounts(tuple(values)))
-    yield from receive(EstimatedCounts)
-
-
-@pytest.mark.parametrize("values", [[0.0] * 3, [0.0] * 5, [], [0.0, nan, 0.0, 0.0], [inf, 0.0, 0.0, 0.0]])
-def test_estimates_that_do_not_fit_are_the_peers_fault(values: list[float]) -> None:
-    with pytest.raises(PeerError, match="estimated counts do not fit"):
-        run_pair(mean_engine(view()).count([Query(ROOT, (0,), None)]), sends(values))
-
-
-def bounded() -> MeanEstimates:
-    return MeanEstimates(Estimator(view()), Estimator(view()), records=60, largest=2.5)
-
-
-@pytest.mark.parametrize("beyond", [nextafter(150.0, inf), -nextafter(150.0, inf), 1e300])
-def test_estimates_beyond_what_the_records_can_add_up_to_are_the_peers_fault(beyond: float) -> None:
-    for role, values in (
-        (bounded().count([Query(ROOT, (0,), None)]), [0.0, beyond, 0.0, 0.0]),
-        (bounded().count_correct(TREE), [beyond, 0.0]),
-        (bounded().count_correct(TREE), [0.0, beyond]),
-    ):
-        with pytest.raises(PeerError, match="estimated counts do not fit"):
-            run_pair(role, sends(values))
-
-
-def test_estimates_at_the_ends_of_the_range_are_accepted() -> None:
-    (answer,), _ = run_pair(bounded().count([Query(ROOT, (0,), None)]), sends([150.0, -150.0, 0.0, 0.0]))
-    assert np.isfinite(answer.tables[0]).all()
-    correct, _ = run_pair(bounded().count_correct(TREE), sends([150.0, -150.0]))
-    assert isfinite(correct.count)
-
-
-def test_without_a_design_a_record_may_add_a_million() -> None:
-    query = [Query(ROOT, (0,), None)]
-    run_pair(mean_engine(view()).count(query), sends([6e7, 0.0, 0.0, 0.0]))
-    with pytest.raises(PeerError, match="estimated counts do not fit"):
-        run_pair(mean_engine(view()).count(query), sends([nextafter(6e7, inf), 0.0, 0.0, 0.0]))

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from protocols.errors import PeerError
 from protocols.learning.tree import Tree
-from protocols.messages import Greeting, ModelDigest, Verdict
+from protocols.messages import Greeting, ModelDigest, SentNode, Verdict
 from protocols.role import Message, Transcript, run_pair
-from protocols.terms import ALL, NO_JOB, Engine, Job, Method, Train, Unusable
+from protocols.terms import ALL, NO_JOB, Engine, Job, Method, Rank, Train, Unusable
 from tests.support.cases import correlated
 from tests.support.duel import replay
 from tests.support.parties import Case, changed_job, make_roles, make_terms
@@ -85,6 +85,7 @@ def changed_value(draw: st.DrawFn, value: Any) -> Any:
         type(None): lambda: st.lists(LABELS, max_size=3).map(tuple),
         bytes: lambda: changed_bytes(value),
         tuple: lambda: changed_tuple(value),
+        SentNode: lambda: changed_fields(value),
     }
     return draw(by_type[type(value)]())
 
@@ -122,7 +123,7 @@ def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
 def changed_jobs(draw: st.DrawFn, job: Train) -> Job | Unusable:
     name = draw(st.sampled_from([field.name for field in fields(job.terms)]))
     value = getattr(job.terms, name)
-    plain = str(value) if isinstance(value, Method | Engine) else 0 if value is ALL else value
+    plain = str(value) if isinstance(value, Method | Engine | Rank) else 0 if value is ALL else value
     return draw(st.just(NO_JOB) | changed_value(plain).map(lambda other: changed_job(job, **{name: other})))
 
 

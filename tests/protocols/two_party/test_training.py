@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, PeerError
-from protocols.messages import DisguisedPage, EstimatedCounts, HolderKey, ModelDigest
+from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.role import Message
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
@@ -149,38 +149,3 @@ def test_another_model_at_the_end_is_a_deviation_at_the_side_that_sees_it(method
     alice, bob = against("b", ModelDigest, lambda m: ModelDigest(bytes(32)), case)
     assert type(alice.error) is DeviationError
     assert isinstance(bob.result[1] if bob.result else None, Outcome)
-
-
-def first_count(value: float) -> Callable[[Any], Message]:
-    """Change the first number of the first message only: later ones are compared with a model that is ours alone."""
-    seen: list[Any] = []
-
-    def change(message: EstimatedCounts) -> Message:
-        seen.append(message)
-        return EstimatedCounts((value, *message.values[1:])) if len(seen) == 1 else message
-
-    return change
-
-
-@pytest.mark.parametrize(("victim", "sender", "orders"), [(0, "b", (3, 2)), (1, "a", (6,))])
-def test_estimates_are_bounded_by_the_disguise_of_the_copy_from_which_they_come(
-    victim: int, sender: str, orders: tuple[int, ...]
-) -> None:
-    """The peer estimates from our copy: one record adds at most `1/|2 theta - 1|` for each of our groups."""
-    theta = Fraction(9, 10)
-    case = replace(
-        CASE,
-        sizes={"alice": (2, 3, 2), "bob": (2, 3)},
-        codes=correlated((2, 3, 2, 2, 3, 2), 40, seed=3, flips=0.5),
-        groups={"alice": 2, "bob": 1},
-        terms=make_terms(method="randomized", theta=theta),
-    )
-    agreed = [result[0] for end in duel(*make_roles(case)) if (result := end.result)]
-    assert len(agreed) == 2
-    assert sorted(agreed[victim].own_design.orders, reverse=True) == list(orders)
-    limit = float(40 / (2 * theta - 1) ** len(orders))
-    within = against(sender, EstimatedCounts, first_count(limit * (1 - 1e-12)), case)[victim]
-    assert within.error is None or type(within.error) is DeviationError  # the models differ
-    beyond = against(sender, EstimatedCounts, first_count(limit * (1 + 1e-12)), case)[victim]
-    assert type(beyond.error) is PeerError
-    assert "estimated counts do not fit" in str(beyond.error)

@@ -14,13 +14,13 @@ from protocols.messages import (
     CiphertextPage,
     ClassCounts,
     DisguisedPage,
-    EstimatedCounts,
     EstimatedGains,
     ExactCounts,
     Greeting,
     HolderKey,
     ModelDigest,
     PackedCounts,
+    SentTree,
     Share,
     TableCommitment,
     Verdict,
@@ -80,12 +80,12 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
     ),
     "randomized": (
         {"method": "randomized"},
-        AGREEMENT | COPIES | {EstimatedGains, EstimatedCounts} | MODELS,
-        AGREEMENT | COPIES | {EstimatedGains, EstimatedCounts} | MODELS,
+        AGREEMENT | COPIES | {SentTree} | MODELS,
+        AGREEMENT | COPIES | MODELS,
     ),
 }
 """What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 combinations and patterns
-against Bob's 12."""
+against Bob's 12. She holds the class, too, and so is the one who mines."""
 
 
 def transcript(case: Case) -> Transcript:
@@ -227,9 +227,9 @@ FAILURES: dict[str, tuple[dict[str, Any], Tamper]] = {
     "counts": ({}, lambda who, n, m: ExactCounts(m.values[:-1]) if isinstance(m, ExactCounts) else m),
     "digest": ({}, lambda who, n, m: ModelDigest(CANARY.encode()) if isinstance(m, ModelDigest) else m),
     "gains": ({"omega": 1}, lambda who, n, m: EstimatedGains((1,)) if isinstance(m, EstimatedGains) else m),
-    "estimates": (
+    "a mined model": (
         {"method": "randomized"},
-        lambda who, n, m: EstimatedCounts(()) if isinstance(m, EstimatedCounts) else m,
+        lambda who, n, m: SentTree((), 0, 0) if isinstance(m, SentTree) else m,
     ),
     "terms": ({"theta": Fraction(10**17, 10**18 - 1)}, honest),
     "verdict": ({}, lambda who, n, m: Verdict(CANARY) if isinstance(m, Verdict) else m),
