@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
-from protocols.counting.rows import RowSets, View, expand, merge_equal
+from protocols.counting.rows import View, expand, merge_equal, rows_by_node
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
@@ -112,7 +112,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         self._cipher = replying.cipher
         self._train = _WeightedRows(train, self._cipher)
         self._test = _WeightedRows(test, self._cipher)
-        self._sets = RowSets(self._train.codes)
+        self._sets = rows_by_node(self._train.codes)
 
     def set_up(self) -> Role[None]:
         """Receive the encrypted coins, adding each to its rows at once.

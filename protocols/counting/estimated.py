@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
+from protocols.counting.nodes import split_by_value
 from protocols.counting.rows import View, cell_count, expand
 from protocols.counts import Classifier
 from protocols.errors import InputError
@@ -62,10 +63,7 @@ class Estimator(GuessingEstimator):
         values = self._values(rows, column)
         if column in self._group and self._is_over(node, column):
             rows = rows.without(self._group[column])
-        order = np.argsort(values, kind="stable")
-        present, starts = np.unique(values[order], return_index=True)
-        parts = zip(present.tolist(), np.split(order, starts[1:]), strict=False)
-        return {value: rows.where(part) for value, part in parts}
+        return {value: rows.where(places) for value, places in split_by_value(values).items()}
 
     def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
         """Tally, and undo what was sent of groups that are not guessed."""

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.counting.nodes import NodeRows, count_together, place_of_each
 from protocols.counting.rows import merge_equal
-from protocols.counts import Answer, CellWeights, Classifier, Contributions, CountTable, Predictor, Query
+from protocols.counts import Answer, CellWeights, Classifier, Contributions, Predictor, Query
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.tables.arrays import Floats, Index
@@ -81,8 +82,7 @@ class GuessingEstimator(ABC):
         self._sizes = [column.size for column in schema.columns]
         self._columns = [frozenset(group) for group in groups]
         self._group = {column: k for k, group in enumerate(self._columns) for column in group}
-        self._nodes: dict[Expression, GuessedRows] = {}
-        self._split: tuple[Expression, int, dict[int, GuessedRows]] = (ROOT, -1, {})
+        self._nodes = NodeRows(self._root, self._branches, NOTHING)
 
     @property
     def repeats(self) -> NDArray[np.int64]:
@@ -91,36 +91,14 @@ class GuessingEstimator(ABC):
 
     def advance(self, expressions: Iterable[Expression]) -> None:
         """Move on to these nodes and forget all others."""
-        kept: dict[Expression, GuessedRows] = {}
-        room = KEPT_ROWS
-        for expression in expressions:
-            rows = self._rows(expression)
-            room -= len(rows)
-            if room >= 0:
-                kept[expression] = rows
-        self._nodes = kept
-        self._split = (ROOT, -1, {})
-
-    def _rows(self, expression: Expression) -> GuessedRows:
-        """Return the rows of a node, from the nearest node above that is known."""
-        below: list[Expression] = []
-        while expression != ROOT and expression not in self._nodes:
-            below.append(expression)
-            expression = expression.parent
-        rows = self._root() if expression == ROOT else self._nodes[expression]
-        for child in reversed(below):
-            rows = self._branches(rows, child.parent, child.terms[-1].column).get(child.terms[-1].value, NOTHING)
-        return rows
+        self._nodes.advance(expressions, KEPT_ROWS)
 
     def _root(self) -> GuessedRows:
         every = np.arange(len(self._codes), dtype=np.intp)
         return GuessedRows(every, np.ones(len(every)), {})
 
     def _branches(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
-        """Return the rows of each branch; those of the last node are kept, as its branches are asked for in a row."""
-        if self._split[:2] != (node, column):
-            self._split = node, column, self._children(self._answered(rows, column), node, column)
-        return self._split[2]
+        return self._children(self._answered(rows, column), node, column)
 
     def _answered(self, rows: GuessedRows, *columns: int) -> GuessedRows:
         """Leave out the records that have no answer in one of these columns."""
@@ -187,7 +165,7 @@ class GuessingEstimator(ABC):
         block: list[Query] = []
         nodes: list[GuessedRows] = []
         for query in queries:
-            rows = self._rows(query.expression)
+            rows = self._nodes.rows(query.expression)
             if block and sum(map(len, nodes)) + len(rows) > KEPT_ROWS:
                 yield block, nodes
                 block, nodes = [], []
@@ -198,22 +176,16 @@ class GuessingEstimator(ABC):
 
     def _answers(self, queries: Sequence[Query], nodes: Sequence[GuessedRows]) -> list[Answer]:
         """Estimate queries, one pass per candidate over all nodes alike in what they guess."""
-        asked: dict[tuple[int, frozenset[int]], list[int]] = {}
-        for position, query in enumerate(queries):
-            guessed = frozenset(nodes[position].guess)
-            for candidate in query.candidates:
-                asked.setdefault((candidate, guessed), []).append(position)
-        tables: dict[tuple[int, int], CountTable] = {}
-        joined: tuple[list[int], tuple[GuessedRows, Index]] = ([], (NOTHING, NOTHING.record))
-        for (candidate, _), positions in sorted(asked.items(), key=lambda item: item[1]):
-            if joined[0] != positions:
-                joined = positions, _join([nodes[p] for p in positions])
-            stack = self._count(candidate, *self._given(*joined[1], candidate), len(positions))
-            tables |= {(p, candidate): table for p, table in zip(positions, stack, strict=True)}
-        return [
-            Answer(tuple(tables[position, candidate] for candidate in query.candidates))
-            for position, query in enumerate(queries)
-        ]
+
+        def join(positions: Sequence[int]) -> tuple[GuessedRows, Index, int]:
+            joined = [nodes[position] for position in positions]
+            return _join(joined), place_of_each(joined), len(joined)
+
+        def count(candidate: int, joined: tuple[GuessedRows, Index, int]) -> Floats:
+            rows, node, number = joined
+            return self._count(candidate, *self._given(rows, node, candidate), number)
+
+        return count_together(queries, [frozenset(node.guess) for node in nodes], join, count)
 
     def _given(self, rows: GuessedRows, node: Index, candidate: int) -> tuple[GuessedRows, Index]:
         """Leave out the rows without an answer in a candidate or the class."""
@@ -224,7 +196,7 @@ class GuessingEstimator(ABC):
 
     def cells(self, expression: Expression, candidate: int) -> tuple[GuessedRows, Index]:
         """Return the rows of a node with all guesses that a candidate's cells need, and the cell of each."""
-        return self._cells(self._answered(self._rows(expression), candidate, self._schema.class_index), candidate)
+        return self._cells(self._answered(self._nodes.rows(expression), candidate, self._schema.class_index), candidate)
 
     def contributions(self, expression: Expression, weights: CellWeights) -> Contributions:
         """Return what each record adds to a weighted sum of the cells of some candidates at a node."""
@@ -262,7 +234,7 @@ class GuessingEstimator(ABC):
                 if above[depth : depth + 1] and above[depth][:2] == (node, term.column):
                     branches = above[depth][2]
                 else:
-                    branches = self._children(self._answered(rows, term.column), node, term.column)
+                    branches = self._branches(rows, node, term.column)
                     above[depth:] = [(node, term.column, branches)]
                 rows, node = branches.get(term.value, NOTHING), node & term
             yield rows
@@ -273,8 +245,7 @@ def guess_weights(design: Design, group: int) -> Floats:
     return np.array([float(weight) for weight in design.guess_weights(group)])
 
 
-def _join(nodes: Sequence[GuessedRows]) -> tuple[GuessedRows, Index]:
-    """Return the rows of nodes that guess the same groups one after another, and the position of each one's node."""
+def _join(nodes: Sequence[GuessedRows]) -> GuessedRows:
+    """Return the rows of nodes that guess the same groups one after another."""
     guess = {group: np.concatenate([node.guess[group] for node in nodes]) for group in nodes[0].guess}
-    rows = GuessedRows(np.concatenate([n.record for n in nodes]), np.concatenate([n.weight for n in nodes]), guess)
-    return rows, np.repeat(np.arange(len(nodes), dtype=np.intp), [len(node) for node in nodes])
+    return GuessedRows(np.concatenate([n.record for n in nodes]), np.concatenate([n.weight for n in nodes]), guess)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from protocols.counting.rows import RowSets, tally
+from protocols.counting.rows import rows_by_node, tally
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.role import Role
 from protocols.tables.schema import Schema
@@ -19,7 +19,7 @@ class PlaintextEngine:
 
     def __init__(self, schema: Schema, train: Codes, test: Codes) -> None:
         self._schema, self._train, self._test = schema, train, test
-        self._sets = RowSets(train)
+        self._sets = rows_by_node(train)
 
     @property
     def class_counts(self) -> tuple[int, ...]:

@@ -8,17 +8,18 @@ one row a guess; the true row is among them. Any count is then a sum of row weig
 and only the weights differ: numbers for estimates, ciphertexts for exact counts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counts import Answer, CountTable, Query
+from protocols.counting.nodes import NodeRows, count_together, place_of_each, split_by_value
+from protocols.counts import Answer, Query
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.tables.arrays import Floats, Index
-from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.arrays import Index
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -137,69 +138,37 @@ def _row_keys(codes: Codes) -> NDArray[np.void] | NDArray[np.int64]:
     return packed
 
 
-class RowSets:
-    """The rows of every open node, each split from its parent's without touching the others."""
+def rows_by_node(codes: Codes) -> NodeRows[Index]:
+    """Return the rows of each node, of a table in which every row is one record or one guess."""
 
-    def __init__(self, codes: Codes) -> None:
-        self._codes = codes
-        self._rows: dict[Expression, Index] = {}
+    def branches(rows: Index, node: Expression, column: int) -> dict[int, Index]:
+        del node
+        return {value: rows[places] for value, places in split_by_value(codes[rows, column]).items()}
 
-    def advance(self, expressions: Iterable[Expression]) -> None:
-        """Move on to these nodes and forget all others."""
-        self._rows = {expression: self.rows(expression) for expression in expressions}
-
-    def rows(self, expression: Expression) -> Index:
-        """Return the rows that satisfy the expression."""
-        if expression == ROOT:
-            return np.arange(len(self._codes), dtype=np.intp)
-        if expression not in self._rows:
-            self._split(expression.parent, expression.terms[-1].column)
-        return self._rows.get(expression, np.zeros(0, dtype=np.intp))
-
-    def _split(self, parent: Expression, column: int) -> None:
-        rows = self.rows(parent)
-        values = self._codes[rows, column]
-        order = np.argsort(values, kind="stable")
-        present, starts = np.unique(values[order], return_index=True)
-        parts = np.split(rows[order], starts[1:])
-        for value, part in zip(present.tolist(), parts, strict=False):
-            self._rows[parent & Term(column, value)] = part
+    return NodeRows(lambda: np.arange(len(codes), dtype=np.intp), branches, np.zeros(0, dtype=np.intp))
 
 
-def tally(
-    codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema, weights: Floats | None = None
-) -> list[Answer]:
-    """Add up the rows of every node, one pass for each candidate over all nodes that ask for it.
+def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema: Schema) -> list[Answer]:
+    """Count the rows of every node, one pass per candidate over all nodes that ask for it.
 
     Args:
         codes: The rows of a table.
         nodes: For each query the rows of its node.
         queries: What is asked.
         schema: Of the columns of `codes`.
-        weights: Of every row; 1 unless given.
     """
-    asked: dict[int, list[int]] = {}
-    for position, query in enumerate(queries):
-        for candidate in query.candidates:
-            asked.setdefault(candidate, []).append(position)
-    rows_of: dict[tuple[int, ...], tuple[Index, Index]] = {}
-    tables: dict[tuple[int, int], CountTable] = {}
-    for candidate, positions in asked.items():
-        rows, node = rows_of.setdefault(tuple(positions), _rows_and_nodes([nodes[p] for p in positions]))
-        shape = (len(positions), schema.attributes[candidate].size, schema.classes)
+
+    def join(positions: Sequence[int]) -> tuple[Index, Index, int]:
+        joined = [nodes[position] for position in positions]
+        return np.concatenate(joined), place_of_each(joined), len(joined)
+
+    def count(candidate: int, joined: tuple[Index, Index, int]) -> NDArray[np.int64]:
+        rows, node, number = joined
+        shape = (number, schema.attributes[candidate].size, schema.classes)
         keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
-        counts = np.bincount(keys, None if weights is None else weights[rows], minlength=prod(shape))
-        for position, table in zip(positions, counts.reshape(shape), strict=True):
-            tables[position, candidate] = table
-    return [
-        Answer(tuple(tables[position, candidate] for candidate in query.candidates))
-        for position, query in enumerate(queries)
-    ]
+        return np.bincount(keys, minlength=prod(shape)).reshape(shape)
 
-
-def _rows_and_nodes(nodes: Sequence[Index]) -> tuple[Index, Index]:
-    """Return the rows of all nodes one after another, and for each the position of its node."""
-    return np.concatenate(nodes), np.repeat(np.arange(len(nodes), dtype=np.intp), [len(rows) for rows in nodes])
+    return count_together(queries, [None] * len(queries), join, count)
 
 
 def cell_count(candidate: int, schema: Schema) -> int:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.rows import RowSets, View, cell_count, expand, merge_equal, tally
+from protocols.counting.rows import View, cell_count, expand, merge_equal, rows_by_node, tally
 from protocols.counts import Correct, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import run_alone
@@ -68,23 +68,22 @@ def test_row_sets_are_the_rows_that_satisfy_the_expression_however_they_are_reac
         for terms in (path.terms, path.terms[::-1]):
             expression = Expression(terms)
             expected = np.flatnonzero(expression.satisfied_by(CODES)).tolist()
-            direct, stepwise = RowSets(CODES), RowSets(CODES)
+            direct, stepwise = rows_by_node(CODES), rows_by_node(CODES)
             for depth in range(len(terms)):
                 stepwise.advance([Expression(terms[:depth])])
             assert direct.rows(expression).tolist() == stepwise.rows(expression).tolist() == expected
 
 
-def test_rows_are_added_up_by_node_value_and_class_with_their_weights() -> None:
-    weights = np.arange(1.0, len(CODES) + 1)
+def test_rows_are_counted_by_node_value_and_class() -> None:
     nodes = [np.arange(len(CODES)), np.array([3, 1]), np.array([], dtype=np.intp)]
     queries = [Query(ROOT, (0, 1, 2), None), Query(ROOT, (2,), None), Query(ROOT, (0, 2), None)]
-    answers = tally(CODES, nodes, queries, SCHEMA, weights)
+    answers = tally(CODES, nodes, queries, SCHEMA)
     for rows, query, answer in zip(nodes, queries, answers, strict=True):
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             assert table.size == cell_count(candidate, SCHEMA)
             expected = np.zeros_like(table)
             for row in rows.tolist():
-                expected[CODES[row, candidate], CODES[row, 3]] += weights[row]
+                expected[CODES[row, candidate], CODES[row, 3]] += 1
             assert table.tolist() == expected.tolist()
 
 
