@@ -51,11 +51,11 @@ def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np
 
 
 def positive_part(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Set to 0 what is negative, and what is positive by rounding alone: a class that nobody has would else be one.
+    """Set to 0 what is negative or positive by rounding alone; a class that nobody has would otherwise seem to exist.
 
     Args:
-        estimates: `... x values x classes`; of each table what is at most `1e-9` of its largest cell, or of a record,
-            counts as nothing.
+        estimates: `... x values x classes`; a cell of at most `1e-9` of its table's largest cell, or of one record,
+            counts as 0.
     """
     positive: NDArray[np.float64] = np.maximum(estimates, 0.0)
     nothing = _NOTHING * np.maximum(positive.max(axis=(-2, -1), keepdims=True), 1.0)
@@ -75,7 +75,7 @@ class Contributions:
 
 
 class Classifier(Protocol):
-    """A finished model of whatever kind."""
+    """A finished model of any kind."""
 
     @property
     def columns(self) -> frozenset[int]:
@@ -118,7 +118,7 @@ class Counts(Protocol):
 
 @dataclass(frozen=True)
 class Correct:
-    """How many test records a tree classifies rightly: exactly, or estimated with at most this standard error."""
+    """How many test records a tree classifies correctly: exactly, or estimated with at most this standard error."""
 
     count: float
     error: float = 0.0

@@ -20,7 +20,7 @@ class InputError(CotallyError):
 
     Args:
         problem: The text, or what follows the name of the field in it.
-        field: The one parameter at fault, if it is one.
+        field: The parameter at fault, if there is exactly one.
     """
 
     def __init__(self, problem: str, *, field: str | None = None) -> None:
@@ -33,10 +33,10 @@ class PeerError(CotallyError):
 
 
 class DisagreementError(PeerError):
-    """The parties differ on a field that must be the same at both; nothing of the records but class counts has left.
+    """The parties differ on a field that must be the same at both; of the records, at most class counts have left.
 
     Args:
-        field: The field, named alike on both sides.
+        field: The field, by the name that both sides use.
         reason: Why, as far as this side knows.
     """
 
@@ -48,8 +48,8 @@ class DisagreementError(PeerError):
 class DeviationError(PeerError):
     """A check on the peer's cryptographic or numeric reply failed.
 
-    The text is the same whichever check it was: a text that told them apart would answer questions
-    about our key (FAULTS A7).
+    The text is the same whichever check failed: a text that told them apart would answer questions about our key
+    (FAULTS A7).
     """
 
     def __init__(self) -> None:

@@ -27,13 +27,14 @@ class Greeting(Message):
 class Share(Message):
     """One party's part of the joint schema, and keyed digests of the record ids: as they are, and in one spelling.
 
-    The values are those that many records hold: what fewer than the owner's `smallest_value` (10) hold is merged before
-    the run, and edges of bins that depend on the data are rounded. Of a column whose values are merged the other side
-    learns that there are such. A value's absence tells that few or none hold it.
+    Only values that many records hold are listed: those held by fewer than the owner's `smallest_value` (10) are merged
+    before the run, and bin edges that depend on the data are rounded. The other side learns which columns have merged
+    values. A value's absence tells that few records or none hold it.
 
-    The digests show whether both sides hold the same ids, or the same people in another spelling. Whoever can guess the
-    whole list, the second time but for case, blanks, accents' form and leading zeros, can confirm the guess; whoever
-    knows all but a few ids can try what these may be; of a part of the list or of one id alone they tell nothing.
+    The digests show whether both sides hold the same ids, or the same people in another spelling. Anyone who can guess
+    the whole list (for the second digest, up to case, blanks, the form of accents and leading zeros) can confirm the
+    guess; anyone who knows all but a few ids can try values for the rest. About a part of the list, or one id alone,
+    they tell nothing.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
@@ -51,8 +52,8 @@ class Share(Message):
 class TableCommitment(Message):
     """A digest of the sender's columns, class and ids, keyed by a secret that never leaves.
 
-    The receiver can tell whether it meets the same table again, and can check no guess of its contents. That keeps a
-    peer that follows the protocol from putting a second table against ours under the same names; one that does not
+    The receiver can tell whether it is shown the same table again, but cannot check a guess of its contents. That keeps
+    a peer that follows the protocol from putting a second table against ours under the same names; one that deviates
     may send anything here.
     """
 
@@ -63,8 +64,8 @@ class TableCommitment(Message):
 class ClassDigest(Message):
     """A keyed digest of the class column; crosses only where both parties hold the class.
 
-    Both know the key, so that whoever claims to hold the class can confirm a guess of the whole column, and by trying
-    find the classes of the few records whose class it does not know: of 20 records with two classes in a second.
+    Both know the key, so a party that claims to hold the class can confirm a guess of the whole column, and by trying
+    can find the classes of a few records that it does not know: for 20 records and two classes, in a second.
     """
 
     digest: bytes
@@ -72,7 +73,7 @@ class ClassDigest(Message):
 
 @dataclass(frozen=True, repr=False)
 class ClassCounts(Message):
-    """How many training records each class has, in the order of the class values, from who holds the class.
+    """How many training records each class has, in the order of the class values, from the party that holds the class.
 
     The receiver learns these exact counts in every method. The split is on record before they leave: counts over two
     splits of the same records, subtracted, would give the class of single records.
@@ -85,8 +86,8 @@ class ClassCounts(Message):
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing.
 
-    Until the split is on record it depends on no record's values; then "class counts" may tell, of that split alone,
-    that its holder finds a class too small.
+    Until the split is on record it depends on no record's values; after that, "class counts" may tell, for that split
+    alone, that the class holder finds a class too small.
     """
 
     field: str
@@ -101,7 +102,7 @@ class HolderKey(Message):
 
 @dataclass(frozen=True, repr=False)
 class DisguisedPage(Message):
-    """Consecutive records of the sender's disguised copy, one byte a code, record by record."""
+    """Consecutive records of the sender's disguised copy, one byte per code, record by record."""
 
     codes: bytes
 
@@ -142,7 +143,7 @@ class SentTree(Message):
     """The tree that the class holder has mined, nodes in the order of `Tree.walk` (method `randomized` only).
 
     Splits and classes follow from the sender's true columns and the receiver's copy. With it the estimated number of
-    rightly classified test records and its standard error, rounded to a quarter of that error.
+    correctly classified test records and its standard error, rounded to a quarter of that error.
     """
 
     nodes: tuple[SentNode, ...]

@@ -29,7 +29,7 @@ class TermError(InputError):
 
     Args:
         field: One of `TERM_NAMES`.
-        reason: Its legal range; nothing of what was given.
+        reason: Its legal range, without what was given.
     """
 
     field: str
@@ -39,7 +39,7 @@ class TermError(InputError):
 
 
 class _Choice(StrEnum):
-    """A term of a few values. To make one of another text raises `TermError`."""
+    """A term with a few legal values; any other text raises `TermError`."""
 
     @classmethod
     def names(cls) -> list[str]:
@@ -90,8 +90,8 @@ class Terms:
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, and `rank` what
-    candidates are ranked by. What the method does not use must be legal all the same, but for a `theta` of 1/2 where
-    nothing is disguised.
+    candidates are ranked by. Terms that the method does not use must still be legal, except that `theta` may be 1/2
+    where nothing is disguised.
 
     Raises:
         TermError: The first term that no run can have.
@@ -152,7 +152,7 @@ class Terms:
         return self.omega if self.ranks else ALL
 
     def difference(self, other: "Terms") -> str | None:
-        """Return the name of the first term in which these are not the others."""
+        """Return the name of the first term in which the two differ; None if they are equal."""
         ours, theirs = ([getattr(terms, field.name) for field in fields(Terms)] for terms in (self, other))
         return next((name for name, a, b in zip(TERM_NAMES, ours, theirs, strict=True) if a != b), None)
 
@@ -179,7 +179,7 @@ Job = Train
 
 @dataclass(frozen=True)
 class Unusable:
-    """What stands in the place of a peer's job that cannot be made: the field at fault, and its legal range."""
+    """Stands for a peer's job that cannot be made: the field at fault, and its legal range."""
 
     field: str
     reason: str

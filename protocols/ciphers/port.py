@@ -7,7 +7,7 @@ One of them may be *nothing*: a sum of no ciphertexts, which counts as zero and 
 How many counts fit a plaintext, how they are packed, masked and looked up is the cipher's own affair: here a reply has
 `items`, each with as many `slots` as the key holder packed columns into one plaintext.
 
-Security: what each method lets out stands with it. `seal`, the encryptor and `encrypt_with` are the only ways out, and
+Security: each method says what it lets out. `seal`, the encryptor and `encrypt_with` are the only ways out, and
 everything that they write is fresh; `read` is the only way in.
 """
 
@@ -180,7 +180,7 @@ class KeyHolder(Protocol[Values]):
         ...
 
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
-        """Return a plaintext for each record that holds its bits, column `j` in slot `j`."""
+        """For each record, return a plaintext that holds its bits, column `j` in slot `j`."""
         ...
 
     def counts(self, sealed: bytes, shapes: Sequence[Shape], largest: int) -> list[int]:

@@ -1,9 +1,9 @@
 """The encrypted cells of a window from the rows of a node, in few additions of ciphertexts.
 
-A window of `w` candidates needs `w` margins, each a sum over all rows of the node: `w R` additions if each is
-formed by itself. Instead the rows are merged where they agree on the whole window, the window is cut into halves, rows
-merged again where they agree on a half, and so on down to single candidates. Merging `R` rows into `D` costs `R - D`,
-and halves of a window have few distinct rows, so a node costs at most `2 R` and a rest that does not grow with the
+A window of `w` candidates needs `w` margins, each a sum over all rows of the node: `w R` additions if each is formed by
+itself. Instead the rows are merged where they agree on the whole window, the window is cut into halves, rows merged
+again where they agree on a half, and so on down to single candidates. Merging `R` rows into `D` costs `R - D`, and
+halves of a window have few distinct rows, so a node costs at most `2 R`, plus a remainder that does not grow with the
 records.
 
 Stateless and picklable: a node can be counted in another process or on another machine, which sees ciphertexts under
@@ -74,7 +74,7 @@ def count_nodes(tasks: Sequence[NodeTask[Values]]) -> list[Values]:
 
 
 def bundles(tasks: Iterable[NodeTask[Values]]) -> Iterator[list[NodeTask[Values]]]:
-    """Group small nodes, so that handing them over costs little beside the work."""
+    """Group small nodes, so that handing them over costs little compared with the work."""
     bundle: list[NodeTask[Values]] = []
     rows = 0
     for task in tasks:

@@ -52,7 +52,7 @@ class Plausibility:
                 raise DeviationError
 
     def _bound(self, expression: Expression, candidate: int, live: int) -> float:
-        """Share the false alarm among all expressions: `2^-T` for those of `T` terms, equally within."""
+        """Divide the false-alarm rate among all expressions: `2^-T` to those of `T` terms, in equal parts."""
         columns = expression.columns | {candidate, self._view.schema.class_index}
         key = (columns, len(columns), live)
         if key not in self._bounds:

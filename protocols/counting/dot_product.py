@@ -45,7 +45,7 @@ class Plane:
 class Item:
     """One product: the plane's ciphertexts of the records that satisfy the evaluator's `selection`.
 
-    Slot `j` of the result is the count number `cells[j]` of the batch.
+    Slot `j` of the result is count number `cells[j]` of the batch.
     """
 
     plane: Plane
@@ -115,7 +115,7 @@ def _cells(query: Query, schema: Schema) -> Iterator[Expression]:
 
 
 def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
-    """Return the products that add up to the number of rightly classified test records, one per leaf."""
+    """Return the products that add up to the number of correctly classified test records, one per leaf."""
     items = []
     for expression, label in tree.leaves():
         hit = expression & Term(layout.schema.class_index, label)
@@ -182,7 +182,7 @@ class DotProductKeyHolder(Generic[Values]):
                 yield plaintexts[start : start + length]
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Send one plane per distinct leaf, then decrypt and tell the number of rightly classified test records."""
+        """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
         if len(self._test):
             yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test, Phase.HELD_OUT)
         return Correct((yield from self._telling.correct()))
@@ -245,7 +245,7 @@ class DotProductEvaluator(Generic[Values]):
         sums.add(self._cipher.take(vector, rows), np.full(len(rows), position, dtype=np.intp))
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Add the rightly classified test records of all leaves under encryption: one number is disclosed."""
+        """Add the correctly classified test records of all leaves under encryption: one number is disclosed."""
         total = self._cipher.sums(1)
         if len(self._test):
             items = plan_correct(tree, self._layout)
@@ -256,6 +256,6 @@ class DotProductEvaluator(Generic[Values]):
 
 
 def shapes_of(items: Sequence[Item]) -> list[Shape]:
-    """Return how the replies to these items look, in the order in which they are packed."""
+    """Return the shapes of the replies to these items, in the order of packing."""
     slots = [len(item.plane.slots) for item in items]
     return [Shape(slots.count(size), size) for size in sorted(set(slots))]

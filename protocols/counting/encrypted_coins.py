@@ -1,10 +1,10 @@
-"""Secure counting by encrypted coins (DESIGN 6.2): what a disguised copy hides of a record is exactly its coins.
+"""Secure counting by encrypted coins (DESIGN 6.2): what a disguised copy hides about a record is exactly its coins.
 
 The key holder sends, once for the whole run, for each record and each coin pattern `t != 0`
 
     C_t = Enc([coins of the record = t])
 
-The evaluator, who holds the disguised copy already, then owns the expanded table with encrypted weights, pattern 0
+The evaluator, who already holds the disguised copy, then owns the expanded table with encrypted weights, pattern 0
 having the weight `1 - sum_t C_t`, and forms `Enc(N(E))` for any `E` by adding ciphertexts. Rows with equal
 contents are merged while the ciphertexts arrive, so the evaluator never holds more than the merged rows.
 
@@ -32,11 +32,11 @@ from protocols.work import PageEncryptor, Workers
 MAX_CIPHERTEXTS_A_RECORD = 255
 
 
-def ciphertexts_a_record(design: RelatedDesign) -> int:
+def ciphertexts_per_record(design: RelatedDesign) -> int:
     """Return how many ciphertexts the owner of this disguise has to send for each record.
 
     Raises:
-        InputError: They are too many for this engine.
+        InputError: There are too many for this engine.
     """
     if design.patterns - 1 > MAX_CIPHERTEXTS_A_RECORD:
         raise InputError(
@@ -69,7 +69,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
 
     def set_up(self) -> Role[None]:
         """Encrypt the coins and send them page by page, each as soon as it is made."""
-        total = len(self._patterns) * ciphertexts_a_record(self._design)
+        total = len(self._patterns) * ciphertexts_per_record(self._design)
         done = 0
         for page in self._encryption.encrypt_pages(self._pages()):
             yield Send(CiphertextPage(page))
@@ -78,7 +78,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
 
     def _pages(self) -> Iterator[list[int]]:
         """Yield `[coins of the record = t]` for all records and `t = 1, 2, ...`, a page at a time."""
-        patterns = np.arange(1, 1 + ciphertexts_a_record(self._design))
+        patterns = np.arange(1, 1 + ciphertexts_per_record(self._design))
         records = max(1, page_length(self._telling.key.public) // max(1, len(patterns)))
         for start in range(0, len(self._patterns), records):
             bits = self._patterns[start : start + records, None] == patterns
@@ -90,7 +90,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         return (yield from self._telling.answers(queries))
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Decrypt and tell the number of test records that the tree classifies rightly."""
+        """Decrypt and tell the number of test records that the tree classifies correctly."""
         del tree
         return Correct((yield from self._telling.correct()))
 
@@ -153,7 +153,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         )
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Add up, under encryption, the test rows that the tree classifies rightly: one number is disclosed."""
+        """Add up, under encryption, the test rows that the tree classifies correctly: one number is disclosed."""
         codes = self._test.codes
         hits = np.flatnonzero(tree.predict(codes) == codes[:, self._schema.class_index])
         values = self._cipher.take(self._test.weights, hits)
@@ -162,7 +162,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
 
 
 class _WeightedRows(Generic[Values]):
-    """Distinct rows of an expanded table and their encrypted weights, none of which is nothing once all have come."""
+    """Distinct rows of an expanded table and their encrypted weights; once all have come, no weight is nothing."""
 
     def __init__(self, view: View, cipher: Ciphertexts[Values]) -> None:
         table = expand(view.codes, view.design, view.peer_columns)

@@ -29,8 +29,8 @@ class ProjectedEstimates:
 def project_answers(queries: Sequence[Query], answers: Sequence[Answer], records: int | None = None) -> list[Answer]:
     """Project the tables of every answer to the total of its query's node.
 
-    Where the node's counts are not known the total is `records`, or the number of records that a table was estimated
-    from: its cells add up to it.
+    Where the node's counts are not known, the total is `records`, or else what the table's own cells add up to: the
+    number of records it was estimated from.
     """
     totals = [
         _total(query, table, records) for query, answer in zip(queries, answers, strict=True) for table in answer.tables
@@ -54,11 +54,11 @@ def _total(query: Query, table: CountTable, records: int | None) -> float:
 def project(estimates: Floats, total: ArrayLike) -> Floats:
     """Set negative estimates to 0 and rescale the rest to `total`; all zero if the positive mass is below 1e-9.
 
-    What is positive by rounding alone counts as 0: a node of one class would else look as if it had a second one.
+    What is positive by rounding alone counts as 0: otherwise a node of one class would seem to have a second one.
 
     Args:
         estimates: `... x values x classes`.
-        total: What the cells of each table shall add up to.
+        total: What the cells of each table must add up to.
     """
     positive = positive_part(estimates)
     flat = positive.reshape(*positive.shape[:-2], -1)

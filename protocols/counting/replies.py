@@ -48,7 +48,7 @@ class KeyHolderReplies(Generic[Values]):
         return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, largest)
 
     def correct(self) -> Role[float]:
-        """Receive, decrypt and tell the number of rightly classified test records."""
+        """Receive, decrypt and tell the number of correctly classified test records."""
         if not self._tests:
             return 0.0
         (count,) = yield from self.decrypt([Shape(1, 1)], self._tests)
@@ -81,7 +81,7 @@ class EvaluatorReplies(Generic[Values]):
         return PackedCounts(self.cipher.seal(replies, largest, self._randomness))
 
     def correct(self, total: Values) -> Role[float]:
-        """Send the encrypted number of rightly classified test records and return what the key holder tells."""
+        """Send the encrypted number of correctly classified test records and return what the key holder tells."""
         if not self._tests:
             return 0.0
         yield Send(self._sealed([Reply(total, slots=1)], self._tests))

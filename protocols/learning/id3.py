@@ -60,7 +60,7 @@ class HybridId3:
     discloses.
 
     Raises:
-        InputError: The window is none, or there is nothing to rank with.
+        InputError: The window is not a legal one, or there is nothing to rank with.
     """
 
     def __init__(

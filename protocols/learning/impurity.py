@@ -61,7 +61,7 @@ def projected_gains(tables: Sequence[CountTable]) -> list[float]:
 
 
 def gain_gradient(table: ArrayLike) -> Floats:
-    """Return the derivative of a table's gain by each of its cells; 0 for cells without a positive count.
+    """Return the derivative of a table's gain with respect to each cell; 0 for cells without a positive count.
 
     `N gain` is `sum N(v,c) log2(N(v,c) N / (N(v) N(c)))`, so a cell's derivative is that logarithm less the gain,
     over `N`: the delta method's weights.

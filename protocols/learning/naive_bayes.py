@@ -1,7 +1,7 @@
 """Naive Bayes from counts (Surveys section 3.3; DESIGN 8): only `P(c)` and `P(a and c)` are needed.
 
-Any count engine will do, since one question at the root asks for all of it: estimated counts of a survey, the counts of
-a whole table, or secure counts of two parties.
+Any count engine will do, since one question at the root asks for everything: estimated counts of a survey, the counts
+of a whole table, or secure counts of two parties.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class NaiveBayes:
     def scores(self, codes: Rows) -> Floats:
         """Return `log P(c) + sum_i log P(a_i | c)` of each row (`rows x classes`); the class column is not read.
 
-        A code that is not among an attribute's, such as -1, says nothing: it is left out.
+        A code outside an attribute's domain, such as -1, says nothing and is left out.
         """
         scores = np.tile(self.prior, (len(codes), 1))
         for column, logarithms in enumerate(self.conditional):
@@ -49,14 +49,14 @@ class NaiveBayes:
         return scores
 
     def predict(self, codes: Rows) -> NDArray[np.intp]:
-        """Return the class of each row; the first of equals, and the commonest where no class is possible."""
+        """Return the class of each row; ties go to the first, rows of no possible class to the most common."""
         scores = self.scores(codes)
         impossible = np.isneginf(scores).all(axis=1)
         labels: NDArray[np.intp] = np.where(impossible, self.prior.argmax(), scores.argmax(axis=1))
         return labels
 
     def shares(self, codes: Rows) -> Floats:
-        """Return the chance of each class (`rows x classes`); that of the prior where no class is possible."""
+        """Return the chance of each class (`rows x classes`); the prior where no class is possible."""
         scores = self.scores(codes)
         scores[np.isneginf(scores).all(axis=1)] = self.prior
         chances = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -73,8 +73,9 @@ def fit_naive_bayes(
         schema: Of the counted columns.
         engine: Where the counts come from; none of them negative.
         smoothing: Added to every cell (Laplace's is 1); 0, as in the paper, makes unseen values impossible.
-        class_counts: `N(c)` where it is known beforehand, none of them negative; else the mean over all attributes of
-            what their counts add up to. A class's counts of values are brought to it, since estimated ones may not fit.
+        class_counts: `N(c)` where it is known beforehand, none of them negative; otherwise the mean, over all
+            attributes, of what their counts add up to. Each attribute's counts of a class are rescaled to it, since
+            estimates may not fit.
 
     Discloses: what `engine` discloses for all attributes at the root, and nothing of its own.
 

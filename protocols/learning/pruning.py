@@ -1,9 +1,9 @@
 """Reduced-error pruning (Du-Zhan 4.3, Multi-group 4.6; DESIGN 8) on records that did not grow the tree.
 
-A node is cut to a leaf where that classifies at least as many of the pruning records rightly as its subtree does, from
-the leaves upward. The counts may be estimates from disguised records, negative ones too: what is compared is a sum of
-unbiased estimates on either side. Estimates are sums of floats, so that equal ones differ by what was rounded away: a
-subtree is kept only where it does better by more than that. A split whose leaves all say one class is a leaf too.
+A node is cut to a leaf where that classifies at least as many pruning records correctly as its subtree does, from
+the leaves upward. The counts may be estimates from disguised records, even negative: both sides of the comparison are
+sums of unbiased estimates. As sums of floats, equal ones may differ by rounding: a subtree is kept only where it does
+better by more than that. A split whose leaves all say one class is a leaf too.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ Rounding = Callable[[Columns], float]
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is left of a subtree: the pruning records that it classifies rightly, and the columns of its paths."""
+    """What is left of a subtree: the pruning records that it classifies correctly, and the columns of its paths."""
 
     node: Node
     right: float

@@ -18,7 +18,7 @@ Folded = TypeVar("Folded")
 
 @dataclass(frozen=True)
 class Leaf:
-    """An end of the tree; `counts` are all zero where a branch was empty."""
+    """An end of the tree; `counts` are all zero if no training record reached it."""
 
     counts: tuple[float, ...]
     label: int
@@ -51,7 +51,7 @@ class Tree:
     def predict(self, codes: Rows) -> NDArray[np.intp]:
         """Return the class of each row of joint codes; the class column is not read.
 
-        A code that is not among an attribute's, such as -1, has no branch: its row gets the majority class of the node
+        A code outside an attribute's domain, such as -1, has no branch: its row gets the majority class of the node
         that it reached.
         """
         labels = np.zeros(len(codes), dtype=np.intp)
@@ -60,7 +60,7 @@ class Tree:
         return labels
 
     def shares(self, codes: Rows) -> NDArray[np.float64]:
-        """Return the shares of the classes where each row ends (`rows x classes`); its class alone if that is empty."""
+        """Return the class shares where each row ends (`rows x classes`); an empty leaf is all its class."""
         result = np.zeros((len(codes), self.schema.classes))
         for node, rows in self._sorted_into_nodes(codes):
             counts = np.maximum(node.counts, 0.0)
@@ -172,5 +172,5 @@ def _folded(
 
 
 def majority(counts: Sequence[float]) -> int:
-    """Return the class with the highest count, the first of equals."""
+    """Return the class with the highest count; ties go to the first."""
     return max(range(len(counts)), key=lambda c: (counts[c], -c))

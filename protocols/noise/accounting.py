@@ -45,7 +45,7 @@ class Spending:
 
     @property
     def accuracy(self) -> Geometric:
-        """The noise of the number of rightly classified held-out records."""
+        """The noise of the number of correctly classified held-out records."""
         return Geometric(1 / self.epsilon)
 
     @property

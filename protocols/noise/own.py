@@ -38,7 +38,7 @@ class OwnNoise:
         return self._draw(self.spending.cells, count, b"cells", _path(expression), _integer(candidate))
 
     def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
-        """Draw the noise of the number of held-out records that a tree of these leaves classifies rightly."""
+        """Draw the noise of the number of held-out records that a tree of these leaves classifies correctly."""
         tree = (canonical(_path(expression), _integer(label)) for expression, label in leaves)
         (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *tree)
         return noise

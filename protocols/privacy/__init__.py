@@ -1,1 +1,1 @@
-"""What a design of randomized response discloses and keeps, in exact measures and in plain words (DESIGN 10)."""
+"""What a design of randomized response discloses and what it keeps secret, in exact measures (DESIGN 10)."""

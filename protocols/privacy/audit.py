@@ -3,11 +3,11 @@
 A few true records are disguised many times over, and the responses are counted, cell by cell, in the margins of
 `events.py`. Each count is held against its declared chance by Chernoff's bound (`chernoff.py`), the false-alarm rate
 divided by the number of counts that chance could move. The number of records follows from the departure that must be
-caught: a chance of the truth, theta, that is off by `shift` in any one group, either way, with a chance of at least
-`power`.
+caught with a chance of at least `power`: a theta, the chance of the truth, that is off by `shift` in any one group,
+either way.
 
-Not seen: a dependence among three or more columns of a large group whose pairs are all as declared, one between
-records that do not follow each other, and one on the truth that the chosen records do not show.
+What it cannot see: a dependence among three or more columns of a large group whose pairs are all as declared, one
+between records that do not follow each other, and one on true values that the chosen records do not have.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class Goal:
         shift: The departure of theta that must be caught.
 
     Raises:
-        InputError: A rate is not strictly between 0 and 1, or the shift no exact fraction above 0 and at most 1.
+        InputError: A rate is not strictly between 0 and 1, or the shift is not an exact fraction above 0 and at most 1.
     """
 
     alarm: float = 1e-6
@@ -58,7 +58,7 @@ DEFAULT_GOAL = Goal()
 
 @dataclass(frozen=True)
 class AuditTest:
-    """One cell of a margin: its declared chance, its count in how many trials, and the bound on that being chance."""
+    """One cell of a margin: its declared chance, its count, the trials, and the bound on such a count being chance."""
 
     margin: Margin
     cell: tuple[int, ...]
@@ -120,7 +120,7 @@ def audit(
 
     Raises:
         InputError: The records do not fit the design or do not show a group's theta, the goal needs too many, or what
-            the sampler returns is no table of responses.
+            the sampler returns is not a table of responses.
     """
     truths = _checked(design, default_records(design) if records is None else records)
     every = tuple(margins(design, truths))
@@ -143,7 +143,7 @@ def audit(
 
 
 def default_records(design: Design) -> tuple[Record, ...]:
-    """Return up to four records: all lowest codes, all highest, and the two that take turns."""
+    """Return up to four records: all lowest codes, all highest, and the two that alternate."""
     lowest, highest = [0] * len(design.sizes), [size - 1 for size in design.sizes]
     turns = [[(lowest, highest)[(k + start) % 2][k] for k in range(len(lowest))] for start in (0, 1)]
     return tuple(dict.fromkeys(map(tuple, (lowest, highest, *turns))))
@@ -152,8 +152,9 @@ def default_records(design: Design) -> tuple[Record, ...]:
 def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit: float) -> int:
     """Return how often each record must be disguised so that a shift of theta in any one group is caught.
 
-    A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance
-    is affine in the group's theta, and 1 at theta = 1: it tells the truth, or what does not depend on theta.
+    A group's shift is seen in the column and the record whose chance of a true response shows it best. Such a chance is
+    affine in the group's theta, and 1 at theta = 1: a group tells the truth, or something that does not depend on
+    theta.
 
     Args:
         design: The declaration.

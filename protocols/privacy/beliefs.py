@@ -1,9 +1,9 @@
 """What a response does to belief in a value: breach levels, and how far a belief rises (DESIGN 10).
 
-A *breach of level b* is a value that some response makes true with chance b or more (Review section 4, there of an
-item in a transaction). It counts a belief that was strong before; an *upward breach from rho1 to rho2* (Evfimievski,
-Gehrke, Srikant 2003) is a value of prior at most rho1 and posterior at least rho2, and does not. Values are taken one
-by one, not in sets. No command reports upward breaches: they are the literature's measure, for who reads it.
+A *breach of level b* is a value that some response makes true with chance b or more (Review section 4, there of an item
+in a transaction). It includes beliefs that were strong before; an *upward breach from rho1 to rho2* (Evfimievski,
+Gehrke, Srikant 2003), a value of prior at most rho1 and posterior at least rho2, does not. Values are taken one by one,
+not in sets. No command reports upward breaches: they are here to compare with the literature.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def breach(entry: Entry) -> Breach:
 
 
 def largest_rise(entry: Entry) -> Rise:
-    """Return the value that some response raises most, `P(x | r) - P(x)`; the first of equals."""
+    """Return the value that some response raises most, `P(x | r) - P(x)`; ties go to the first."""
     chances = _chances(entry)
     response, value = max(chances, key=lambda place: chances[place] - entry.prior[place[1]])
     return Rise(response, value, entry.prior[value], chances[response, value])
@@ -59,7 +59,8 @@ def upward_breaches(entry: Entry, low: Fraction, high: Fraction) -> tuple[tuple[
 def repeated(entry: Entry, times: int) -> Entry:
     """Return what the receiver has if the *same* response came `times` times, each with fresh coins.
 
-    The first rows are "response r every time"; the last is all else. Why coins are made once (DESIGN 4.6).
+    The first rows are "response r every time"; the last is everything else. This is why coins are made once (DESIGN
+    4.6).
 
     Raises:
         InputError: `times` is below 1.

@@ -1,9 +1,9 @@
 """How far a share may lie from its declared chance: Chernoff's bound, and the sample size that follows from it.
 
-Of `n` independent trials of chance `p`, `P(share >= c) <= exp(-n D(c || p))` for `c >= p`, and alike below; `D` is the
-divergence of two coins in nats (Chernoff 1952; Hoeffding 1963, theorem 1). The bound holds for every `n` and `p`, no
-normal approximation, and costs one line where exact tails sum thousands of terms. Its price is a sample about a
-quarter larger than exact tails need.
+Of `n` independent trials of chance `p`, `P(share >= c) <= exp(-n D(c || p))` for `c >= p`, and likewise below; `D` is
+the divergence of two coins in nats (Chernoff 1952; Hoeffding 1963, theorem 1). The bound holds for every `n` and `p`,
+without a normal approximation, and takes one line where exact tails sum thousands of terms. Its price is a sample about
+a quarter larger than exact tails need.
 """
 
 from fractions import Fraction
@@ -26,7 +26,7 @@ def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:
     """Bound the chance that a share lies at least as far from `chance` as this one, on either side, if the claim holds.
 
     Raises:
-        InputError: Not `0 <= hits <= trials`, no trials, or `chance` is none.
+        InputError: Not `0 <= hits <= trials`, no trials, or `chance` is not a chance.
     """
     if not 0 <= hits <= trials or not trials or not 0 <= chance <= 1:
         raise InputError("a share needs 0 <= hits <= trials, at least one trial, and a chance between 0 and 1")
@@ -34,7 +34,7 @@ def alarm_bound(hits: int, trials: int, chance: Fraction) -> float:
 
 
 def trials_needed(claim: Fraction, truth: Fraction, alarm: float, miss: float) -> int | None:
-    """Return how many trials suffice to tell a chance `truth` from `claim`; None if they are the same to a float.
+    """Return how many trials suffice to tell a chance `truth` from `claim`; None if no float tells them apart.
 
     A test that fires where `alarm_bound` is at most `alarm` then fires with a chance of at least `1 - miss`. The share
     `c` between the two at which both demands are equally hard is found by halving: with `n D(c || claim)` at least

@@ -1,8 +1,8 @@
 """Secret bits left: the entropy of a record's coins, and of an attribute once its response is known (DESIGN 10).
 
 Under the related question a response and its coin give the truth away, so the coins' entropy is *the most* that a
-record keeps secret, however many attributes it has. Under the unrelated question it is no such bound: a group that did
-not tell the truth keeps all of it.
+record keeps secret, however many attributes it has. Under the unrelated question it is not such a bound: a group that
+did not tell the truth keeps all of it secret.
 """
 
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ def group_coin_entropy(design: Design, group: int) -> float:
 
 
 def record_coin_entropy(design: Design) -> float:
-    """Return the bits of all coins of a record: the sum over groups, which toss their own."""
+    """Return the bits of all coins of a record: the sum over groups, each of which tosses its own."""
     return fsum(group_coin_entropy(design, group) for group in range(len(design.groups)))
 
 

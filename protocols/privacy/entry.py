@@ -22,7 +22,7 @@ class Entry:
     """A prior over the values of one attribute, and the declared chance of each response (row) to each truth (column).
 
     Raises:
-        InputError: The prior is not a distribution, or the matrix does not hold one distribution a truth.
+        InputError: The prior is not a distribution, or the matrix does not hold one distribution per truth.
     """
 
     prior: MatrixRow
@@ -57,7 +57,7 @@ class Entry:
 
 
 def entry_of(design: Design, column: int, prior: Prior | None = None) -> Entry:
-    """Return what the receiver of this design has of one column.
+    """Return one column as the receiver of this design sees it.
 
     Args:
         design: How the records are disguised; plain columns are sent as they are.
@@ -118,7 +118,7 @@ def check_distribution(chances: Sequence[Fraction], what: str) -> None:
     """Refuse chances that do not add up to 1.
 
     Raises:
-        InputError: They do not, exactly, or one of them is no chance.
+        InputError: Their sum is not exactly 1, or one of them is not a chance.
     """
     check_chances(chances, what)
     if sum(chances) != 1:

@@ -3,11 +3,11 @@
 For one true record, counted over many responses to it:
 
 * every column, cell by cell: a plain one must stay as it is;
-* every two columns of a group, cell by cell, or of a wide group each with the first and some more: they share one
-  coin, and personal answers are as the design says;
+* every two columns of a group, cell by cell; in a wide group, each with the first, and some further pairs: they share
+  one coin, and personal answers are as the design says;
 * a whole group of three or more columns, cell by cell, where it has few cells;
-* one column each of every two groups, whether either tells the truth: groups toss their own coins;
-* one column a group in two records, one after the other, whether either tells the truth: so do records.
+* one column each of every two groups, by whether each tells the truth: groups toss their own coins;
+* one column per group in two consecutive records, by whether each tells the truth: records toss their own coins too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from protocols.randomized_response.design import Design, Matrix, cells
 from protocols.tables.table import Codes
 
 MAX_MARGIN_CELLS = 256
-MAX_PAIRS = 300  # a group; more take minutes
+MAX_PAIRS = 300  # per group; more take minutes
 
 Record = tuple[int, ...]
 
@@ -39,7 +39,7 @@ class Margin:
         sizes: Domain size of each; 2 where it matters only whether the truth was told (1) or not (0).
         chances: Of every cell of `sizes` in row-major order.
         told: Look at whether each column tells the truth, not at its code.
-        serial: Look at the last column in the record after, two records being one trial.
+        serial: Look at the last column in the next record; two records are one trial.
     """
 
     columns: tuple[int, ...]

@@ -46,8 +46,8 @@ class AttributeFindings:
         assumed: Whether the prior is an assumption: all values equally likely.
         prior: Chance of each value before the response.
         responses: Chance of each response.
-        posteriors: Of each response the chance of each value; None for a response that is never given.
-        own: What its own response does, alone.
+        posteriors: For each response, the chance of each value; None for a response that is never given.
+        own: What its own response alone does.
         loss: Epsilon of this attribute alone.
         odds: Of its own value against any one other, in the response that speaks most clearly.
         bits_before: Entropy of the prior.
@@ -79,10 +79,11 @@ class GroupFindings:
         name: The group.
         columns: Indices of its attributes.
         single_entry: The smallest of its entries, before mining.
-        together: Of each attribute what all responses of the group do, if the attributes are independent; None if the
+        together: For each attribute, what all responses of the group do, if the attributes are independent; None if the
             group has too many joint cells.
         loss: Epsilon of the group as a whole.
-        loss_if_known: The same against who knows a personal answer of the respondent; None where there are none.
+        loss_if_known: The same against someone who knows a personal answer of the respondent; None where there are no
+            such answers.
         coin_bits: Entropy of its coin.
         relations: Relations of its attributes that every response discloses.
     """
@@ -124,9 +125,9 @@ class Findings:
         return [self.attributes[column].name for column in columns]
 
     def read(self, column: int) -> tuple[Measures, bool]:
-        """Return what a receiver has of an attribute who reads its whole group, and whether that could be measured.
+        """Return what the responses of an attribute's whole group do, and whether that could be measured.
 
-        Where it could not, or the attribute is plain, what its own response does alone.
+        Where it could not, or the attribute is plain, return what its own response alone does.
         """
         found = self.attributes[column]
         group = None if found.group is None else self.groups[found.group]
@@ -215,18 +216,19 @@ def measure_design(
 ) -> Findings:
     """Measure a design: every measure of DESIGN 10.
 
-    It speaks of the design and of priors, of no record: labels are those of the schema, and nothing here reads data.
+    The findings are about the design and the priors, not about any record: labels are those of the schema, and nothing
+    here reads data.
 
     Args:
         design: How the records are disguised.
         names: Name of every column.
         values: Labels of the values of every column.
-        priors: Of every column the chance of each value, exact fractions; None where all are to be taken as equally
-            likely, which the report then says.
+        priors: For every column, the chance of each value as an exact fraction; None where all are to be taken as
+            equally likely, which the report then says.
         group_names: Name of every group; "group 1" and so on if not given.
 
     Raises:
-        InputError: Names, labels or priors do not fit the design's columns or groups, or a prior is no distribution.
+        InputError: Names, labels or priors do not fit the design's columns or groups, or a prior is not a distribution.
     """
     beliefs = [None] * len(design.sizes) if priors is None else list(priors)
     _check_described(design.sizes, names, values, beliefs)
@@ -250,7 +252,7 @@ def measure_design(
 def _check_described(
     sizes: Sequence[int], names: Sequence[str], values: Sequence[Sequence[str]], beliefs: Sequence[Prior | None]
 ) -> None:
-    """Refuse descriptions that are not of these columns.
+    """Refuse descriptions that do not fit these columns.
 
     Raises:
         InputError: A column lacks a name, a prior, or a label for each value.
@@ -268,7 +270,7 @@ def _named(given: Sequence[str] | None, groups: int) -> tuple[str, ...]:
     """Return the names of groups, "group 1" and so on if none are given.
 
     Raises:
-        InputError: They are not as many as the groups.
+        InputError: There are more or fewer names than groups.
     """
     if given is None:
         return tuple(f"group {number + 1}" for number in range(groups))

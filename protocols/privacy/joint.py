@@ -1,8 +1,9 @@
 """One attribute as seen by a receiver who reads every response of its group.
 
-Attributes that share a coin give each other away: a response that is unlikely to be true of one of them speaks for a
-lie, on all of them. So the posterior of an attribute given all responses of its group may be far from that given its
-own. It is exact here for attributes that are independent of each other; where they are not, it may be further still.
+Attributes that share a coin give each other away: a response that is unlikely to be true for one of them suggests a lie
+about all of them. So the posterior of an attribute given all responses of its group may be far from the one given its
+own alone. It is exact here for attributes that are independent of each other; where they are not, it may be further
+still.
 """
 
 from collections.abc import Sequence
@@ -23,17 +24,18 @@ def is_small(design: Design, column: int) -> bool:
 
 
 def entry_in_group(design: Design, column: int, priors: Sequence[MatrixRow]) -> Entry:
-    """Return what the receiver has of one column who reads every response of its group.
+    """Return one column as seen by a receiver who reads every response of its group.
 
     Responses are the joint cells of the group in row-major order.
 
     Args:
         design: How the records are disguised.
         column: A column of a group.
-        priors: Chance of each value, of every column of the design; columns are independent.
+        priors: Chance of each value, for every column of the design; columns are taken as independent.
 
     Raises:
-        InputError: There is no such column, it is plain, its group has too many cells, or a prior is none.
+        InputError: There is no such column, it is plain, its group has too many cells, or a prior is not a
+            distribution.
     """
     check_column(design, column)
     group = design.group_of(column)

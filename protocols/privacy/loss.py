@@ -1,11 +1,12 @@
 """Loss under local differential privacy: epsilon, the logarithm of the worst ratio of response chances (DESIGN 10).
 
 Whatever the receiver believed, no response changes the odds between two truths by more than `exp(epsilon)`. Where a
-response rules some truth out, epsilon is infinite and reported so: always of plain columns, of `theta = 1`, and of a
+response rules some truth out, epsilon is infinite and reported so: always for plain columns, for `theta = 1`, and for a
 related-question group of several attributes taken together, although each of them alone has a finite one.
 
-The unrelated question has two: against who does not know the respondent's own personal answers, and against who does.
-The latter is infinite: a response that differs from a known personal answer is the truth, for the whole group.
+The unrelated question has two: against someone who does not know the respondent's personal answers, and against someone
+who does. The latter is infinite: a response that differs from a known personal answer is the truth, for the whole
+group.
 """
 
 from fractions import Fraction
@@ -39,7 +40,7 @@ def group_loss(design: Design, group: int) -> float:
 
 
 def known_answers_loss(design: Design, group: int) -> float | None:
-    """Return epsilon of a group against who knows a personal answer of the respondent; None where there are none.
+    """Return epsilon of a group against someone who knows a personal answer; None where there are no such answers.
 
     Under the unrelated question the response `r` has the chance `theta [r = x] + (1 - theta) [r = y]` where `y` is
     known; so any response but `y` has one possible truth.
@@ -60,7 +61,7 @@ def record_loss(design: Design) -> float:
 
 
 def ratio_loss(ratio: Fraction | None) -> float:
-    """Return the natural logarithm of a ratio of 1 or more, accurate near 1 and beyond a float's range; None: infinite.
+    """Return the natural logarithm of a ratio of at least 1, accurate near 1 and beyond floats; None means infinite.
 
     >>> ratio_loss(Fraction(1)), ratio_loss(None)
     (0.0, inf)

@@ -2,7 +2,8 @@
 
 A response is possible under its own value with one chance and under every other value with another; their ratio is what
 it does to the odds between two values, whatever was believed of them, and epsilon is its logarithm. A related question
-has the same odds in every response; an unrelated one the furthest in the response that is rarest as a personal answer.
+has the same odds in every response; an unrelated one has the strongest in the response that is rarest as a personal
+answer.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class Odds:
 
 
 def column_odds(design: Design, column: int) -> Odds:
-    """Return the odds of the response that speaks most clearly; 1 to 0 of a plain column, 1 to 1 of one value.
+    """Return the odds of the response that speaks most clearly; 1 to 0 if plain, 1 to 1 if it has one value.
 
     Raises:
         InputError: There is no such column.

@@ -1,9 +1,9 @@
 """Relations that every response discloses with certainty, whatever the coins were (DESIGN 7.5 and 10).
 
 Under the related question all attributes of a group move by one offset `s`, so `(x_a - x_b) mod gcd(d_a, d_b)` is the
-same before and after: binary, the XOR. That is all, for two attributes and for more: differences that agree modulo
-every pairwise gcd come from one offset (the Chinese remainder theorem), and any two offsets are linked by a chain of
-responses that both can have given. Coprime domain sizes disclose nothing.
+same before and after; for binary ones, that is the XOR. Nothing else is disclosed, by two attributes or by more:
+differences that agree modulo every pairwise gcd come from one offset (the Chinese remainder theorem), and any two
+offsets are linked by a chain of responses that both can have given. Coprime domain sizes disclose nothing.
 
 Under the unrelated question with theta below 1 any two truths can give the response of one personal record, so no
 relation is disclosed by every response. In both, attributes whose every response has one possible truth are
@@ -19,9 +19,9 @@ from protocols.randomized_response.design import Design
 
 @dataclass(frozen=True)
 class Relation:
-    """Of columns `first` and `second` the difference of codes modulo `modulus` is disclosed; 2 of two binary: XOR.
+    """The difference of columns `first` and `second` modulo `modulus` is disclosed; of two binary ones, the XOR.
 
-    Who knows one of them from elsewhere is left with `left_of_first` or `left_of_second` values of the other.
+    Anyone who knows one of them from elsewhere is left with `left_of_first` or `left_of_second` values of the other.
     """
 
     first: int

@@ -1,13 +1,13 @@
 """The single-entry measure, before and after mining (Surveys section 4; DESIGN 10).
 
 Before mining: the chance, in expectation, that the receiver's posterior puts on a wrong value. It is 0 where every
-response tells the truth and largest, `1 - sum P(x)^2`, where none says anything.
+response tells the truth and largest, `1 - sum P(x)^2`, where responses say nothing.
 
 Deviation from the paper: its component 1 has `1 - W_y` where `W_y` belongs, and its closed form inherits that; the two
-agree at `W_y = 1/2`, its experiments. Here the sum is over any number of values and any design.
+agree at `W_y = 1/2`, as in its experiments. Here the sum is over any number of values and any design.
 
 No command uses the measures after mining (`recoverability_known`, `recoverability_unknown`, `after_mining`): they are
-the paper's, for who has mined.
+the paper's, for callers who have mined.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def single_entry(entry: Entry) -> Fraction:
 def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequence[Fraction]) -> Fraction:
     """Return `REC = sum P(precondition) P(confidence)` where the rules' preconditions are known (Surveys 4.2, I).
 
-    Odd: over *all* rules from one attribute to another the confidences of a precondition add up to 1, and so does
+    Oddly, over *all* rules from one attribute to another the confidences of a precondition add up to 1, and so does
     REC, whatever was mined. The paper's own confidences (0.8 and 0.6 from one precondition) do not, and give REC
     above 1.
 
@@ -57,7 +57,7 @@ def recoverability_known(preconditions: Sequence[Fraction], confidences: Sequenc
 def recoverability_unknown(confidences: Sequence[Fraction], correct_guesses: Sequence[Fraction]) -> Fraction:
     """Return `REC = sum P(confidence) P(original | randomized)` if preconditions are unknown too (Surveys 4.2, II).
 
-    Odd: the rules' preconditions carry no weight here, so REC of rules from two preconditions may be near 2.
+    Oddly, the rules' preconditions carry no weight here, so REC of rules from two preconditions may be near 2.
 
     Args:
         confidences: Confidence of each rule between disguised values.
@@ -81,7 +81,7 @@ def after_mining(before: Fraction, recoverabilities: Sequence[Fraction]) -> Frac
         recoverabilities: One REC for each set of rules, in either scenario.
 
     Raises:
-        InputError: There is no REC, one is negative, or `before` is no chance.
+        InputError: There is no REC, one is negative, or `before` is not a chance.
     """
     check_chances([before], "privacy before mining")
     if not recoverabilities or not all(isinstance(rec, Rational) and rec >= 0 for rec in recoverabilities):

@@ -1,4 +1,4 @@
-"""Coins, made once: a deterministic function of owner's secret, data set, record and group (DESIGN 4.6, FAULTS B1).
+"""Coins, made once: a deterministic function of the owner's secret, data set, record and group (DESIGN 4.6, FAULTS B1).
 
 Asking for the disguised copy again, in another run or after a restore, yields the same copy, so nothing can be averaged
 away. Two data sets of one owner have unrelated coins.

@@ -1,8 +1,8 @@
-"""What every design of randomized response declares, and from which all else follows (DESIGN 4).
+"""What every design of randomized response declares, from which everything else follows (DESIGN 4).
 
 A design says which columns share a coin and, for every group, the chance of each response to each truth: its
 *transition matrix*. Estimates, intervals, sample sizes and privacy measures need that declaration and nothing more.
-Two designs exist: the related question (`RelatedDesign`: Warner, one group and several are cases of it) and the
+Two designs exist: the related question (`RelatedDesign`: Warner, one group and several are its special cases) and the
 unrelated question (`UnrelatedDesign`). Columns in no group are sent as they are (partial disguise); the class
 is a column like any other, disguised or plain.
 """
@@ -26,7 +26,7 @@ MAX_DENOMINATOR = 10**9
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Moments = tuple[Fraction, Fraction]
-"""`s1` and `s0`: the expected square of a group's factor where the truth satisfies its part, and the most where not."""
+"""`s1`, the expected square of a group's factor where the truth satisfies its part, and `s0`, the largest where not."""
 
 
 class Kind(Enum):
@@ -39,7 +39,7 @@ class Kind(Enum):
 class Draw(Protocol):
     """Chance as an argument: integers uniform in `0 .. bound - 1`, one per record.
 
-    Draws for different purposes are independent; the same purpose may be asked once only.
+    Draws for different purposes are independent; the same purpose may be asked for only once.
     """
 
     def __call__(self, purpose: bytes, bound: int, /) -> NDArray[np.int64]:
@@ -57,7 +57,7 @@ class Factors:
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Which columns share a coin, and the chance `theta` of the truth: of `truth` where groups differ in it.
+    """Which columns share a coin, and the chance `theta` of the truth; where groups differ, `truth` gives theirs.
 
     Args:
         sizes: Domain size of every column.
@@ -153,10 +153,10 @@ class Design(ABC):
 
     @abstractmethod
     def disclosed_modulus(self, first: int, second: int) -> int:
-        """Return the `m` for which every response tells how two columns of a group differ modulo `m`; 1 is nothing."""
+        """Return the `m` for which every response tells how two columns of a group differ modulo `m`: 1 for none."""
 
     def declaration(self) -> dict[str, object]:
-        """Return what decides how records are disguised, as JSON takes it."""
+        """Return what decides how records are disguised, in a form fit for JSON."""
         return {
             "kind": self.kind.value,
             "theta": str(self.theta),
@@ -166,7 +166,7 @@ class Design(ABC):
 
     @abstractmethod
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
-        """Return of each response the factor whose expectation is 1 if the true record satisfies `part`, else 0."""
+        """Return each response's factor, whose expectation is 1 if the true record satisfies `part`, else 0."""
 
     @abstractmethod
     def moments(self, group: int, part: Expression) -> Moments:

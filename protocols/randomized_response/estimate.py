@@ -1,9 +1,9 @@
-"""Unbiased estimates of one expression in O(m) a record, m the number of groups it touches (DESIGN 5.2).
+"""Unbiased estimates of one expression in O(m) per record, m the number of groups it touches (DESIGN 5.2).
 
 Every group that `E` touches gives each record a factor whose expectation is 1 if the true record satisfies the group's
-part of `E` and else 0; groups are independent, so factors multiply: `f_i`. Hybrid mentions this ("a much more efficient
-solution with cost O(m)") and omits it. A factor has two or three values, so records are tallied by the values of their
-factors, and results are exact fractions: no rounding hides a bias.
+part of `E` and 0 otherwise; groups are independent, so factors multiply: `f_i`. Hybrid mentions this ("a much more
+efficient solution with cost O(m)") and leaves it out. A factor has two or three values, so records are tallied by the
+values of their factors, and results are exact fractions: no rounding hides a bias.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Estimate:
 
     It has two variances. Over the coins, the records being what they are: `variance`. Over respondents drawn from a
     population as well: `population_variance`, that of `n P(E)` where `P(E)` is the population's share. Both are
-    unbiased, may be negative, and then have the standard error 0.
+    unbiased and may be negative; the standard error is then 0.
     """
 
     records: int
@@ -42,7 +42,7 @@ class Estimate:
 
     @property
     def population_variance(self) -> Fraction:
-        """`n s^2(f)`, `s^2` the sample variance; of one record nothing is known.
+        """`n s^2(f)`, `s^2` the sample variance, which a single record does not have.
 
         Raises:
             InputError: There are fewer than two records.
@@ -102,7 +102,7 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
         design: How the copy was disguised.
 
     Raises:
-        InputError: What single records add is beyond all use.
+        InputError: A single record adds more than any use could bear.
     """
     factors = record_factors(codes, expression, design)
     if max(map(abs, factors.values)) > _LARGEST_FACTOR:

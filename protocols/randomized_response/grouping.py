@@ -1,4 +1,4 @@
-"""Which columns share a coin where nobody says it (DESIGN 4.3)."""
+"""Which columns share a coin where nobody says so (DESIGN 4.3)."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,8 +11,8 @@ from protocols.randomized_response.related_question import MAX_ORDER
 def default_groups(sizes: Sequence[int], groups: int, plain: Sequence[int] = ()) -> tuple[tuple[int, ...], ...]:
     """Spread columns over at most `groups` groups, equal domain sizes together (DESIGN 4.3).
 
-    Starts with one group a domain size. Too many: joins the two that add fewest coin patterns, if possible without
-    passing the limit of offsets, again and again. Too few: halves the largest.
+    Starts with one group per domain size. While there are too many, joins the two that add the fewest coin patterns, if
+    possible without passing the limit of offsets; while there are too few, halves the largest.
 
     Raises:
         InputError: `groups` is below 1.

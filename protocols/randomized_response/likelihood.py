@@ -2,13 +2,13 @@
 
 The unbiased estimate (DESIGN 5.2) may leave the simplex. Where it does not, it is the most likely distribution too;
 where it does, this is a better answer than cutting it off. With observed shares `c` and transition matrix `M`, the
-log-likelihood a record `L(p) = sum_r c_r log (M p)_r` is concave, and
+log-likelihood per record `L(p) = sum_r c_r log (M p)_r` is concave, and
 
     p <- p g,   g = M^T (c / (M p)),
 
 is the step of expectation-maximization: it keeps `p` in the simplex and never lowers `L`. A round is two steps, their
 extrapolation where that raises `L` further (SQUAREM, Varadhan and Roland 2008), and a third step. By concavity
-`max L - L(p) <= max g - 1`: that is when to stop, known without the maximum.
+`max L - L(p) <= max g - 1`: that tells when to stop, without knowing the maximum.
 
 `M` is a Kronecker product of one matrix per group, applied axis by axis and never built. The papers solve their linear
 systems only; the maximum is ours.
@@ -31,7 +31,7 @@ MAX_GROUP_CELLS = 2**10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MostLikely:
-    """Shares of all cells of some columns: `shares[v_1, ..., v_k]`, an axis a column in the order asked for.
+    """Shares of all cells of some columns: `shares[v_1, ..., v_k]`, one axis per column, in the order asked for.
 
     Args:
         shares: Not negative, adding up to 1.
@@ -62,11 +62,11 @@ def most_likely(
         design: How the copy was disguised.
         tolerance: Largest acceptable gap to the maximum, in log-likelihood per record; shares are then accurate to
             about its square root.
-        limit: Rounds after which to stop all the same, with `converged` false.
+        limit: Rounds after which to stop regardless, with `converged` false.
 
     Raises:
-        InputError: There are no records, columns are none, unknown or named twice, cells are too many, the records do
-            not fit the design, or tolerance or limit is not above 0.
+        InputError: There are no records, no column is named, one is unknown or named twice, there are too many cells,
+            the records do not fit the design, or tolerance or limit is not above 0.
     """
     design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     _check(codes, columns, design)

@@ -2,7 +2,7 @@
 
 Bernstein's inequality bounds it.
 
-A record contributes `f_i`, a product of one factor a touched group (DESIGN 5.2). With `u = h q` the factor of a group
+A record contributes `f_i`, a product of one factor per touched group (DESIGN 5.2). With `u = h q` the factor of a group
 has the second moment
 
     s1 = (D + u - u^2 - 2 u D)/D^2   where the true record satisfies the group's part,
@@ -53,12 +53,12 @@ def largest_moments(design: RelatedDesign, group: int) -> Moments:
 
 
 def one_false(fixed: Moments, others: Sequence[Moments], most: int) -> Fraction:
-    """Return `max over k of s0_k prod_{j != k} max(s1_j, s0_j)`: the most that a record adds that fails some part.
+    """Return `max over k of s0_k prod_{j != k} max(s1_j, s0_j)`: the most that a record failing some part adds.
 
     Args:
         fixed: The moments of a group that is touched for certain; `UNTOUCHED` if there is none.
         others: Of the groups that may be touched.
-        most: How many of these are, at most: those count that make it largest.
+        most: How many of these are, at most; those that make it largest count.
     """
     found = [fixed[1] * _largest_product(others, most)]
     if most:

@@ -1,4 +1,4 @@
-"""Whether an estimated share tells anything: one whose interval leaves most shares open is no news."""
+"""Whether an estimated share tells anything: an interval that leaves most shares open is no news."""
 
 from math import ceil, isfinite
 
@@ -16,7 +16,7 @@ def tells(standard_error: float) -> bool:
 
 
 def records_to_tell(records: int, standard_error: float) -> int:
-    """Return how many records would make the interval narrow enough: an error falls as their root grows.
+    """Return how many records would make the interval narrow enough: errors fall with the root of their number.
 
     >>> records_to_tell(100, 1.0)
     6147

@@ -6,10 +6,10 @@ sizes, 0 (the truth) with chance `t` and every other offset with chance `q = (1 
 attribute in it is Warner.
 
 What `t` is can be declared in two ways. A respondent tosses one coin, so a survey's groups all have `t = theta`. Two
-parties want a column disguised alike whatever group it is in: `of_contrast` gives each group the `t` whose contrast
-`t - q` is that of two offsets at theta, `c = 2 theta - 1`: `t = (1 + c (L - 1))/L` (DESIGN 14). A column of `d` values
-is then sent truly with chance `(1 + c (d - 1))/d`, odds `1 + c d/(1 - c)` to 1 against any one other value, whatever
-`L` is; of two values with chance theta.
+parties want a column disguised in the same way whatever its group: `of_contrast` gives each group the `t` whose
+contrast `t - q` is that of two offsets at theta, `c = 2 theta - 1`: `t = (1 + c (L - 1))/L` (DESIGN 14). A column of
+`d` values is then sent as it is with chance `(1 + c (d - 1))/d`, odds `1 + c d/(1 - c)` to 1 against any one other
+value, whatever `L` is; a column of two values, with chance theta.
 
 Discloses, with certainty: how the attributes of a group relate within a record (binary: the XOR of any two).
 """
@@ -44,7 +44,7 @@ class RelatedDesign(Design):
 
     Raises:
         InputError: As for any design; or a group's chance of the truth equals `1/L`, or by contrast would not be above
-            0, or offsets are too many.
+            0, or there are too many offsets.
     """
 
     kind: ClassVar[Kind] = Kind.RELATED
@@ -102,13 +102,13 @@ class RelatedDesign(Design):
         return (1 - self.truth(group)) / (order - 1) if order > 1 else Fraction(0)
 
     def contrast(self, group: int) -> Fraction:
-        """`t - q`, what the truth has ahead of a single lie; 1 where no lie exists."""
+        """`t - q`, by how much the truth is likelier than any single lie; 1 where no lie exists."""
         return self.truth(group) - self.lie(group) if self.orders[group] > 1 else Fraction(1)
 
     def coins(self, draw: Draw, names: Sequence[bytes] = ()) -> Coins:
         """Toss the coins of all records (`records x groups`); a group's draw is for its name, if it has one.
 
-        Else it is for its number, and another order of the groups gives other coins.
+        Otherwise it is for its number, and another order of the groups gives other coins.
         """
         coins = [np.zeros((len(draw(b"", 1)), 0), dtype=np.uint8)]  # an empty column that fixes the number of records
         for k, order in enumerate(self.orders):
@@ -232,7 +232,7 @@ def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int
 
 
 def disguise(codes: Codes, coins: Coins, design: RelatedDesign) -> Codes:
-    """Return the disguised copy: every column of group `k` shifted by the record's coin `k`; no answer stays none."""
+    """Return the disguised copy: group `k`'s columns shifted by the record's coin `k`; no answer stays no answer."""
     result, offsets = codes.copy(), coins.astype(np.int64)
     for k, group in enumerate(design.groups):
         for column in group:

@@ -1,4 +1,4 @@
-"""How many respondents a survey needs for an interval of a wanted half-width (DESIGN 5.2, 8).
+"""How many respondents a survey needs for an interval of a given half-width (DESIGN 5.2, 8).
 
 `Estimate.interval` has the half-width `z sqrt(V/n)`, `V` the variance of one record's `f` over coins and respondents,
 so `n = ceil(z^2 V / w^2)`. With `P = P(E)` and the exact moments of each touched group's factor, `s1` where the truth
@@ -96,7 +96,7 @@ def tree_sample_size(
 
     Which cells a tree looks at depends on the data, so all that it may look at count. Conservative: a group is taken
     with the largest moments that any part of up to `depth` attributes gives it, the groups that make `prod s1` and `b`
-    largest are chosen for each apart, and the share is the worst. Exact where a group's parts are all alike.
+    largest are chosen for each separately, and the share is the worst. Exact where a group's parts are all alike.
 
     Raises:
         InputError: The half-width or the confidence is not between 0 and 1, both excluded, the column is unknown, the
@@ -166,7 +166,7 @@ def _largest(design: Design, group: int, class_column: int, depth: int) -> Momen
 def _kinds(design: Design, column: int) -> dict[TermKind, Term]:
     """Return one term of each kind: domain size, `s1`, `s0`. A design treats terms of one kind in a group alike.
 
-    Of a plain column any term will do.
+    For a plain column any term will do.
     """
     _check_column(design, column)
     group = design.group_of(column)

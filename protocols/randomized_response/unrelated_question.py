@@ -3,7 +3,7 @@
 With chance theta a group sends its true values, otherwise those of an unrelated personal record `Y` whose distribution
 the collector knows: `P*(E) = theta P(E) + (1 - theta) P(Y_E)` (Surveys equation 1). Several groups multiply, group by
 group. It works at theta = 1/2, where the related question carries nothing, and at no theta does the collector learn
-how two attributes of a record relate with certainty.
+with certainty how two attributes of a record relate.
 
 Deviation from the paper: `P(Y)` is known attribute by attribute, and personal attributes are independent of each other
 and of the private ones; the paper's experiments have every personal attribute uniform.
@@ -87,7 +87,7 @@ class UnrelatedDesign(Design):
         return np.stack(columns, axis=1).astype(np.uint8)
 
     def answer(self, codes: Codes, personal: Codes, truths: NDArray[np.bool_]) -> Codes:
-        """Return the responses: for each group the true values, or the personal ones; no answer stays none.
+        """Return the responses: for each group the true values, or the personal ones; no answer stays no answer.
 
         Args:
             codes: True records.

@@ -14,7 +14,7 @@ def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
     """Return the same splits with leaves labelled by this engine's counts; an empty leaf takes its parent's class.
 
     Args:
-        tree: Any.
+        tree: Any tree.
         engine: Where the counts come from; none of them negative.
 
     Discloses: whatever `engine` discloses.

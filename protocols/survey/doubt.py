@@ -2,8 +2,8 @@
 
 The delta method: a gain is a smooth function of estimated counts, each of which is a sum over records, so its error is
 that of the sum of `gradient x what the record adds`. Leads are compared record by record, which accounts for how the
-two gains hang together. Errors are those of respondents drawn from a population. Where a count was projected to 0 the
-gradient ends, and the error is too small: a lead that is called clear there may not be.
+two gains are correlated. Errors are those of respondents drawn from a population. Where a count was projected to 0 the
+gradient stops, and the error is too small: a lead that is called clear there may not be.
 """
 
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class Doubt:
     lead_error: float
 
     def is_clear(self, confidence: float) -> bool:
-        """Tell whether the lead is beyond chance, two-sided, at this confidence; so it is where nothing competed."""
+        """Tell whether the lead is beyond chance, two-sided, at this confidence; where nothing competed, it is."""
         return self.runner_up is None or self.lead > quantile(confidence) * self.lead_error
 
 
 def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
-    """Return for every split of a tree how sure it is, by the records that it was grown from.
+    """Return for every split of a tree how sure it is, judging by the records that it was grown from.
 
     Raises:
         InputError: The survey cannot be mined.

@@ -20,7 +20,7 @@ def grow_tree(survey: Responses) -> Tree:
     """Grow ID3 on estimated counts, each node's projected to its parent's; the root's are the class's own estimate.
 
     Answers not given are left out count by count: a candidate's cells are of the records that have an answer in it, in
-    the class and in all columns of the path, and are fitted to the node's total as ever.
+    the class and in all columns of the path, and are fitted to the node's total as usual.
 
     Raises:
         InputError: The survey cannot be mined.
@@ -33,7 +33,7 @@ def grow_tree(survey: Responses) -> Tree:
 def prune_tree(tree: Tree, survey: Responses) -> Tree:
     """Cut back a tree by reduced-error pruning on disguised records that did not grow it.
 
-    Counts of one record at several depths are compared, so records count that have an answer in all that is read.
+    Counts of one record at several depths are compared, so only records that have an answer in all that is read count.
 
     Raises:
         InputError: The survey cannot be mined.
@@ -55,9 +55,9 @@ def learn_naive_bayes(survey: Responses, smoothing: float = 0.0) -> NaiveBayes:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """An unbiased estimate of the share of records that a model classifies rightly; it may leave `0 .. 1`.
+    """An unbiased estimate of the share of records that a model classifies correctly; it may leave `0 .. 1`.
 
-    `standard_error` is that of respondents drawn from a population; of one record nothing is known, and it is infinite.
+    `standard_error` is that of respondents drawn from a population; for a single record it is infinite.
     """
 
     share: float
@@ -68,10 +68,10 @@ class Accuracy:
 def estimate_accuracy(model: Classifier, survey: Responses) -> Accuracy:
     """Test a model on disguised records (Du-Zhan 4.3, Multi-group 4.6, Surveys 3.4), for any number of groups.
 
-    Those count that have an answer in the class and in all columns that the model reads; `records` says how many.
+    Only records with an answer in the class and in all columns that the model reads count; `records` says how many.
 
     Raises:
-        InputError: The survey cannot be mined, or its personal records are too many to go through.
+        InputError: The survey cannot be mined, or there are too many personal records to go through.
     """
     survey = survey.answered(model.columns | {survey.schema.class_index})
     estimator = survey.estimator()

@@ -27,7 +27,7 @@ SOURCE = "survey"
 
 
 class SurveyEstimator(Estimates, Protocol):
-    """Estimates that also say what each distinct record contributes: what standard errors are made from."""
+    """Estimates that also say what each distinct record contributes, from which standard errors are made."""
 
     @property
     def repeats(self) -> NDArray[np.int64]:
@@ -39,7 +39,7 @@ class SurveyEstimator(Estimates, Protocol):
         ...
 
     def correct_factors(self, model: Classifier) -> NDArray[np.float64]:
-        """Return what each distinct record adds to the number of records that the model classifies rightly."""
+        """Return what each distinct record adds to the number of records that the model classifies correctly."""
         ...
 
 
@@ -75,17 +75,17 @@ class Responses:
         """Return estimates from these records.
 
         Raises:
-            InputError: The design is of a kind that is not mined.
+            InputError: The design is of a kind that cannot be mined.
         """
         if type(self.design) not in _ESTIMATORS:
             raise InputError(f"a {type(self.design).__name__} cannot be mined")
         return _ESTIMATORS[type(self.design)](self.schema, self.codes, self.design)
 
     def counts(self) -> Counts:
-        """Return the estimates as what learners count by: fitted to the counts of the node that they split.
+        """Return the estimates as counts for learners: fitted to the counts of the node that they split.
 
         Raises:
-            InputError: The design is of a kind that is not mined.
+            InputError: The design is of a kind that cannot be mined.
         """
         return ProjectedEstimates(self.estimator())
 
@@ -106,7 +106,7 @@ class Responses:
         """Return how many records each class has: the class's own estimate (Surveys 3.3, equation 1).
 
         It is exact where the class is plain, unbiased where it is disguised, and projected only where a class would
-        have less than nobody: negative counts to 0, the rest rescaled to all records that tell it.
+        have a negative count: such counts to 0, the rest rescaled to all records that tell it.
 
         Raises:
             InputError: The design hides the class altogether.
@@ -139,7 +139,7 @@ _ESTIMATORS: dict[type[Design], Callable[[Schema, Codes, Any], SurveyEstimator]]
     RelatedDesign: _related_estimator,
     UnrelatedDesign: UnrelatedEstimator,
 }
-"""What estimates the counts of each design that is mined."""
+"""What estimates the counts under each design that can be mined."""
 
 
 def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:

@@ -1,4 +1,4 @@
-"""Names for arrays that are no table."""
+"""Names for arrays other than tables."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -12,9 +12,9 @@ from protocols.tables.schema import Attribute
 
 Codes = NDArray[np.uint8]
 Rows = NDArray[np.integer[Any]]
-"""Codes of rows to be classified: one outside its attribute's domain, such as -1, is of no value that is known."""
+"""Codes of rows to be classified: one outside its attribute's domain, such as -1, stands for an unknown value."""
 NO_ANSWER = 255
-"""The code, outside every domain, of a survey's question that was not answered."""
+"""The code, outside every domain, of a survey question that was not answered."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ has is told after the split is on record, as the first step of the run (`class_f
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from protocols.counting.encrypted_coins import ciphertexts_a_record
+from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
@@ -91,7 +91,7 @@ Judge = Callable[[Agreement], Objection | None]
 
 
 def accept_any(agreed: Agreement) -> None:
-    """Remember no earlier run: what the peer brings is never another."""
+    """Remember no earlier run: whatever the peer brings is accepted."""
     del agreed
 
 
@@ -117,7 +117,7 @@ def propose(local: PartyInputs, job: Job, policy: Policy, peer: str, nonce: byte
 
 
 def answer(local: PartyInputs, policy: Policy, peer: str, nonce: bytes) -> Role[Opening]:
-    """Answer a proposal; the job is the initiator's, if our policy agrees. As `propose` otherwise.
+    """Answer a proposal; the job is the initiator's, if our policy agrees. Otherwise as `propose`.
 
     Discloses: our name, and the field on which we object.
     """
@@ -214,7 +214,7 @@ def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
 
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
-    """Return what our own limits say of the terms, whatever a record holds: a peer may try as many as it likes."""
+    """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
     reason = local.limits.refuse_test(held_out_records(len(local.records), terms.test))
     if reason is not None:
         return Objection("test", reason)
@@ -225,7 +225,7 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
 
 
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
-    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before a peer is.
+    """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
 
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
     for one split after the other learns the class of single records. `class_first` tells it, once the split is on
@@ -283,7 +283,7 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         own_design = local.design(terms.theta, shared)
         peer_design = share_design(tuple(sizes), share.groups, terms.theta)
         if terms.encrypts_coins:
-            ciphertexts_a_record(min(own_design, peer_design, key=lambda design: design.patterns))
+            ciphertexts_per_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
     rows = share.records * max(own_design.patterns, peer_design.patterns)

@@ -1,10 +1,10 @@
 """The first step of a run: the class holder tells its training class counts (DESIGN 14, "Class first").
 
 They precede copies, gains and ciphertexts, so that a class that names people ends the run while nothing of the other
-side's has left. They are not part of the agreement: only when the split is on record may they leave, or a word on
-whether the holder itself finds one too small, since either, over many splits of the same records, would give each
-record's class. What is counted later must add up to them: a holder that lies is found out, but for `randomized`, where
-nothing is counted exactly.
+side's has left. They are not part of the agreement: they may leave only once the split is on record, and so may word
+that the holder finds one too small, since either, over many splits of the same records, would give each record's class.
+What is counted later must add up to them: a holder that lies is found out, except in `randomized`, where nothing is
+counted exactly.
 """
 
 from collections.abc import Sequence

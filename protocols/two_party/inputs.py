@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from protocols.ciphers.port import AnyKeyHolder
-from protocols.counting.encrypted_coins import ciphertexts_a_record
+from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import InputError
 from protocols.messages import Share
 from protocols.randomized_response.coins import keyed_draw
@@ -37,7 +37,7 @@ class PartyInputs:
         party: Its name.
         table: Its attributes in file order, then the class where it holds one.
         holds_class: Whether the last column of `table` is the class.
-        records: Record ids, in the order of the table: ascending at both parties, so that they list alike.
+        records: Record ids, in the order of the table: ascending at both parties, so that both list them in one order.
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.
@@ -100,15 +100,15 @@ class PartyInputs:
         Raises:
             InputError: They are too many for that engine, or the groups too large for any theta.
         """
-        return ciphertexts_a_record(self.design(Fraction(1), class_is_shared=False))
+        return ciphertexts_per_record(self.design(Fraction(1), class_is_shared=False))
 
     def coins(self, design: RelatedDesign) -> Coins:
         """Return the coins of all records under this design: the same whenever asked (DESIGN 4.6, 14).
 
-        A group's coin comes from the names of its columns and its full number of offsets, the class with them though it
-        is not sent; the order of groups and columns does not matter. Of its offset counts the part that columns which
-        are sent can show: at equal contrast that is the coin of a group of these alone. So each column of a data set
-        has one disguised copy.
+        A group's coin comes from the names of its columns, the class among them even if it is not sent, and from its
+        full number of offsets; the order of groups and columns does not matter. Only that part of the offset counts
+        that the columns sent can show: at equal contrast it is the coin of a group of these alone. So each column of a
+        data set has one disguised copy.
         """
         whole = self.design(design.theta, class_is_shared=False)
         names = [self._group_name(group) for group in whole.groups]
@@ -134,7 +134,7 @@ class PartyInputs:
     def digest(self, purpose: bytes) -> bytes:
         """Return a digest of ids, names, values and cells that nobody without our secret can check a guess against.
 
-        The order of the columns is no part of it, the same table always has the same, and each purpose another.
+        The order of the columns does not matter; the same table always has the same digest, and each purpose its own.
         """
         attributes, codes = self.table.attributes, self.table.codes
         columns = sorted(
@@ -145,7 +145,7 @@ class PartyInputs:
         return keyed_digest(self.secrets.coins, purpose, records, *columns)
 
     def class_digest(self, nonces: bytes) -> bytes:
-        """Return a digest of the class column: only for a peer that holds the class too, for it confirms a guess."""
+        """Return a digest of the class column: only for a peer that holds the class too, since it confirms a guess."""
         return keyed_digest(nonces, b"class", self.table.codes[:, -1].tobytes())
 
 

@@ -1,4 +1,4 @@
-"""How few records what a run tells may stand for (DESIGN 14, "Class first").
+"""The fewest records that anything a run tells may stand for (DESIGN 14, "Class first").
 
 A partner chooses its own columns. A class that names people would make every exact count a record of the other side,
 and an accuracy over one held-out record tells that record; so each side refuses both, whoever proposes them. A class
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """Most classes, fewest training records of each class, fewest held-out records unless there are none at all."""
+    """The most classes, the fewest training records per class, the fewest held-out records unless there are none."""
 
     max_classes: int = 20
     smallest_class: int = 10
     smallest_test: int = 30
 
     def refuse_classes(self, classes: int) -> str | None:
-        """Return why a class of this many values is refused, and what to do; None if it is not."""
+        """Return why a class of this many values is refused, and what to do; None if it is accepted."""
         if classes <= self.max_classes:
             return None
         return (
@@ -27,7 +27,7 @@ class Limits:
         )
 
     def refuse_counts(self, counts: Sequence[int]) -> str | None:
-        """Return why classes of this size are refused, and what to do; None if they are not."""
+        """Return why classes of these sizes are refused, and what to do; None if they are accepted."""
         rare = sum(count < self.smallest_class for count in counts)
         if not rare:
             return None
@@ -38,7 +38,7 @@ class Limits:
         )
 
     def refuse_test(self, held_out: int) -> str | None:
-        """Return why this number of held-out records is refused, and what to do; None if they are not."""
+        """Return why this number of held-out records is refused, and what to do; None if it is accepted."""
         if not 0 < held_out < self.smallest_test:
             return None
         return (

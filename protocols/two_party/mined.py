@@ -1,7 +1,7 @@
 """Method `randomized`: one party mines its own columns beside the other's copy and sends the tree (Hybrid figure 1c).
 
 The miner is who holds the class; of two, the first name. Counts in the tree are its estimates, no finer than the other
-side knows them from the miner's copy (DESIGN 14); so is the number of rightly classified test records.
+side knows them from the miner's copy (DESIGN 14); so is the number of correctly classified test records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def mine(train: View, test: View, class_counts: tuple[int, ...], designs: Design
         designs: Of both copies.
 
     Discloses: to the peer, the tree, whose splits and leaf classes follow from our true columns, counts rounded to a
-    quarter of the error that our copy has left it, and the estimated number of rightly classified test records with
+    quarter of the error that our copy has left it, and the estimated number of correctly classified test records with
     its error, rounded likewise.
     """
     learner = HybridId3(train.schema, len(train), ALL, ProjectedEstimates(Estimator(train)), class_counts=class_counts)
@@ -53,7 +53,7 @@ def receive_mined(schema: Schema, class_counts: tuple[int, ...], most: float) ->
     Args:
         schema: The joint schema.
         class_counts: Of the training records; known to both.
-        most: What the estimated number of rightly classified records cannot pass.
+        most: What the estimated number of correctly classified records cannot pass.
 
     Discloses: nothing; nothing is sent.
 

@@ -1,4 +1,4 @@
-"""What is told of two lists of people that differ: how many each side holds, and whether only the spelling does.
+"""What is told when two lists of people differ: how many each side holds, and whether only the spelling differs.
 
 Ids that mean the same are often written apart: `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents. The
 lists are compared a second time in one spelling, as whole sets by one digest, never id by id.

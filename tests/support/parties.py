@@ -171,7 +171,7 @@ def play(case: Case, transcript: Transcript | None = None) -> tuple[Outcome, Out
 
 
 def plain_id3(case: Case) -> tuple[Result, float]:
-    """Return plain ID3 on the joined table and its number of rightly classified test records."""
+    """Return plain ID3 on the joined table and its number of correctly classified test records."""
     locals_ = [make_local(case, party) for party in ("alice", "bob")]
     owner = min(case.class_owners)
     schema = joint_schema(

@@ -1,7 +1,7 @@
 """Arithmetic on large integers: the only file that knows gmpy2.
 
 `powmod` is for public exponents; a secret exponent goes through `powmod_secret`, whose time does not depend on
-the exponent's bits (FAULTS A11). Python around it is not constant-time, so no party may be told the time of a
+the exponent's bits (FAULTS A11). The Python code around it is not constant-time, so no party may be told the time of a
 single decryption.
 """
 
@@ -54,7 +54,7 @@ def invert(value: Integer, modulus: Integer) -> Integer:
 
 
 def invert_all(values: Sequence[Integer], modulus: Integer) -> list[Integer]:
-    """Return the inverses of many units for one inversion and three products each (Montgomery's trick).
+    """Return the inverses of many units by one inversion in all and three products each (Montgomery's trick).
 
     Raises:
         InputError: One of the values is not a unit.

@@ -1,7 +1,7 @@
 """Paillier behind the port (`protocols.ciphers.port`): the names of that port for the arithmetic of this package.
 
 Adding plaintexts is multiplying ciphertexts modulo `N**2`, negating is inverting, and a public number `k` is added by
-multiplying with `1 + N*k`. Nothing, a sum of no ciphertexts, is None.
+multiplying by `1 + N*k`. Nothing, a sum of no ciphertexts, is None.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ _TABLE_BYTES_A_BIT = 16 * 1024
 
 
 class PaillierValues:
-    """Ciphertexts modulo `N**2`, None for nothing; pickled as one string of bytes, at half the price of one by one."""
+    """Ciphertexts modulo `N**2`, None for nothing; pickled as one string of bytes, at half the cost of one by one."""
 
     def __init__(self, numbers: list[Integer | None], ciphertext_bytes: int) -> None:
         self.numbers, self._bytes = numbers, ciphertext_bytes
@@ -114,7 +114,7 @@ class PaillierCiphertexts:
         return self._values([None if number is None else next(inverses) for number in values.numbers])
 
     def add_numbers(self, values: PaillierValues, numbers: NDArray[np.integer]) -> PaillierValues:
-        """Multiply with `1 + N*k`."""
+        """Multiply by `1 + N*k`."""
         n, n_square = self.public_key.n, self.public_key.n_square
         return self._values(
             [

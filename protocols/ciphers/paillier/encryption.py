@@ -32,10 +32,9 @@ _BATCH = 1000  # results that stay in the processor's cache with two rows of a t
 class ShortExponents:
     """Ask for exponents of 256 bits, five times faster, at the price of one more assumption (FAULTS A10).
 
-    The assumption: modulo `p` and modulo `q`, powers of a random base with uniform 256-bit exponents cannot be
-    told from powers with uniform full-length exponents (the *discrete logarithm with short exponents* assumption,
-    of strength 128 bits). Without this object an encryptor uses full-length exponents and assumes nothing beyond
-    Paillier.
+    The assumption: modulo `p` and modulo `q`, powers of a random base with uniform 256-bit exponents cannot be told
+    from powers with uniform full-length exponents (the *discrete logarithm with short exponents* assumption, at 128-bit
+    strength). Without this object an encryptor uses full-length exponents and assumes nothing beyond Paillier.
     """
 
 
@@ -99,7 +98,7 @@ class Encryptor:
 def encrypt_with(public_key: PublicKey, messages: Sequence[int], factors: Sequence[Integer]) -> list[FreshCiphertext]:
     """Encrypt with random factors made ahead, encryptions of zero: one multiplication each.
 
-    NB: a factor used twice shows the difference of two plaintexts; the caller sees to it that none is. `N**2` is
+    NB: a factor used twice shows the difference of two plaintexts; the caller must see to it that none is. `N**2` is
     added so that a product takes the same time whatever the message.
 
     Raises:

@@ -6,9 +6,9 @@ modulo `p` with
 
     power = x * (1 + p*z)   modulo p**2.
 
-Corrections add up, `(1 + p*z) * (1 + p*z') = 1 + p*(z + z')`, so that a product of powers is a product of
-half-size numbers `x` and one sum of corrections: 40 % less time than with whole powers. The same sum takes in a
-Paillier message for nothing, since `1 + N*m = 1 + p*(q*m)`.
+Corrections add up, `(1 + p*z) * (1 + p*z') = 1 + p*(z + z')`, so that a product of powers is a product of half-size
+numbers `x` and one sum of corrections: 40 % less time than with whole powers. The same sum takes in a Paillier message
+at no cost, since `1 + N*m = 1 + p*(q*m)`.
 
 The table has a row per byte of the exponent, `row i, entry d = base ** (d * 256**i)`. Reading it shows the
 exponent to a neighbour on the same processor's cache; the time of a batch over the network does not.

@@ -87,13 +87,14 @@ def draw_unit(public_key: PublicKey, randomness: WatchedRandomness) -> Integer:
 def pack_counts(
     public_key: PublicKey, cells: Sequence[Integer | None], item_bits: int, randomness: Randomness
 ) -> list[FreshCiphertext]:
-    """Pack encrypted counts into as few sealed replies as hold them.
+    """Pack encrypted counts into as few sealed replies as will hold them.
 
     Args:
         public_key: The key holder's.
-        cells: An encrypted item each; None for an empty cell, which counts zero.
+        cells: The encrypted items; None for an empty cell, which counts as zero.
         item_bits: Bits of an item: the slot width times the slots of an item.
-        randomness: The evaluator's secret chance; `watched` by the caller, it is watched across calls.
+        randomness: The evaluator's secret chance; if the caller has wrapped it by `watched`, it is watched across
+            calls.
 
     Raises:
         InputError: An item is wider than a reply, or the source of randomness failed.

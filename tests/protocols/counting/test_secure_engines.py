@@ -29,7 +29,7 @@ from protocols.counting.dot_product import (
 from protocols.counting.encrypted_coins import (
     EncryptedCoinsEvaluator,
     EncryptedCoinsKeyHolder,
-    ciphertexts_a_record,
+    ciphertexts_per_record,
 )
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
@@ -274,13 +274,13 @@ def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
 @pytest.mark.parametrize("sizes", [(), (64, 4), (2,) * 8])
 def test_up_to_256_coin_patterns_can_be_encrypted(sizes: tuple[int, ...]) -> None:
     design = RelatedDesign(sizes, tuple((c,) for c in range(len(sizes))), Fraction(9, 20))
-    assert ciphertexts_a_record(design) == design.patterns - 1 <= 255
+    assert ciphertexts_per_record(design) == design.patterns - 1 <= 255
 
 
 def test_more_coin_patterns_are_refused_with_the_cure() -> None:
     design = RelatedDesign((43, 6), ((0,), (1,)), Fraction(9, 20))
     with pytest.raises(InputError, match=r"258 coin patterns: too many .* use fewer groups, merge values"):
-        ciphertexts_a_record(design)
+        ciphertexts_per_record(design)
 
 
 @pytest.mark.parametrize("page", [1, 7, 64])
