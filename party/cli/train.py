@@ -53,10 +53,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     config, job = read_party_config(arguments.config), read_job(arguments.job)
     settings = compute_settings(arguments, config)
-    settle_outputs(arguments, config, replaces=arguments.overwrite)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
+        settle_outputs(arguments, config, replaces=arguments.overwrite)  # NB: who runs here now may be about to write
         local = load_inputs(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:

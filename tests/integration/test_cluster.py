@@ -81,13 +81,11 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dask]:
         yield dask
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
     codes = correlated([2, 3, 2, 2, 2, 3, 2], RECORDS)
     alice, bob = (np.char.add("v", part.astype(str)).tolist() for part in (codes[:, :3], codes[:, 3:]))
-    return make_pair(
-        tmp_path_factory.mktemp("parties"), (["a0", "a1", "a2"], alice), (["b0", "b1", "b2", "class"], bob)
-    )
+    return make_pair(trusting, tmp_path / "parties", (["a0", "a1", "a2"], alice), (["b0", "b1", "b2", "class"], bob))
 
 
 def trained(pair: Pair, *workers: str, **terms: object) -> tuple[bytes, str]:
@@ -207,14 +205,9 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
 
 
 def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) -> None:
-    settings = (pair.bob / "party.toml").read_text()
-    without = re.sub(r"(?m)^(on|compute) = .*$", "", settings).replace("[compute]", "")
-    try:
-        (pair.bob / "party.toml").write_text(without + '\n[compute]\non = "dask://127.0.0.1:1"\n')
-        with serving(pair, "--workers", "1"):
-            ended = pair.train(pair.write_job(omega=1))
-    finally:
-        (pair.bob / "party.toml").write_text(settings)
+    pair.edit("bob", "[compute]", '[compute]\non = "dask://127.0.0.1:1"')
+    with serving(pair, "--workers", "1"):
+        ended = pair.train(pair.write_job(omega=1))
     assert ended.code == 2
     (error,) = [line for line in ended.err.splitlines() if not line.startswith("cotally: note: ")]
     assert error.startswith("cotally: ")

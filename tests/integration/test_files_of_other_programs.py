@@ -30,8 +30,8 @@ JOBS = {"?": "?", "l": "clerk", "o": "cook"}
 PAYS = {">": ">50K", "<": "<=50K"}
 
 
-def untouched_pair(folder: Path) -> Pair:
-    pair = make_pair(folder, (["a"], []), (["b"], []))
+def untouched_pair(trusting: Path, folder: Path) -> Pair:
+    pair = make_pair(trusting, folder, (["a"], []), (["b"], []))
     for party in (pair.alice, pair.bob):
         (party / "data.csv").unlink()
     return pair
@@ -49,10 +49,10 @@ def nodes(tree: object) -> int:
     return 1 + sum(nodes(child["node"]) for child in tree.get("children", ()))
 
 
-def test_the_index_that_pandas_hides_in_parquet_is_in_no_tree(tmp_path: Path) -> None:
+def test_the_index_that_pandas_hides_in_parquet_is_in_no_tree(trusting: Path, tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     ids = [f"{row:03}" for row in range(120)]
-    pair = untouched_pair(tmp_path)
+    pair = untouched_pair(trusting, tmp_path / "parties")
     table = {"id": ids, "visits": list(VISITS), "member": [str(letter == "T") for letter in MEMBER]}
     pandas.DataFrame(table, index=pandas.Index(range(0, 240, 2))).to_parquet(pair.alice / "data.parquet")
     rows = [f"{name},{ward},{claim}" for name, ward, claim in zip(ids, WARD, CLAIM, strict=True)]
@@ -66,8 +66,8 @@ def test_the_index_that_pandas_hides_in_parquet_is_in_no_tree(tmp_path: Path) ->
     assert nodes(model["tree"]) == 15
 
 
-def test_blanks_after_every_comma_are_no_part_of_a_value(tmp_path: Path) -> None:
-    pair = untouched_pair(tmp_path)
+def test_blanks_after_every_comma_are_no_part_of_a_value(trusting: Path, tmp_path: Path) -> None:
+    pair = untouched_pair(trusting, tmp_path / "parties")
     alices = [f"{row}, {JOBS[job]}, {sex}" for row, (job, sex) in enumerate(zip(JOB, SEX, strict=True))]
     bobs = [f"{row}, {PAYS[pay]}" for row, pay in enumerate(PAY)]
     (pair.alice / "data.csv").write_text("\n".join(["id, job, sex", *alices, ""]))

@@ -93,16 +93,17 @@ def play_session(pair: Pair, **changes: object) -> Crossed:
     return crossed
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
     """Return parties whose ids, and a column that is ignored, hold a canary."""
     rows = [["xyz"[i % 3], "uvw"[i // 3 % 3], "yn"[i * i % 5 % 2], CANARY + str(i)] for i in range(160)]
     other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2], CANARY + str(i)] for i in range(160)]
-    folder = tmp_path_factory.mktemp("frames")
-    pair = make_pair(folder, (["a", "b", "class", "secret"], rows), (["c", "d", "private"], other))
+    pair = make_pair(
+        trusting, tmp_path / "parties", (["a", "b", "class", "secret"], rows), (["c", "d", "private"], other)
+    )
     for party, column in (("alice", "secret"), ("bob", "private")):
         pair.edit(party, "# ignore = []", f'ignore = ["{column}"]')
-        path = folder / party / "data.csv"
+        path = pair.folder / party / "data.csv"
         path.write_text(path.read_text().replace("\np", f"\n{CANARY}-id-"))
     return pair
 
@@ -146,26 +147,26 @@ def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
 E_MAIL = "person{}@mail.example"
 
 
-def directory(tmp_path: Path, mails: list[str]) -> Pair:
+def directory(trusting: Path, tmp_path: Path, mails: list[str]) -> Pair:
     """Return parties of which Alice, by the README's settings, holds a column of e-mail addresses."""
     rows = [[mails[i], "xyz"[i % 3], "yn"[i % 2]] for i in range(300)]
     other = [["rst"[i % 7 % 3]] for i in range(300)]
-    pair = make_pair(tmp_path, (["mail", "a", "class"], rows), (["c"], other))
+    pair = make_pair(trusting, tmp_path / "parties", (["mail", "a", "class"], rows), (["c"], other))
     pair.edit("alice", '# "*" = { max_values = 8 }', '"*" = { max_values = 4 }')
     return pair
 
 
-def test_a_column_of_e_mail_addresses_is_refused_before_anybody_is_called(tmp_path: Path) -> None:
-    pair = directory(tmp_path, [E_MAIL.format(i) for i in range(300)])
+def test_a_column_of_e_mail_addresses_is_refused_before_anybody_is_called(trusting: Path, tmp_path: Path) -> None:
+    pair = directory(trusting, tmp_path, [E_MAIL.format(i) for i in range(300)])
     config = read_party_config(pair.alice / "party.toml", BITS)
     with pytest.raises(DataError, match=r"column 'mail': list it under ignore or, .*: 300 of its 300 cells differ"):
         load_inputs(config, BITS)
 
 
-def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(tmp_path: Path) -> None:
+def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(trusting: Path, tmp_path: Path) -> None:
     """One person in three shares an address of the house; the others have one that occurs up to seven times."""
     mails = [E_MAIL.format("al") if i % 3 == 0 else E_MAIL.format(i % 48) for i in range(300)]
-    pair = directory(tmp_path, mails)
+    pair = directory(trusting, tmp_path, mails)
     crossed = play_session(pair, omega=1)
     (share,) = [decode(frame) for frame in crossed.recordings["bob"].received if isinstance(decode(frame), Share)]
     assert isinstance(share, Share)

@@ -5,9 +5,10 @@ import re
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -30,23 +31,16 @@ from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
-from tests.support.processes import BITS, Ended, Pair, make_pair, wait_for, write_table
+from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
 
 ROWS = [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2]] for i in range(150)]
-    return make_pair(tmp_path_factory.mktemp("parties"), (["a", "b", "class"], ROWS), (["c", "d"], other))
-
-
 @pytest.fixture
-def pair(made: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
+def pair(trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
     monkeypatch.delenv(DEBUG, raising=False)
-    yield made
-    for name in (FILE, "model.json"):
-        (made.alice / name).unlink(missing_ok=True)
+    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2]] for i in range(150)]
+    return make_pair(trusting, tmp_path / "parties", (["a", "b", "class"], ROWS), (["c", "d"], other))
 
 
 @dataclass
@@ -222,9 +216,8 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str
 
 
 @pytest.fixture
-def wide(pair: Pair) -> Iterator[Pair]:
+def wide(pair: Pair) -> Pair:
     """Both parties have a column of 181 values, and Bob calls where nobody listens."""
-    settings = {name: (pair.folder / name / "party.toml").read_text() for name in ("alice", "bob")}
     for name, header in (("alice", ["a", "town", "class"]), ("bob", ["c", "town"])):
         rows = [[f"v{i % 3}", f"town {i % 181}", "yn"[i % 2]][: len(header)] for i in range(400)]
         write_table(pair.folder / name / "wide.csv", header, rows)
@@ -232,19 +225,11 @@ def wide(pair: Pair) -> Iterator[Pair]:
         pair.edit(name, "patience = 30", "patience = 1")
         pair.edit(name, "# smallest_value = 10", "smallest_value = 1")
     pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
-    yield pair
-    for name, text in settings.items():
-        (pair.folder / name / "party.toml").write_text(text)
+    return pair
 
 
 def command(*arguments: str) -> Ended:
-    """Run the command in this process."""
-    err, handler = io.StringIO(), signal.getsignal(signal.SIGTERM)
-    try:
-        with redirect_stderr(err):
-            return Ended(main([*arguments, "--workers", "1", "--progress", "none"]), "", err.getvalue())
-    finally:
-        signal.signal(signal.SIGTERM, handler)
+    return cotally_here(*arguments, "--workers", "1", "--progress", "none")
 
 
 @pytest.mark.parametrize("party", ["alice", "bob"])

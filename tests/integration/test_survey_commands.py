@@ -1,6 +1,7 @@
 """A survey from its design to a prediction, by real processes: the example that the product writes itself."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from tests.support.processes import Ended, cotally
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hold the example's data and design, the disguised copy and the secret."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the example's data and design, the disguised copy and the secret: to copy."""
     folder = tmp_path_factory.mktemp("survey")
     made = cotally("disguise", "--example", ".", folder=folder)
     assert made.code == 0, made.err
@@ -18,6 +19,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = cotally(*line.split()[1:], folder=folder)
     assert done.code == 0, done.err
     return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "survey"))
 
 
 def run(folder: Path, *words: str) -> Ended:

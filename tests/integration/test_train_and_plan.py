@@ -1,17 +1,13 @@
 """What `cotally train` writes and prints at its end, and what `cotally plan` tells before, in this process."""
 
-import io
 import json
 import re
-import signal
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from party.cli import train
-from party.cli.main import main
 from party.forecast.calibration import Speed
 from party.forecast.model import Sizes, forecast, most_counts
 from party.keys.keystore import load_key_holder
@@ -22,7 +18,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.costs import forecast_text
 from protocols.randomized_response.precision import records_to_tell
-from tests.support.processes import BITS, Ended, Pair, make_pair, serving
+from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
 
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
@@ -32,23 +28,9 @@ ODDS = "Odds of a true value in our copy against any one other: 7 to 11 (c), 9 t
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
-def command(*arguments: str | Path) -> Ended:
-    """Run the command in this process."""
-    handler = signal.getsignal(signal.SIGTERM)
-    out, err = io.StringIO(), io.StringIO()
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main([str(argument) for argument in arguments])
-    except SystemExit as end:
-        code = int(str(end.code))
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-    return Ended(code, out.getvalue(), err.getvalue())
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    pair = make_pair(tmp_path_factory.mktemp("parties"), ALICE, BOB)
+def made(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    pair = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
     for party in ("alice", "bob"):
         pair.edit(party, "workers = 0", "workers = 1")
     with serving(pair):
@@ -56,17 +38,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.fixture
-def pair(made: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
-    """Return parties that have released nothing, far from the current folder."""
+def pair(made: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
+    """Return parties that have released nothing, far from the current folder; Alice listens from test to test."""
     monkeypatch.chdir(tmp_path)
-    for folder in (made.alice, made.bob):
-        for name in (FILE, "model.json", "report.json"):
-            (folder / name).unlink(missing_ok=True)
-    return made
+    with made.restored():
+        yield made
 
 
 def run_train(pair: Pair, *more: str | Path, **terms: object) -> Ended:
-    ended = command("train", pair.bob / "party.toml", pair.write_job(**terms), *more)
+    ended = cotally_here("train", pair.bob / "party.toml", pair.write_job(**terms), *more)
     assert ended.code == 0, ended.err
     assert not ended.out
     return ended
@@ -121,7 +101,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
     first, *rest = ended.err.splitlines()
     assert first.startswith(f"Agreed with alice: {method}")
     assert rest == [*([] if method == "smc" else [ODDS]), *lines]
-    shown = command("show", model)
+    shown = cotally_here("show", model)
     assert shown.code == 0
     assert shown.out
 
@@ -144,10 +124,7 @@ def test_model_and_report_go_where_they_are_wanted(pair: Pair, tmp_path: Path) -
 
 def test_a_model_that_cannot_go_beside_the_settings_is_refused_before_the_run(pair: Pair) -> None:
     (pair.bob / "model.json").mkdir()
-    try:
-        ended = command("train", pair.bob / "party.toml", pair.write_job(method="randomized"))
-    finally:
-        (pair.bob / "model.json").rmdir()
+    ended = cotally_here("train", pair.bob / "party.toml", pair.write_job(method="randomized"))
     assert ended.code == 2
     assert ended.err.count("\n") == 1
     assert str(pair.bob / "model.json") in ended.err
@@ -161,11 +138,11 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair) -> N
         assert entry.keys() >= {"records", "seed", "test", "party", "class", "class values", "peer data"}
         assert not entry.keys() & {"theta", "groups", "peer groups", "peer copy"}
     other = pair.write_job(method="smc", seed=2)
-    ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
+    ended = cotally_here("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 2
     assert "with seed 1 before" in ended.err
     (pair.bob / FILE).unlink()
-    ended = command("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
+    ended = cotally_here("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
     assert ended.code == 3
     assert "'seed'" in ended.err
     assert not (pair.bob / FILE).exists()
@@ -198,7 +175,7 @@ def test_a_program_that_looks_on_gets_no_forecast(pair: Pair, style: str) -> Non
 
 def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     """Return the forecast without its first part, the time, which depends on the machine."""
-    ended = command("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
+    ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
     *odds, line, caveat = ended.out.splitlines()
@@ -209,7 +186,7 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
 
 
 def test_plan_tells_the_odds_of_each_column(pair: Pair) -> None:
-    ended = command("plan", pair.bob / "party.toml", pair.write_job())
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job())
     assert ended.out.splitlines()[0] == ODDS
 
 
@@ -255,20 +232,16 @@ def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
 
 def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:
     for terms, few in (({"method": "randomized"}, True), ({"method": "randomized", "test": "0"}, False), ({}, False)):
-        ended = command("plan", pair.bob / "party.toml", pair.write_job(**terms))
+        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(**terms))
         assert ("Accuracy: 30 held-out records will be too few to tell it" in ended.out) == few
 
 
 def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:
-    settings = (pair.bob / "party.toml").read_text()
     config = read_party_config(pair.bob / "party.toml")
     pair.edit("bob", f'address = "{config.need_address()}"', "")
     pair.edit("bob", 'peer = "alice"', "")
     before = {path.name for path in pair.bob.iterdir()}
-    try:
-        told(pair)
-    finally:
-        (pair.bob / "party.toml").write_text(settings)
+    told(pair)
     assert {path.name for path in pair.bob.iterdir()} == before
 
 
@@ -277,7 +250,7 @@ def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:
     ("value", "words"), [("0", "must be 1 or more"), ("-3", "must be 1 or more"), ("x", "--help`")]
 )
 def test_plan_refuses_impossible_options_in_one_line(pair: Pair, option: str, value: str, words: str) -> None:
-    ended = command("plan", pair.bob / "party.toml", pair.write_job(), option, value)
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), option, value)
     assert ended.code == 2
     assert not ended.out
     (line,) = ended.err.splitlines()
@@ -296,7 +269,7 @@ def test_plan_refuses_impossible_options_in_one_line(pair: Pair, option: str, va
     ],
 )
 def test_plan_refuses_a_job_that_could_not_run(pair: Pair, party: str, terms: dict[str, object], word: str) -> None:
-    ended = command("plan", pair.folder / party / "party.toml", pair.write_job(**terms))
+    ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms))
     assert ended.code == 2
     assert not ended.out
     (line,) = ended.err.splitlines()
@@ -305,7 +278,7 @@ def test_plan_refuses_a_job_that_could_not_run(pair: Pair, party: str, terms: di
 
 def test_plan_refuses_a_second_disguise_of_what_has_left(pair: Pair) -> None:
     run_train(pair, "--progress", "none", method="randomized")
-    ended = command("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(theta="11/20"))
     assert ended.code == 2
     assert f"has been released with theta 9/20 before ({pair.bob / FILE}), not with 11/20; a second" in ended.err
     assert "to release it all the same, name a new [data] dataset, knowing" in ended.err
@@ -315,10 +288,7 @@ def test_plan_notes_that_a_table_under_a_new_name_has_been_released_under_anothe
     run_train(pair, "--progress", "none", method="randomized")
     job = pair.write_job(theta="11/20")
     pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "again"')
-    try:
-        ended = command("plan", pair.bob / "party.toml", job)
-    finally:
-        pair.edit("bob", 'dataset = "again"', '# dataset = "visits-2026"')
+    ended = cotally_here("plan", pair.bob / "party.toml", job)
     assert ended.code == 0
     (note,) = ended.err.splitlines()
     assert note.startswith("cotally: note: this table has already been released as data set 'data' (")

@@ -33,9 +33,9 @@ def table(columns: tuple[int, ...]) -> tuple[list[str], list[list[str]]]:
     return [dataset.columns[c] for c in columns], [[row[c] for c in columns] for row in rows]
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    made = make_pair(tmp_path_factory.mktemp("parties"), table(ALICE), table(BOB))
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
     for party in ("alice", "bob"):
         made.edit(party, "workers = 0", "workers = 1")  # workers have their own tests, and take time to start
     return made
@@ -99,73 +99,51 @@ def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
     ],
 )
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
-    tmp_path: Path, pair: Pair, changes: dict[str, object], field: str
+    pair: Pair, changes: dict[str, object], field: str
 ) -> None:
-    settings = (pair.alice / "party.toml").read_text()
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
     pair.edit("alice", 'omega = "all"', "omega = 3")
-    bob_settings = (pair.bob / "party.toml").read_text()
     pair.edit("bob", "odds = 2 ", 'odds = "any" ')
-    pair.edit("bob", '# dataset = "visits-2026"', 'dataset = "not released yet"')
-    try:
-        with serving(pair, "--once") as alice:
-            trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
-            assert_one_line(trained, 3, f"{field!r}")
-            assert_one_line(finish(alice), 3, f"{field!r}")
-    finally:
-        listening = pair.listening
-        (pair.alice / "party.toml").write_text(settings)
-        (pair.bob / "party.toml").write_text(
-            bob_settings.replace(bob_settings.split("\naddress = ")[1].split("\n")[0], f'"{listening}"')
-            if "\naddress = " in bob_settings
-            else bob_settings
-        )
-        pair.listening = listening if "\naddress = " in bob_settings else ""
+    with serving(pair, "--once") as alice:
+        trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
+        assert_one_line(trained, 3, f"{field!r}")
+        assert_one_line(finish(alice), 3, f"{field!r}")
 
 
 def test_another_order_of_the_file_is_the_same_table(pair: Pair) -> None:
     """The same run again, under the same data set name: the records are the same, and so is every model."""
     path = pair.bob / "data.csv"
-    original = path.read_text()
-    header, *rows = original.splitlines()
+    header, *rows = path.read_text().splitlines()
     models = []
-    try:
+    with serving(pair) as alice:
         for lines in (rows, rows[::-1]):
             path.write_text("\n".join([header, *lines]) + "\n")
-            with serving(pair, "--once") as alice:
-                trained = pair.train(pair.write_job(method="randomized"))
-                assert trained.code == 0, trained.err
-                assert finish(alice).code == 0
+            trained = pair.train(pair.write_job(method="randomized"))
+            assert trained.code == 0, trained.err
             models.append((pair.bob / "model.json").read_bytes())
-    finally:
-        path.write_text(original)
+        alice.terminate()
+        assert finish(alice).code == 0
     assert models[0] == models[1] == (pair.alice / "model.json").read_bytes()
 
 
 @pytest.mark.parametrize("change", ["length", "another person"])
-def test_tables_that_list_other_people_are_refused_with_counts_only(tmp_path: Path, pair: Pair, change: str) -> None:
+def test_tables_that_list_other_people_are_refused_with_counts_only(pair: Pair, change: str) -> None:
     path = pair.bob / "data.csv"
-    original = path.read_text()
-    lines = original.splitlines()
+    lines = path.read_text().splitlines()
     if change == "length":
         del lines[-1]
     else:
         lines[-1] = "CANARY" + lines[-1]
     path.write_text("\n".join(lines) + "\n")
-    pair.edit("bob", '# dataset = "visits-2026"', f'dataset = "changed in {change}"')
     field = "'records'" if change == "length" else "'record ids'"
     told = "{} records here, {} at the peer" if change == "length" else "{} records here and at the peer, of other"
     counts = (RECORDS - (change == "length"), RECORDS)
-    try:
-        with serving(pair, "--once") as alice:
-            trained = pair.train(pair.write_job())
-            assert_one_line(trained, 3, field, told.format(*counts))
-            listened = finish(alice)
-        assert_one_line(listened, 3, field, told.format(*counts[::-1]))
-        assert "CANARY" not in trained.err + listened.err
-    finally:
-        path.write_text(original)
-        pair.edit("bob", f'dataset = "changed in {change}"', '# dataset = "visits-2026"')
+    with serving(pair, "--once") as alice:
+        trained = pair.train(pair.write_job())
+        assert_one_line(trained, 3, field, told.format(*counts))
+        listened = finish(alice)
+    assert_one_line(listened, 3, field, told.format(*counts[::-1]))
+    assert "CANARY" not in trained.err + listened.err
 
 
 def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
@@ -187,39 +165,27 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
 def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
     with serving(pair, "--once"):
         pair.edit("bob", '# class = "outcome"', 'class = "top-middle-square"')
-        try:
-            assert_one_line(pair.train(pair.write_job()), 2, "class")
-        finally:
-            pair.edit("bob", 'class = "top-middle-square"', '# class = "outcome"')
+        assert_one_line(pair.train(pair.write_job()), 2, "class")
 
 
 def test_an_unknown_column_in_the_settings_ends_with_2(pair: Pair) -> None:
     pair.edit("bob", "plain = []", 'plain = ["no-such-column"]')
-    try:
-        with serving(pair, "--once"):
-            assert_one_line(pair.train(pair.write_job()), 2, "no-such-column")
-    finally:
-        pair.edit("bob", 'plain = ["no-such-column"]', "plain = []")
+    with serving(pair, "--once"):
+        assert_one_line(pair.train(pair.write_job()), 2, "no-such-column")
 
 
 def test_a_peer_that_is_not_there_ends_with_3_and_its_address(pair: Pair) -> None:
     with serving(pair, "--once"):
         pass
     pair.edit("bob", "patience = 30", "patience = 2")
-    try:
-        assert_one_line(pair.train(pair.write_job()), 3, pair.listening)
-    finally:
-        pair.edit("bob", "patience = 2", "patience = 30")
+    assert_one_line(pair.train(pair.write_job()), 3, pair.listening)
 
 
 def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{address}"')
-        try:
-            assert_one_line(cotally(*pair.serve_arguments()), 2, address, "in use")
-        finally:
-            pair.edit("alice", f'listen = "{address}"', 'listen = "127.0.0.1:0"')
+        assert_one_line(cotally(*pair.serve_arguments()), 2, address, "in use")
 
 
 def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> None:
@@ -239,18 +205,16 @@ def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: 
     alone = f"another `cotally train`, `serve` or `demo` works in {pair.alice}"
     settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
     pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
-    try:
-        with serving(pair) as alice:
-            assert_one_line(cotally(*pair.serve_arguments()), 2, alone)
-            assert_one_line(cotally("train", settings, job), 2, alone)
-            assert cotally("plan", settings, job).code == 0  # it only looks
-            assert alice.poll() is None
-            alice.kill()
-            alice.wait()
-            with serving(pair, "--once"):
-                assert pair.train(pair.write_job(omega=1)).code == 0
-    finally:
-        pair.edit("alice", 'address = "127.0.0.1:1"', '# address = "bob.example.org:7071"')
+    (pair.alice / "model.json").write_text("of whoever works there: to ask for --overwrite would be the wrong advice")
+    with serving(pair) as alice:
+        assert_one_line(cotally(*pair.serve_arguments()), 2, alone)
+        assert_one_line(cotally("train", settings, job), 2, alone)
+        assert cotally("plan", settings, job).code == 0  # it only looks
+        assert alice.poll() is None
+        alice.kill()
+        alice.wait()
+        with serving(pair, "--once"):
+            assert pair.train(pair.write_job(omega=1)).code == 0
 
 
 def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(tmp_path: Path, pair: Pair) -> None:
@@ -275,27 +239,21 @@ def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(t
 def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair, killed: str) -> None:
     for party in ("alice", "bob"):
         pair.edit(party, "patience = 30", "patience = 3")
-    for folder in (pair.alice, pair.bob):
-        (folder / "model.json").unlink(missing_ok=True)
-    try:
-        with serving(pair, "--once", "--progress", "json") as alice:
-            bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--progress", "json"))
-            assert bob.stderr is not None
-            for line in bob.stderr:
-                if "encrypting" in line:
-                    break
-            victim, survivor = (alice, bob) if killed == "alice" else (bob, alice)
-            os.kill(victim.pid, signal.SIGKILL)
-            ended = finish(survivor, seconds=20)
-            victim.wait()
-        assert_one_line(ended, 3, killed)
-        assert not (pair.alice / "model.json").exists()
-        assert not (pair.bob / "model.json").exists()
-        if bob.stderr:
-            bob.stderr.close()
-    finally:
-        for party in ("alice", "bob"):
-            pair.edit(party, "patience = 3", "patience = 30")
+    with serving(pair, "--once", "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--progress", "json"))
+        assert bob.stderr is not None
+        for line in bob.stderr:
+            if "encrypting" in line:
+                break
+        victim, survivor = (alice, bob) if killed == "alice" else (bob, alice)
+        os.kill(victim.pid, signal.SIGKILL)
+        ended = finish(survivor, seconds=20)
+        victim.wait()
+    assert_one_line(ended, 3, killed)
+    assert not (pair.alice / "model.json").exists()
+    assert not (pair.bob / "model.json").exists()
+    if bob.stderr:
+        bob.stderr.close()
 
 
 def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
@@ -340,10 +298,7 @@ def test_changed_data_under_an_old_name_are_not_released(pair: Pair) -> None:
         first = original.splitlines()[1]
         path.write_text(original.replace(first, first.removesuffix(old) + new, 1) if first.endswith(old) else original)
         assert path.read_text() != original
-        try:
-            assert_one_line(pair.train(pair.write_job(omega=1)), 2, "records", "name a new [data] dataset")
-        finally:
-            path.write_text(original)
+        assert_one_line(pair.train(pair.write_job(omega=1)), 2, "records", "name a new [data] dataset")
 
 
 def test_an_earlier_result_is_lost_by_neither_side_unless_asked(tmp_path: Path, pair: Pair) -> None:
@@ -382,14 +337,8 @@ def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -
 
 
 def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path, pair: Pair) -> None:
-    for party in ("alice", "bob"):
-        pair.edit(party, '# dataset = "visits-2026"', 'dataset = "whole"')
-    try:
-        with serving(pair, "--once"):
-            assert pair.train(pair.write_job(test="0")).code == 0
-    finally:
-        for party in ("alice", "bob"):
-            pair.edit(party, 'dataset = "whole"', '# dataset = "visits-2026"')
+    with serving(pair, "--once"):
+        assert pair.train(pair.write_job(test="0")).code == 0
     (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
     write_table(tmp_path / "rows.csv", [*names_a, *names_b], [[*a, *b] for a, b in zip(rows_a, rows_b, strict=True)])
     ended = cotally(

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ RECORDS = 160
 ALICE, BOB = ["a0", "a1", "a2"], ["b0", "b1", "b2", "class"]
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
     codes = correlated([2, 3, 2, 2, 2, 3, 2], RECORDS)
     alice, bob = (np.char.add("v", part.astype(str)).tolist() for part in (codes[:, :3], codes[:, 3:]))
-    return make_pair(tmp_path_factory.mktemp("parties"), (ALICE, alice), (BOB, bob))
+    return make_pair(trusting, tmp_path / "parties", (ALICE, alice), (BOB, bob))
 
 
 def models(pair: Pair) -> tuple[bytes, bytes]:

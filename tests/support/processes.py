@@ -1,21 +1,33 @@
-"""Two real parties: folders made by `cotally init` and `cotally trust`, processes started by the command line."""
+"""Two real parties: folders made by `cotally init` and `cotally trust`, processes started by the command line.
+
+What a run leaves in a folder (models, releases, factors, settings that a test changed) is seen by the next one. So
+tests share no parties that run: each makes its own, which costs a copy of the keys (`make_pair`), or all files are put
+back after it (`Pair.restored`).
+"""
 
 import csv
+import io
 import json
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from party.cli.main import main
 
 BITS = 2048
 JOB = {
     "method": "hybrid", "theta": "9/20", "omega": "all", "engine": "encrypted_coins",
     "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS,
 }  # fmt: skip
+Table = tuple[Sequence[str], list[list[str]]]
+"""The header without the id, and the rows."""
 COTALLY = [sys.executable, "-m", "party.cli.main"]
 
 
@@ -43,6 +55,22 @@ class Pair:
     @property
     def bob(self) -> Path:
         return self.folder / "bob"
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Put all files back at the end: for parties of which one listens from test to test."""
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        folders = {parent for path in before for parent in path.parents}
+        yield
+        for path in sorted(self.folder.rglob("*"), reverse=True):
+            if path.is_dir():
+                if path not in folders:
+                    path.rmdir()
+            elif path not in before:
+                path.unlink(missing_ok=True)  # it may be one that is being written, and gets its name at this moment
+        for path, content in before.items():
+            if path.read_bytes() != content:
+                path.write_bytes(content)
 
     def write_job(self, **changes: object) -> Path:
         """Write a job file of the usual terms with changes; None leaves a key out."""
@@ -85,6 +113,19 @@ def cotally(*arguments: str, seconds: float = 60, folder: Path | None = None) ->
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
+def cotally_here(*arguments: str | Path) -> Ended:
+    """Run the command in this process, which spares the start of another and can be looked into."""
+    handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        code = int(str(end.code))
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
 def start(*arguments: str) -> subprocess.Popen[str]:
     """Start the command and go on."""
     return subprocess.Popen([*COTALLY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -104,20 +145,24 @@ def write_table(path: Path, header: Sequence[str], rows: Sequence[Sequence[objec
         writer.writerows([f"p{number:06}", *row] for number, row in enumerate(rows))
 
 
-def make_pair(
-    folder: Path, alice: tuple[Sequence[str], list[list[str]]], bob: tuple[Sequence[str], list[list[str]]]
-) -> Pair:
-    """Make both parties; each table is its header without the id, and its rows."""
-    pair = Pair(folder)
-    for name, (header, rows) in (("alice", alice), ("bob", bob)):
-        made = cotally("init", name, "--dir", str(folder / name), "--key-bits", str(BITS))
-        assert made.code == 0, made.err
+def make_trusting(folder: Path) -> Path:
+    """Make Alice and Bob, who trust each other and have no data, by the command, for `make_pair` to copy."""
+    made = [cotally_here("init", name, "--dir", folder / name, "--key-bits", str(BITS)) for name in ("alice", "bob")]
+    for own, other in (("alice", "bob"), ("bob", "alice")):
+        made.append(cotally_here("trust", folder / own, folder / other / "cert.pem"))
+    for ended in made:
+        assert ended.code == 0, ended.err
+    return folder
+
+
+def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
+    """Give the parties of that folder their tables, in a new folder; the old one stays as it is."""
+    pair = Pair(Path(shutil.copytree(trusting, folder)))
+    for name, peer, (header, rows) in (("alice", "bob", alice), ("bob", "alice", bob)):
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')
-    for own, other in (("alice", "bob"), ("bob", "alice")):
-        assert cotally("trust", str(folder / own), str(folder / other / "cert.pem")).code == 0
-        pair.edit(own, '# peer = "bob"', f'peer = "{other}"')
+        pair.edit(name, '# peer = "bob"', f'peer = "{peer}"')
     pair.edit("alice", 'listen = "0.0.0.0:7071"', 'listen = "127.0.0.1:0"')
     return pair
 

@@ -1,5 +1,6 @@
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -37,13 +38,18 @@ def assert_one_line(ended: Ended, code: int, *words: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which `alice` and `bob` were made by the command."""
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which `alice` and `bob` were made by the command: to copy."""
     folder = tmp_path_factory.mktemp("parties")
     for name in ("alice", "bob"):
         ended = cotally("init", name, "--dir", folder / name, "--host", f"{name}.example.org", "--key-bits", "2048")
         assert ended.code == 0, ended.err
     return folder
+
+
+@pytest.fixture
+def parties(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "parties"))
 
 
 def snapshot(folder: Path) -> dict[Path, bytes]:
@@ -97,7 +103,7 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
     assert load_peers(parties / "alice")["carol"].fingerprint == fingerprint
 
 
-def test_init_keeps_what_is_there_and_adds_nothing(parties: Path, tmp_path: Path) -> None:
+def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
     for name in ("cert.pem", "key.pem", "paillier.key", "party.toml", "secret.key"):
         folder = tmp_path / name.replace(".", "-")
         folder.mkdir()

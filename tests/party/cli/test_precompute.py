@@ -1,23 +1,20 @@
 """`cotally precompute`, as a process: made, counted, interrupted, killed, and used by a run."""
 
-import io
 import re
 import secrets
 import shutil
 import signal
 from collections.abc import Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from party.cli.main import main
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.factors.seal import derive_key, key_digest
 from party.keys.factors.witness import Machine, Witness
 from party.keys.keystore import load_key_holder, load_secret
 from protocols.ciphers.port import Reply, Shape
-from tests.support.processes import Ended, Pair, finish, make_pair, serving, start, wait_for
+from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving, start, wait_for
 
 ROWS = [[str(i % 2), str(i % 3), "yes" if i % 2 else "no"] for i in range(60)]
 
@@ -27,42 +24,24 @@ def witness_of(folder: Path) -> Path:
     return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(cipher))).path
 
 
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    pair = make_pair(
-        tmp_path_factory.mktemp("parties"),
-        (["a", "b", "class"], ROWS),
-        (["c", "d"], [row[1::-1] for row in ROWS]),
-    )
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Iterator[Pair]:
+    tables = (["a", "b", "class"], ROWS), (["c", "d"], [row[1::-1] for row in ROWS])
+    pair = make_pair(trusting, tmp_path / "parties", *tables)
     for name in ("alice", "bob"):
         pair.edit(name, "odds = 2 ", 'odds = "any" ')
     yield pair
     for folder in (pair.alice, pair.bob):
-        witness_of(folder).unlink(missing_ok=True)
+        witness_of(folder).unlink(missing_ok=True)  # it stands elsewhere on the machine, one per key
 
 
 @pytest.fixture
-def alice(pair: Pair) -> Iterator[Path]:
-    yield pair.alice
-    (pair.alice / "factors.store").unlink(missing_ok=True)
-
-
-def command(*arguments: str) -> Ended:
-    """Run the command in this process, which spares the start of another."""
-    handler = signal.getsignal(signal.SIGTERM)
-    out, err = io.StringIO(), io.StringIO()
-    try:
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main(arguments)
-    except SystemExit as end:
-        code = int(str(end.code))
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-    return Ended(code, out.getvalue(), err.getvalue())
+def alice(pair: Pair) -> Path:
+    return pair.alice
 
 
 def precompute(folder: Path, *more: str) -> Ended:
-    ended = command("precompute", str(folder), "--progress", "none", *more)
+    ended = cotally_here("precompute", str(folder), "--progress", "none", *more)
     assert ended.code == 0, ended.err
     return ended
 
@@ -111,7 +90,7 @@ def test_seconds_end_it(alice: Path) -> None:
 
 
 def test_progress_tells_how_many_are_made(alice: Path) -> None:
-    ended = command("precompute", str(alice), "--count", "256", "--workers", "1", "--progress", "json")
+    ended = cotally_here("precompute", str(alice), "--count", "256", "--workers", "1", "--progress", "json")
     assert '{"phase": "making factors", "done": 256, "total": 256.0}' in ended.err
 
 
@@ -136,7 +115,7 @@ def test_stopped_at_any_time_it_keeps_what_was_made(alice: Path, number: signal.
     [["--count", "0"], ["--count", "x"], ["--seconds", "0"], ["--count", "1", "--seconds", "1"], ["--workers", "-1"]],
 )
 def test_a_wrong_amount_is_one_line_of_error(alice: Path, arguments: list[str]) -> None:
-    ended = command("precompute", str(alice), *arguments)
+    ended = cotally_here("precompute", str(alice), *arguments)
     assert ended.code == 2
     assert ended.err.startswith("cotally: ")
     assert ended.err.count("\n") == 1
@@ -146,7 +125,7 @@ def test_a_damaged_store_is_one_line_of_error_that_names_the_file_and_the_cure(a
     precompute(alice, "--count", "1", "--workers", "1")
     path = alice / "factors.store"
     path.write_bytes(path.read_bytes()[:-1])
-    ended = command("precompute", str(alice), "--status")
+    ended = cotally_here("precompute", str(alice), "--status")
     assert ended.code == 2
     assert ended.err == f"cotally: {path}: damaged, or an older copy was written over it: delete it\n"
 

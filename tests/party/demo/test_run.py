@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -265,11 +266,22 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two parties with keys that the command accepts, and few records."""
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two parties with keys that the command accepts, and few records: to copy."""
     root = tmp_path_factory.mktemp("parties")
     asked = options(root, key_bits=2048, key_floor=2048)
-    write_parties(root, deal_dataset("votes", 1).first(30), asked, free_port())
+    write_parties(root, deal_dataset("votes", 1).first(30), asked, 1)
+    return root
+
+
+@pytest.fixture
+def folders(written: Path, tmp_path: Path) -> Path:
+    """The same two parties, at a port of this test's own."""
+    root, port = Path(shutil.copytree(written, tmp_path / "parties")), free_port()
+    for name in (ALICE, BOB):
+        text = (root / name / "party.toml").read_text()
+        assert '"127.0.0.1:1"' in text
+        (root / name / "party.toml").write_text(text.replace('"127.0.0.1:1"', f'"127.0.0.1:{port}"'))
     return root
 
 
