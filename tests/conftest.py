@@ -1,10 +1,13 @@
 """What holds for every test.
 
 Interrupts reach the tests' processes, however the tests were started: a shell's background jobs ignore them. No example
-of a property has a deadline: the machine may be busy with something else.
+of a property has a deadline: the machine may be busy with something else. Tests start hundreds of processes: their
+bytecode is kept, even where the environment says not to, for without it half of each start is compiling.
 """
 
+import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,8 @@ from hypothesis import settings
 
 from tests.support.processes import make_trusting
 
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("cotally", deadline=None)
 settings.load_profile("cotally")
