@@ -332,6 +332,7 @@ def test_an_earlier_result_is_lost_by_neither_side_unless_asked(tmp_path: Path, 
 
 def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:
     job = pair.write_job()
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
     ended = cotally("train", str(pair.bob / "party.toml"), str(job), "--model", str(pair.folder / "none" / "m.json"))
     assert_one_line(ended, 2, "does not exist")
 
