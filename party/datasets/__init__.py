@@ -14,7 +14,6 @@ from protocols.errors import InputError
 
 NAMES = ("tic-tac-toe", "votes", "breast-cancer", "mushroom", "adult")
 CLASS = "class"
-ADULT_TRAINING_ROWS = 32_561  # the rest is the test set of the UCI
 RECORD_NUMBER = "sample-code-number"  # of breast-cancer; not distinct, hence no id, and no attribute
 
 _SQUARES = tuple(

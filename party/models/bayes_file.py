@@ -11,20 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.models.strict_json import (
-    attribute_of,
-    attributes_of,
-    class_of,
-    compact,
-    list_of,
-    opening,
-    parsed,
-    read_format,
-    record_of,
-    refuse,
-    schema_of,
-    text_of,
-)
+from party.models.strict_json import compact, head_of, list_of, opening, read_format, refuse
 from protocols.learning.naive_bayes import NaiveBayes, logarithm
 from protocols.tables.arrays import Floats
 
@@ -69,19 +56,14 @@ def bayes_from_json(data: bytes | str) -> NaiveBayes:
     Raises:
         ModelError: It is not a `cotally-bayes/1` in every detail.
     """
-    top = record_of(parsed(data), "the file", {"format", "class", "prior", "attributes"})
-    if top["format"] != FORMAT:
-        refuse("format", f"must be {FORMAT!r}")
-    target = class_of(top)
-    prior = _distribution(top["prior"], "prior", target.size)
-    attributes, tables = [], []
-    for position, entry in enumerate(attributes_of(top)):
-        place = f"attributes[{position}]"
-        fields = record_of(entry, place, {"party", "name", "values", "chances"})
-        party = text_of(fields["party"], place)
-        attributes.append(attribute_of(place, party, fields["name"], fields["values"]))
-        tables.append(_table(fields["chances"], f"{place}.chances", attributes[-1].size, target.size))
-    return NaiveBayes(schema_of(attributes, target), prior, tuple(tables))
+    head = head_of(data, FORMAT, own=["prior"], of_each=["chances"])
+    classes = head.target.size
+    prior = _distribution(head.fields["prior"], "prior", classes)
+    tables = [
+        _table(entry["chances"], f"attributes[{position}].chances", attribute.size, classes)
+        for position, (attribute, entry) in enumerate(zip(head.attributes, head.entries, strict=True))
+    ]
+    return NaiveBayes(head.schema, prior, tuple(tables))
 
 
 def _table(value: object, place: str, values: int, classes: int) -> Floats:

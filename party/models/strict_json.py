@@ -1,12 +1,14 @@
 """Strict reading of a model's JSON: what breaks any rule is refused, with its place.
 
-Shared by the formats of trees (`model.py`) and of naive Bayes (`bayes_model.py`).
+Shared by the formats of trees (`tree_file`) and of naive Bayes (`bayes_file`), which begin alike: a format, the class,
+attributes.
 """
 
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -123,16 +125,62 @@ def list_of(value: object, place: str) -> list[Any]:
     return value
 
 
-def attributes_of(top: dict[str, Any]) -> list[Any]:
-    """Return the attributes that the top level of a model lists, unread.
+@dataclass(frozen=True)
+class Head:
+    """What every model's file begins with, and the fields that this one has beside it, unread.
+
+    Args:
+        target: The class.
+        attributes: In their order.
+        fields: All fields of the file.
+        entries: All fields of each attribute.
+    """
+
+    target: Attribute
+    attributes: tuple[Attribute, ...]
+    fields: dict[str, Any]
+    entries: tuple[dict[str, Any], ...]
+
+    @property
+    def schema(self) -> Schema:
+        """The attributes and the class together.
+
+        Raises:
+            ModelError: They do not go together.
+        """
+        try:
+            return Schema(self.attributes, self.target, ())
+        except InputError as error:
+            refuse("attributes", str(error))
+
+
+def head_of(data: bytes | str, name: str, own: Sequence[str] = (), of_each: Sequence[str] = ()) -> Head:
+    """Read what a model's file begins with.
+
+    Args:
+        data: The file.
+        name: Its format.
+        own: The fields that a file of this format has besides.
+        of_each: The fields that each attribute has besides.
 
     Raises:
-        ModelError: They are no list, or too many.
+        ModelError: It is not what a file of this format begins with, or has other fields.
     """
-    attributes = list_of(top["attributes"], "attributes")
-    if len(attributes) > MOST_ATTRIBUTES:
-        refuse("attributes", f"are {len(attributes)}, more than {MOST_ATTRIBUTES}")
-    return attributes
+    top = record_of(parsed(data), "the file", {"format", "class", "attributes", *own})
+    if top["format"] != name:
+        refuse("format", f"must be {name!r}")
+    target = record_of(top["class"], "class", {"name", "values"})
+    label = attribute_of("class", "", target["name"], target["values"])
+    listed = list_of(top["attributes"], "attributes")
+    if len(listed) > MOST_ATTRIBUTES:
+        refuse("attributes", f"are {len(listed)}, more than {MOST_ATTRIBUTES}")
+    attributes, entries = [], []
+    for position, entry in enumerate(listed):
+        place = f"attributes[{position}]"
+        entries.append(record_of(entry, place, {"party", "name", "values", *of_each}))
+        party = text_of(entry["party"], place)
+        attributes.append(attribute_of(place, party, entry["name"], entry["values"]))
+    return Head(label, tuple(attributes), top, tuple(entries))
 
 
 def text_of(value: object, place: str) -> str:
@@ -160,28 +208,6 @@ def attribute_of(place: str, party: str, name: object, values: object) -> Attrib
         refuse(place, f"cannot be used: {error}")
 
 
-def class_of(top: dict[str, Any]) -> Attribute:
-    """Return the class that the top level of a model declares.
-
-    Raises:
-        ModelError: It cannot be used.
-    """
-    target = record_of(top["class"], "class", {"name", "values"})
-    return attribute_of("class", "", target["name"], target["values"])
-
-
-def schema_of(attributes: Sequence[Attribute], target: Attribute) -> Schema:
-    """Return the schema of these attributes.
-
-    Raises:
-        ModelError: They do not go together.
-    """
-    try:
-        return Schema(tuple(attributes), target, ())
-    except InputError as error:
-        refuse("attributes", str(error))
-
-
 def opening(name: str, target: Attribute) -> str:
-    """Write how a model's file of this format begins: what `class_of` reads."""
+    """Write how a model's file of this format begins: what `head_of` reads."""
     return f'{{"format": {compact(name)},\n "class": {compact({"name": target.name, "values": target.values})},\n'

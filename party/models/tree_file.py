@@ -13,20 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from party.models.strict_json import (
-    attribute_of,
-    attributes_of,
-    class_of,
-    compact,
-    list_of,
-    opening,
-    parsed,
-    read_format,
-    record_of,
-    refuse,
-    schema_of,
-    text_of,
-)
+from party.models.strict_json import compact, head_of, list_of, opening, read_format, record_of, refuse
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Attribute, Schema
 
@@ -91,17 +78,9 @@ def tree_from_json(data: bytes | str) -> Tree:
     Raises:
         ModelError: It is not a `cotally-model/1` in every detail.
     """
-    top = record_of(parsed(data), "the file", {"format", "class", "attributes", "tree"})
-    if top["format"] != FORMAT:
-        refuse("format", f"must be {FORMAT!r}")
-    target = class_of(top)
-    attributes = []
-    for position, entry in enumerate(attributes_of(top)):
-        place = f"attributes[{position}]"
-        fields = record_of(entry, place, {"party", "name", "values"})
-        attributes.append(attribute_of(place, text_of(fields["party"], place), fields["name"], fields["values"]))
-    schema = schema_of(attributes, target)
-    return Tree(schema, _Nodes(schema).read(top["tree"]))
+    head = head_of(data, FORMAT, own=["tree"])
+    schema = head.schema
+    return Tree(schema, _Nodes(schema).read(head.fields["tree"]))
 
 
 @dataclass(frozen=True)

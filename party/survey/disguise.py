@@ -79,19 +79,25 @@ def disguise_table(
     ids = _ids(frame, questionnaire)
     codes = read_codes(frame, questionnaire)
     answers = None if personal is None else _answers(as_frame(personal), questionnaire, ids)
-    path = Path(secret)
-    known = read_coin_secret(path) if is_there(path) else None
-    if known is not None and dataset not in (None, known.dataset):
-        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
-    key = new_key() if known is None else known.key
-    name = _new_name(frame.path.stem if dataset is None else dataset) if known is None else known.dataset
-    fields = _release(key, questionnaire, ids, codes, answers)
-    if known is None:
-        write_coin_secret(path, CoinSecret(name, key, fields))
-    else:
-        check_same(path, known, fields)
-    responses = questionnaire.design.randomize(codes, watch(keyed_draw(key, name, ids)), answers)
+    noted = _noted(
+        Path(secret), dataset, frame.path.stem, lambda key: _release(key, questionnaire, ids, codes, answers)
+    )
+    responses = questionnaire.design.randomize(codes, watch(keyed_draw(noted.key, noted.dataset, ids)), answers)
     return _as_text(questionnaire, responses, ids, frame)
+
+
+def _noted(path: Path, dataset: str | None, stem: str, release: Callable[[bytes], Mapping[str, object]]) -> CoinSecret:
+    """Return the secret, on which this release is noted: one that was there must have been used for the same."""
+    if not is_there(path):
+        name, key = _new_name(stem if dataset is None else dataset), new_key()
+        made = CoinSecret(name, key, release(key))
+        write_coin_secret(path, made)
+        return made
+    known = read_coin_secret(path)
+    if dataset not in (None, known.dataset):
+        raise ConfigError(f"{path} is the secret of data set {known.dataset!r}: name a new secret file for another")
+    check_same(path, known, release(known.key))
+    return known
 
 
 def _new_name(dataset: str) -> str:

@@ -26,12 +26,11 @@ _BLOCK = 1 << 20
 class Spread:
     """Estimates of one candidate's cells with what bounds their error.
 
-    `counts` are the unbiased estimates, `variances` their unbiased variance estimates over the peer's coins, `live` the
-    records that could lie in the cell whatever the coins were: no other record can contribute an error.
+    `counts` are the unbiased estimates, `live` the records that could lie in the cell whatever the coins were: no other
+    record can contribute an error.
     """
 
     counts: Floats
-    variances: Floats
     live: NDArray[np.int64]
 
 
@@ -101,7 +100,6 @@ class Estimator(GuessingEstimator):
         shape = (-1, self._schema.classes)
         return Spread(
             counts.reshape(shape),
-            (repeats @ factors**2 - counts).reshape(shape),
             (repeats @ possible).astype(np.int64).reshape(shape),
         )
 

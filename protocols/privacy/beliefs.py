@@ -45,17 +45,6 @@ def largest_rise(entry: Entry) -> Rise:
     return Rise(response, value, entry.prior[value], chances[response, value])
 
 
-def upward_breaches(entry: Entry, low: Fraction, high: Fraction) -> tuple[tuple[int, int], ...]:
-    """Return every (response, value) with a prior of at most `low` (rho1) and a posterior of at least `high` (rho2).
-
-    Raises:
-        InputError: Not `0 <= low < high <= 1`.
-    """
-    if not 0 <= low < high <= 1:
-        raise InputError("an upward breach needs 0 <= rho1 < rho2 <= 1")
-    return tuple(place for place, after in _chances(entry).items() if entry.prior[place[1]] <= low and after >= high)
-
-
 def repeated(entry: Entry, times: int) -> Entry:
     """Return what the receiver has if the *same* response came `times` times, each with fresh coins.
 

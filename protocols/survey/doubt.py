@@ -28,7 +28,6 @@ class Doubt:
 
     attribute: int
     gain: float
-    gain_error: float
     runner_up: int | None
     lead: float
     lead_error: float
@@ -63,15 +62,14 @@ def _candidates(expression: Expression, node: Split, survey: Responses) -> tuple
 def _doubt(query: Query, answer: Answer, estimator: SurveyEstimator, records: int) -> Doubt:
     chosen = query.candidates[0]
     gains = projected_gains(answer.tables)
-    own = {chosen: gain_gradient(answer.tables[0])}
-    error = _error(estimator.contributions(query.expression, own), records)
-    if len(gains) == 1:
-        return Doubt(chosen, gains[0], error, None, gains[0], error)
-    best = 1 + int(np.argmax(gains[1:]))
-    rival = query.candidates[best]
-    both = {**own, rival: -gain_gradient(answer.tables[best])}
-    lead_error = _error(estimator.contributions(query.expression, both), records)
-    return Doubt(chosen, gains[0], error, rival, gains[0] - gains[best], lead_error)
+    weights = {chosen: gain_gradient(answer.tables[0])}
+    lead, rival = gains[0], None
+    if len(gains) > 1:
+        best = 1 + int(np.argmax(gains[1:]))
+        lead, rival = gains[0] - gains[best], query.candidates[best]
+        weights[rival] = -gain_gradient(answer.tables[best])
+    error = _error(estimator.contributions(query.expression, weights), records)
+    return Doubt(chosen, gains[0], rival, lead, error)
 
 
 def _error(contributions: Contributions, records: int) -> float:

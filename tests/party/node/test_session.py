@@ -11,13 +11,14 @@ from party.node import session
 from party.node.players import Stage
 from party.node.session import run_session
 from party.settings.party import read_party_config
-from party.transport.channel import PagedChannel, memory_channels, play
+from party.transport.channel import PagedChannel, play
 from protocols.messages import ModelDigest
 from protocols.randomness import keyed_digest
 from protocols.role import Phase, Progress, Role, exchange
 from protocols.terms import Job, Method, Train
 from protocols.two_party.agreement import Opening
 from tests.support.cases import correlated
+from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_local, make_terms
 
 CASE = Case(

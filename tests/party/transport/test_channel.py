@@ -10,13 +10,14 @@ import pytest
 from party.errors import PeerLostError, PeerStoppedError
 from party.transport import channel as channel_module
 from party.transport import pages as pages_module
-from party.transport.channel import Recording, memory_channels, play, reason_for
+from party.transport.channel import Recording, play, reason_for
 from party.transport.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
 from party.transport.timer import Waits
 from party.wire.codec import decode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, ModelDigest, Verdict
 from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
+from tests.support.channels import memory_channels
 from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")

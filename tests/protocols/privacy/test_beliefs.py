@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from protocols.errors import InputError
-from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated, repeated_level, upward_breaches
+from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated, repeated_level
 from protocols.privacy.entry import Entry, entry_of
 from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, certain, related, shares, skewed
@@ -46,21 +46,6 @@ def test_breach_and_rise_are_the_largest_over_all_responses_and_values(design: D
             assert rise.after == after[rise.response, rise.value]
             assert rise.before == prior[rise.value]
             assert rise.after - rise.before == max(chance - prior[value] for (_, value), chance in after.items())
-
-
-def test_upward_breaches_need_a_weak_belief_before_and_a_strong_one_after() -> None:
-    entry = entry_of(WARNER, 0, shares("3/10 7/10"))
-    assert entry.posteriors == (shares("1/2 1/2"), shares("9/58 49/58"))
-    assert upward_breaches(entry, Fraction(3, 10), Fraction(1, 2)) == ((0, 0),)
-    assert upward_breaches(entry, Fraction(29, 100), Fraction(1, 2)) == ()
-    assert upward_breaches(entry, Fraction(3, 10), Fraction(51, 100)) == ()
-    assert upward_breaches(entry, Fraction(7, 10), Fraction(3, 4)) == ((1, 1),)
-
-
-@pytest.mark.parametrize(("low", "high"), [("1/2", "1/2"), ("-1/10", "1/2"), ("1/2", "11/10"), ("3/4", "1/2")])
-def test_an_upward_breach_goes_upward(low: str, high: str) -> None:
-    with pytest.raises(InputError, match="an upward breach needs 0 <= rho1 < rho2 <= 1"):
-        upward_breaches(entry_of(WARNER, 0), Fraction(low), Fraction(high))
 
 
 def test_the_same_response_twice_squares_its_odds() -> None:

@@ -57,7 +57,7 @@ DESIGNS: list[Design] = [RelatedDesign(SIZES, GROUPS, Fraction(4, 5)), unrelated
 
 @pytest.mark.parametrize("design", DESIGNS, ids=["related", "unrelated"])
 def test_errors_are_those_of_repeated_surveys(design: Design) -> None:
-    """600 surveys: the spread of gain and lead against the errors told.
+    """600 surveys: the spread of the lead against the errors told.
 
     The ratio of a sample variance to the true one has a standard deviation of `sqrt(2/599)` = 0.06: a quarter is four
     of them, and the seed is fixed.
@@ -68,8 +68,7 @@ def test_errors_are_those_of_repeated_surveys(design: Design) -> None:
         truth = population(4_000, generator)
         survey = Responses(SCHEMA, design.randomize(truth, bulk_draw(generator, len(truth))), design)
         found.append(split_doubts(STUMP, survey)[ROOT])
-    gains, leads = np.array([d.gain for d in found]), np.array([d.lead for d in found])
-    assert np.mean([d.gain_error**2 for d in found]) == pytest.approx(gains.var(ddof=1), rel=0.25)
+    leads = np.array([d.lead for d in found])
     assert np.mean([d.lead_error**2 for d in found]) == pytest.approx(leads.var(ddof=1), rel=0.25)
 
 
@@ -102,10 +101,10 @@ STUMP_BELOW = Split((1, 1), 1, (Leaf((1, 0), 0), Leaf((0, 1), 1)))
 
 @pytest.mark.parametrize(("lead", "clear"), [(1.97, True), (1.95, False), (-3.0, False)])
 def test_a_lead_is_clear_beyond_its_error_times_z(lead: float, clear: bool) -> None:
-    assert Doubt(0, 1.0, 0.1, 1, lead, 1.0).is_clear(0.95) is clear
+    assert Doubt(0, 1.0, 1, lead, 1.0).is_clear(0.95) is clear
 
 
 def test_one_record_knows_no_error() -> None:
     doubt = split_doubts(STUMP, sampled(DESIGNS[0], np.zeros((1, 3), dtype=np.uint8)))[ROOT]
-    assert doubt.gain_error == float("inf")
+    assert doubt.lead_error == float("inf")
     assert not doubt.is_clear(0.5)
