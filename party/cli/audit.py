@@ -11,7 +11,7 @@ from party.keys.coin_secret import new_key
 from party.show.audit import audit_lines
 from party.show.drawing import shown_drawing
 from party.show.privacy import shown_names
-from party.show.screen import columns, put
+from party.show.screen import columns, lay_out
 from party.survey import read_design
 from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     with shown_drawing(questionnaire) as watch:
         result = audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
-    put(audit_lines(result, shown_names(questionnaire), columns()))
+    lay_out(audit_lines(result, shown_names(questionnaire)), columns())
     return 0 if result.passed else _FAILED
 
 

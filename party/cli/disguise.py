@@ -18,7 +18,7 @@ from party.files import is_there, resolved
 from party.show.copies import copy_lines, example_lines
 from party.show.drawing import shown_drawing
 from party.show.notices import tell
-from party.show.screen import put, say_all
+from party.show.screen import say_all
 from party.survey import disguise_table, read_design
 from party.survey.output import check_output, write_disguised
 
@@ -37,7 +37,7 @@ class _Example(argparse.Action):
     ) -> None:
         del namespace, option_string
         data, design = write_example(Path(str(values)))
-        put(example_lines(data, design))
+        say_all(example_lines(data, design))
         parser.exit()
 
 

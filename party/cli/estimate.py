@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         estimates = [finding.to_json() for finding in findings]
         content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}
-        put([json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)])
+        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     say_all(estimate_lines(len(codes), questionnaire, findings, asked))
     return 0

@@ -16,10 +16,10 @@ class HelpFormatter(argparse.HelpFormatter):
     def format_help(self) -> str:
         """Return the help; what argparse leaves too long, an option's many choices, goes on in another line."""
         lines = super().format_help().split("\n")
-        return "\n".join(part for line in lines for part in wrapped(line, self._width, cut=False))
+        return "\n".join(part for line in lines for part in wrapped(line, self._width))
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return wrapped(" ".join(text.split()), width, 0, cut=False)
+        return wrapped(" ".join(text.split()), width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = textwrap.dedent(text).strip("\n").split("\n\n")
@@ -29,4 +29,4 @@ class HelpFormatter(argparse.HelpFormatter):
 def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
     if paragraph.startswith(" "):
         return [indent + line for line in paragraph.split("\n")]
-    return wrapped(indent + " ".join(paragraph.split()), width, 0, cut=False)
+    return wrapped(indent + " ".join(paragraph.split()), width)

@@ -14,7 +14,7 @@ from party.models.any_file import write_model
 from party.show.mining import mined_lines
 from party.show.model import shown
 from party.show.notices import tell
-from party.show.screen import drawing_width, put, say_all
+from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
 from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
         write_model(arguments.output, mined.model)
-    put(shown(mined.model).lines(mined.model, arguments.levels, mined.doubtful, drawing_width()))
+    width = drawing_width()
+    lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful, width), width)
     say_all(mined_lines(mined, parts, questionnaire, arguments.output))
     return 0
 

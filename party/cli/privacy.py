@@ -11,9 +11,9 @@ import json
 from pathlib import Path
 
 from party.cli.arguments import add_design
-from party.show.privacy import report_lines, shown_names
+from party.show.privacy import report_blocks, shown_names
 from party.show.privacy_json import findings_json
-from party.show.screen import columns, put
+from party.show.screen import columns, lay_out, put
 from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors
 from protocols.privacy.findings import measure_design
@@ -41,9 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
         found = measure_design(
             questionnaire.design, questionnaire.names, questionnaire.values, priors, questionnaire.group_names
         )
-        put([json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False)])
+        put(json.dumps(findings_json(found), indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     shown = shown_names(questionnaire)
     found = measure_design(questionnaire.design, shown.columns, shown.values, priors, shown.groups)
-    put(report_lines(found, questionnaire, full=arguments.full, width=columns()))
+    lay_out(report_blocks(found, questionnaire, full=arguments.full, width=columns()), columns())
     return 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from party.models.any_file import model_json, read_model
 from party.show.model import shown
-from party.show.screen import drawing_width, put
+from party.show.screen import drawing_width, lay_out
 from protocols.errors import InputError
 
 SUMMARY = "print a model"
@@ -39,5 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
     if how.dot is not None and arguments.dot:
         sys.stdout.write(how.dot(model))
     else:
-        put(how.lines(model, arguments.levels, (), drawing_width()))
+        width = drawing_width()
+        lay_out(how.blocks(model, arguments.levels, (), width), width)
     return 0

@@ -43,7 +43,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.settings.window import window_text
 from party.show import runs as show_runs
-from party.show.layout import USUAL_WIDTH
+from party.show.layout import USUAL_WIDTH, Block
 from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
@@ -54,7 +54,7 @@ from protocols.two_party.inputs import PartyInputs
 
 _MODEL_SECONDS = 30.0
 
-Say = Callable[[str], None]
+Say = Callable[[Block], None]
 PartyNotice = tuple[str, Notice | ReleasedBefore]
 
 
@@ -119,8 +119,8 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
         say(line)
     demo.play(display, say)
     model = options.out / ALICE / MODEL
-    for line in show_runs.conclusion(demo.report, demo.tree, model, columns):
-        say(line)
+    for block in show_runs.conclusion(demo.report, demo.tree, model, columns):
+        say(block)
     say(show_runs.demo_written(options.out, RUN, _pictures(demo.report, options.out, say), model))
     return demo.report
 

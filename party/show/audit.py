@@ -3,25 +3,19 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from party.show.layout import USUAL_WIDTH, wrapped
 from party.show.names import Names, listed, titled
 from protocols.privacy.audit import AuditResult, AuditTest
 
 _TOLD = 10
 
 
-def audit_lines(result: AuditResult, names: Names | None = None, width: int = USUAL_WIDTH) -> list[str]:
-    """Return the finding, in lines of at most this many characters.
+def audit_lines(result: AuditResult, names: Names | None = None) -> list[str]:
+    """Return the finding in sentences.
 
     Args:
         result: What was found.
         names: Of columns, values and groups; numbers counted from 1 if not given, codes as they are.
-        width: Of the lines.
     """
-    return [line for sentence in _sentences(result, names) for line in wrapped(sentence, width)]
-
-
-def _sentences(result: AuditResult, names: Names | None) -> list[str]:
     known = names or _numbers(result)
     failures = sorted(result.failures, key=lambda test: test.bound)
     pairs = [listed([known.columns[column] for column in pair]) for pair in result.untested]
@@ -45,8 +39,8 @@ def _counted(result: AuditResult) -> str:
     goal = result.goal
     return (
         f"Made-up records were disguised {result.records:,} times, and {len(result.tests):,} counts of the responses "
-        f"held against their declared chances: a correct sampler fails such a check in at most {100 * goal.alarm:g} % "
-        f"of cases, one whose theta is off by {goal.shift} in at least {100 * goal.power:g} %."
+        f"held against their declared chances: a correct sampler fails such a check in at most {100 * goal.alarm:g}% "
+        f"of cases, one whose theta is off by {goal.shift} in at least {100 * goal.power:g}%."
     )
 
 
@@ -69,7 +63,7 @@ def _departure(test: AuditTest, names: Names, groups: Sequence[tuple[int, ...]])
 
 def _percent(share: Fraction) -> str:
     """Return a share in percent, one that is never or always without decimals."""
-    return f"{100 * int(share)} %" if share in (0, 1) else f"{float(100 * share):.2f} %"
+    return f"{100 * int(share)}%" if share in (0, 1) else f"{float(100 * share):.2f}%"
 
 
 def _place(columns: Sequence[int], names: Names, groups: Sequence[tuple[int, ...]]) -> str:

@@ -6,18 +6,21 @@ Names and values come from files, so nothing unprintable of them reaches a termi
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from rich.cells import cell_len
 
 from party.models.tree_file import references
 from party.names import printable
-from party.show.layout import shortened
+from party.show.layout import Block, ScreenColumn, screen_table
 from protocols.learning.naive_bayes import NaiveBayes
 
 _CHANCE = 6  # "0.1234"
 _GAP = 2
 
+_Line = tuple[str, list[float]]
 
-def bayes_lines(model: NaiveBayes, width: int | None = None) -> Iterator[str]:
-    """Yield a model line by line: `P(class)`, then `P(value given class)`, a column for each class.
+
+def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]:
+    """Yield a model: `P(class)`, then `P(value given class)`, a column for each class.
 
     Args:
         model: The classifier.
@@ -27,40 +30,33 @@ def bayes_lines(model: NaiveBayes, width: int | None = None) -> Iterator[str]:
     attributes = model.schema.attributes
     number = "1 attribute" if len(attributes) == 1 else f"{len(attributes)} attributes"
     yield f"{printable(target.name)}: naive Bayes over {number}"
-    heads = [printable(value) for value in target.values]
-    rows = [("P(class)", list(np.exp(model.prior)))]
+    rows: list[_Line] = [("P(class)", list(np.exp(model.prior)))]
     for name, attribute, table in zip(references(attributes), attributes, map(np.exp, model.conditional), strict=True):
         rows.append((printable(name), []))
         values = map(printable, attribute.values)
         rows += [(f"  {value}", list(chances)) for value, chances in zip(values, table, strict=True)]
-    left = max(len(label) for label, chances in rows if chances)
-    if width is not None:
-        rows = [(shortened(label, width if not chances else width // 2), chances) for label, chances in rows]
-        heads = [shortened(head, max(width - min(left, width // 2) - _GAP, _CHANCE)) for head in heads]
-        left = min(left, width // 2)
-    for first, last in _blocks(heads, left, width):
-        yield from _table(heads[first:last], [(label, chances[first:last]) for label, chances in rows], left)
+    heads = [printable(value) for value in target.values]
+    for first, last in _groups(heads, rows, width):
+        shown = [ScreenColumn("", is_text=True), *(ScreenColumn(head) for head in heads[first:last])]
+        cells = [_cells(label, chances[first:last], last - first) for label, chances in rows]
+        yield screen_table(shown, cells, width).drawn
 
 
-def _blocks(heads: Sequence[str], left: int, width: int | None) -> Iterator[tuple[int, int]]:
+def _groups(heads: Sequence[str], rows: Sequence[_Line], width: int | None) -> Iterator[tuple[int, int]]:
     """Yield the classes, by the first and the one after the last, whose columns have room beside the labels."""
+    if width is None:
+        yield 0, len(heads)
+        return
+    left = min(max(cell_len(label) for label, _ in rows), width // 2)
     first, used = 0, left
     for place, head in enumerate(heads):
-        wide = max(len(head), _CHANCE) + _GAP
-        if width is not None and place > first and used + wide > width:
+        wide = max(cell_len(head), _CHANCE) + _GAP
+        if place > first and used + wide > width:
             yield first, place
             first, used = place, left
         used += wide
     yield first, len(heads)
 
 
-def _table(heads: Sequence[str], rows: Sequence[tuple[str, list[float]]], left: int) -> Iterator[str]:
-    widths = [max(len(head), _CHANCE) for head in heads]
-
-    def row(label: str, cells: Sequence[str]) -> str:
-        padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-        return (" " * _GAP).join([label.ljust(left), *padded])
-
-    yield row("", heads)
-    for label, chances in rows:
-        yield row(label, [f"{chance:.4f}" for chance in chances]) if chances else label
+def _cells(label: str, chances: Sequence[float], classes: int) -> list[str]:
+    return [label, *(f"{chance:.4f}" for chance in chances)] if chances else [label, *[""] * classes]

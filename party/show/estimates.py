@@ -35,7 +35,7 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
         yield f"  {estimate.records} of {finding.records} gave an answer; the figures are of these"
     yield f"  count {float(estimate.count):.1f}, standard error {estimate.standard_error:.1f}"
     share, error = float(estimate.proportion), estimate.proportion_error
-    percent = f"{100 * asked.confidence:g} %"
+    percent = f"{100 * asked.confidence:g}%"
     yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
     if not tells(error):
         yield f"  too few records to tell: about {records_to_tell(estimate.records, error):,} would do"
@@ -64,5 +64,5 @@ def enough_for_model(found: SampleSize, depth: int | None) -> str:
 
 
 def _enough(found: SampleSize, what: str) -> str:
-    width = f"+- {float(found.half_width):g} at {100 * found.confidence:g} %"
+    width = f"+- {float(found.half_width):g} at {100 * found.confidence:g}%"
     return f"{found.records} respondents are enough for {width} for {what}"

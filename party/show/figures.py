@@ -11,15 +11,15 @@ def percent(chance: Fraction) -> str:
     """Return a chance in percent; never rounded to certainty or impossibility.
 
     >>> percent(Fraction(1, 3)), percent(Fraction(99999, 100000)), percent(Fraction(1))
-    ('33.3 %', 'over 99.9 %', '100 %')
+    ('33.3%', 'over 99.9%', '100%')
     """
     if chance in (0, 1):
-        return f"{100 * int(chance)} %"
+        return f"{100 * int(chance)}%"
     if chance < Fraction(1, 1000):
-        return "under 0.1 %"
+        return "under 0.1%"
     if chance > Fraction(999, 1000):
-        return "over 99.9 %"
-    return f"{float(100 * chance):.1f} %"
+        return "over 99.9%"
+    return f"{float(100 * chance):.1f}%"
 
 
 def epsilon(loss: float) -> str:

@@ -1,109 +1,182 @@
-"""Text that fits a screen: sentences laid out by words, definitions, and tables that leave out what has no room."""
+"""What fits a screen, laid out by rich: sentences, meanings beside terms, tables, drawings; in colours where it may."""
 
-import re
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Literal
 
-from rich.console import Console
-from rich.table import Table as RichTable
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.highlighter import RegexHighlighter
+from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
 USUAL_WIDTH = 80
 
-_KEPT = "\N{NO-BREAK SPACE}"
-_UNIT = re.compile(r"(?<=\d) (?=%)")
-_QUOTED = re.compile(r"`[^`]*`")
+Block = RenderableType
+"""A part of what is shown: a sentence as a text of Python, else something that rich can draw."""
+
+_HANGING = 2
 _GAP = 2
 _LEAST_TEXT = 12  # to which a column of texts may be narrowed before a column of figures is left out
+_UNLIMITED = 1 << 20  # of what goes whole into a file
+_THEME = Theme(
+    {
+        "show.command": "bold",
+        "show.heading": "bold",
+        "show.good": "bold green",
+        "show.bad": "bold red",
+        "show.branches": "bright_black",
+        "show.counts": "bright_black",
+        "show.leaf": "cyan",
+    },
+    inherit=False,
+)
 
 
-def wrapped(text: str, width: int, hanging: int = 2, *, cut: bool = True) -> list[str]:
-    """Return a text in lines of at most `width` characters, broken between words alone.
+class _Sentences(RegexHighlighter):
+    """Marks commands, what a sentence is about, and verdicts."""
 
-    The blanks that it starts with indent all lines, those after the first by `hanging` more. "5 %" is one word, and so
-    is what stands in backquotes where a line can hold it. A word that no line can hold is cut, or, if it may not be,
-    such as a path that somebody will copy, has a longer line to itself.
-
-    >>> wrapped("a sure 5 % of them", 8)
-    ['a sure', '  5 % of', '  them']
-    """
-    if len(text) <= width:
-        return [text]
-    indent = " " * (len(text) - len(text.lstrip(" ")))
-    rest = indent + " " * hanging
-    kept = _QUOTED.sub(lambda quoted: _whole(quoted[0], width - len(rest)), _UNIT.sub(_KEPT, text))
-    lines = textwrap.wrap(
-        kept.lstrip(" "),
-        width,
-        initial_indent=indent,
-        subsequent_indent=rest,
-        break_long_words=cut,
-        break_on_hyphens=False,
+    base_style = "show."
+    highlights = (
+        r"(?P<command>`[^`]+`)",
+        r"^(?P<heading>cotally: note:|Next:|Fingerprint of [^:]+:|Worst attribute:|[Gg]roup [^:]+:)",
+        r"^(?P<bad>cotally:)(?! note:)",
+        r"^(?P<good>OK):",
+        r"^(?P<bad>NOT as declared|NOT PROTECTED)",
     )
-    return [line.replace(_KEPT, " ") for line in lines] or [""]
 
 
-def _whole(quoted: str, room: int) -> str:
-    return quoted.replace(" ", _KEPT) if len(quoted) <= room else quoted
+class _Trees(RegexHighlighter):
+    """Sets branches and counts back, and classes off."""
+
+    base_style = "show."
+    highlights = (
+        r"^(?P<branches>[│├└─ ]+)",
+        r"→ (?P<leaf>.+) \[[^][]*\]",
+        r" (?P<counts>\[[^][]*\])(?: …| \(\?\))*$",
+    )
 
 
-def shortened(text: str, width: int) -> str:
-    """Return a text whose middle is left out where it is too long.
+_SENTENCES, _TREES = _Sentences(), _Trees()
 
-    >>> shortened("marital_status", 9), shortened("age", 9)
-    ('mari…atus', 'age')
+
+@dataclass(frozen=True)
+class Sentence:
+    """A text broken between words, lines after the first hanging; the blanks that it starts with indent all.
+
+    Args:
+        text: The sentence.
+        cut: Whether a word that no line can hold is cut, or, as a path that somebody will copy, has a longer line.
+        hanging: How far lines after the first are set in.
     """
-    if len(text) <= width:
-        return text
-    kept = max(width - 1, 0)
-    return text[: kept - kept // 2] + "…" + text[len(text) - kept // 2 :]
+
+    text: str
+    cut: bool = True
+    hanging: int = _HANGING
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Yield its lines."""
+        bare = self.text.lstrip(" ")
+        indent = len(self.text) - len(bare)
+        body = Text(bare, overflow="fold" if self.cut else "ignore")
+        _SENTENCES.highlight(body)
+        room = max(options.max_width - indent, 1)
+        lines = body.wrap(console, room if body.cell_len <= room else max(room - self.hanging, 1))
+        for number, line in enumerate(lines):
+            line.rstrip()
+            line.no_wrap, line.overflow = True, "ignore"
+            yield Text(" " * (indent + self.hanging * (number > 0)), no_wrap=True, overflow="ignore").append_text(line)
 
 
-def cut_lines(lines: Iterable[str], width: int) -> Iterator[str]:
+def rendered(blocks: Iterable[Block], width: int | None, *, styled: bool = False) -> str:
+    """Return blocks as a terminal or a file gets them, each from a new line.
+
+    Args:
+        blocks: What to show.
+        width: In cells, of which some characters take two; None for whatever the widest line needs.
+        styled: In colours, as the terminal knows them.
+    """
+    console = Console(
+        file=StringIO(),
+        width=_UNLIMITED if width is None else width,
+        color_system="auto" if styled else None,
+        force_terminal=styled,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+        theme=_THEME,
+        _environ={},
+    )
+    with console.capture() as drawn:
+        for block in blocks:
+            console.print(Sentence(block) if isinstance(block, str) else block, crop=False)
+    text = drawn.get()
+    return text if styled else "".join(f"{line.rstrip()}\n" for line in text.split("\n")[:-1])
+
+
+def laid_out(blocks: Iterable[Block], width: int | None = USUAL_WIDTH) -> list[str]:
+    """Return the lines of blocks, without colours."""
+    return rendered(blocks, width).split("\n")[:-1]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a text in lines, broken between words alone and none set in; a word that no line can hold has its own.
+
+    >>> wrapped("a sure 5% of them", 8)
+    ['a sure', '5% of', 'them']
+    """
+    return laid_out([Sentence(text, cut=False, hanging=0)], width)
+
+
+def cut_lines(lines: Iterable[str], width: int) -> Iterator[Text]:
     """Yield lines of a drawing, whose places matter, cut where they are too long; at the end say how many were."""
     cut = 0
     for line in lines:
-        cut += len(line) > width
-        yield line if len(line) <= width else line[: width - 1] + "…"
+        cut += cell_len(line) > width
+        yield _tree_line(line, width)
     if cut:
-        yield f"{cut} line{'s' * (cut > 1)} cut at the width of the screen"
+        yield Text(f"{cut} line{'s' * (cut > 1)} cut at the width of the screen")
 
 
-def branched(lines: Iterable[str], width: int | None) -> Iterator[str]:
+def _tree_line(line: str, width: int) -> Text:
+    text = Text(line, no_wrap=True, overflow="ignore")
+    _TREES.highlight(text)
+    text.truncate(width, overflow="ellipsis")
+    return text
+
+
+def branched(lines: Iterable[str], width: int | None) -> Iterator[Text]:
     """Yield the lines of a tree, those that are too long going on beside its branches; where these leave no room, cut.
 
-    >>> list(branched(["├─ a: one two", "└─ b"], 9))
-    ['├─ a: one', '│    two', '└─ b']
+    >>> [line.plain for line in branched(["├─ a: one two three four", "└─ b"], 20)]
+    ['├─ a: one two', '│    three four', '└─ b']
     """
-    if width is None:
-        yield from lines
-        return
     for line in lines:
         branches = line[: len(line) - len(line.lstrip("│├└─ "))]
-        below = branches.translate({ord("├"): "│", ord("└"): " ", ord("─"): " "}) + "  "
-        room = width - len(below)
-        if len(line) > width and room < _LEAST_TEXT:
-            yield line[: width - 1] + "…"
+        below = branches.translate({ord("├"): "│", ord("└"): " ", ord("─"): " "}) + " " * _HANGING
+        room = (_UNLIMITED if width is None else width) - len(below)
+        if width is None or cell_len(line) <= width or room < _LEAST_TEXT:
+            yield _tree_line(line, _UNLIMITED if width is None else width)
             continue
-        first, *rest = wrapped(line[len(branches) :], width - len(branches), 0)
-        yield branches + first
-        for more in wrapped(" ".join(rest), room, 0) if rest else ():
-            yield below + more
+        whole = _tree_line(line, _UNLIMITED)
+        head, body = whole[: len(branches)], whole[len(branches) :]
+        for number, part in enumerate(body.wrap(Console(file=StringIO()), room, overflow="fold")):
+            part.rstrip()
+            yield Text.assemble(Text(below, "show.branches") if number else head, part, no_wrap=True, overflow="ignore")
 
 
-def definitions(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Return terms with their meanings in a column beside them; below them where the screen is narrow."""
-    left = max(len(term) for term, _ in pairs) + _GAP
-    if left > width // 2:
-        return [line for term, meaning in pairs for line in (term, *wrapped(f"  {meaning}", width, 0))]
-    return [
-        (term if number == 0 else "").ljust(left) + line
-        for term, meaning in pairs
-        for number, line in enumerate(wrapped(meaning, width - left, 0))
-    ]
+def meanings(pairs: Iterable[tuple[str, str]], indent: int = 0) -> Table:
+    """Return terms with their meanings beside them."""
+    grid = Table.grid(padding=(0, _GAP, 0, 0))
+    grid.add_column(no_wrap=True, style="show.heading")
+    grid.add_column(overflow="fold")
+    for term, meaning in pairs:
+        grid.add_row(Text(" " * indent + term), Text(meaning))
+    return grid
 
 
 @dataclass(frozen=True)
@@ -112,7 +185,7 @@ class ScreenColumn:
 
     Args:
         heading: A line break in it starts its second line.
-        is_text: Whether its cells are texts, which stand left and may be shortened, and no figures.
+        is_text: Whether its cells are texts, which stand left and may be cut at their end, and no figures.
         rank: Of columns that have no room, the one of the highest rank is left out first; one of rank 0 never is.
     """
 
@@ -128,58 +201,39 @@ class ScreenColumn:
 
 @dataclass(frozen=True)
 class ScreenTable:
-    """The lines of a table, the headings first, and the names of the columns that had no room."""
+    """A table, and the names of the columns that had no room in it."""
 
-    lines: tuple[str, ...]
-    left_out: tuple[str, ...]
-    headings: int
+    drawn: Table
+    left_out: tuple[str, ...] = ()
 
 
-def screen_table(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], width: int) -> ScreenTable:
-    """Lay out rows, one line each, as wide as they need and no wider than the screen.
+def screen_table(
+    columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], width: int | None, *, rule: bool = False
+) -> ScreenTable:
+    """Return a table, a line per row, as wide as it needs; rich narrows columns of texts where it is wider.
 
     Args:
         columns: What stands in each.
         rows: Of as many cells each.
-        width: Of the screen. Where even the columns that must stay are wider, so is the table.
+        width: Of the screen, for which the columns are chosen; None for all columns.
+        rule: Draw a line below the headings.
     """
     shown = list(range(len(columns)))
-    while _least(columns, rows, shown) > width and any(columns[k].rank for k in shown):
+    while width is not None and _least(columns, rows, shown) > width and any(columns[k].rank for k in shown):
         shown.remove(max(shown, key=lambda k: columns[k].rank))
-    widths = _widths(columns, rows, shown, width)
-    laid = RichTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_edge=False)
+    frame = box.SIMPLE_HEAD if rule else None  # whose dividers are a cell of the gap
+    drawn = Table(box=frame, pad_edge=False, padding=(0, _GAP - rule, 0, 0), show_edge=False)
+    drawn.header_style, drawn.border_style = "show.heading", "show.branches"
     for k in shown:
-        side: Literal["left", "right"] = "left" if columns[k].is_text else "right"
-        laid.add_column(Text(columns[k].heading), justify=side, width=widths[k], no_wrap=True, vertical="bottom")
+        is_text = columns[k].is_text
+        side: Literal["left", "right"] = "left" if is_text else "right"
+        drawn.add_column(Text(columns[k].heading, justify=side), justify=side, no_wrap=not is_text, vertical="bottom")
     for row in rows:
-        laid.add_row(*(Text(shortened(row[k], widths[k])) for k in shown))
-    console = Console(file=StringIO(), color_system=None, width=sum(widths.values()) + _GAP * len(shown))
-    with console.capture() as drawn:
-        console.print(laid)
-    height = max(columns[k].heading.count("\n") + 1 for k in shown)
-    lines = tuple(line.rstrip() for line in drawn.get().rstrip("\n").split("\n"))
-    return ScreenTable(lines, tuple(columns[k].name for k in range(len(columns)) if k not in shown), height)
-
-
-def _natural(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], k: int) -> int:
-    return max(map(len, [*columns[k].heading.split("\n"), *(row[k] for row in rows)]))
+        drawn.add_row(*(Text(row[k], no_wrap=True, overflow="ellipsis") for k in shown))
+    return ScreenTable(drawn, tuple(columns[k].name for k in range(len(columns)) if k not in shown))
 
 
 def _least(columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], shown: Sequence[int]) -> int:
-    """Return how wide a table is when its texts are shortened."""
-    wide = [_natural(columns, rows, k) for k in shown]
-    least = [min(w, _LEAST_TEXT) if columns[k].is_text else w for k, w in zip(shown, wide, strict=True)]
-    return sum(least) + _GAP * (len(shown) - 1)
-
-
-def _widths(
-    columns: Sequence[ScreenColumn], rows: Sequence[Sequence[str]], shown: Sequence[int], width: int
-) -> dict[int, int]:
-    """Return the width of each column: texts share what figures leave, the shorter ones getting all that they need."""
-    widths = {k: _natural(columns, rows, k) for k in shown}
-    room = width - _GAP * (len(shown) - 1) - sum(widths[k] for k in shown if not columns[k].is_text)
-    texts = sorted((k for k in shown if columns[k].is_text), key=lambda k: widths[k])
-    for left, k in zip(range(len(texts), 0, -1), texts, strict=True):
-        widths[k] = min(widths[k], max(room // left, min(widths[k], _LEAST_TEXT)))
-        room -= widths[k]
-    return widths
+    """Return how wide a table is when its texts are cut."""
+    wide = {k: max(map(cell_len, [*columns[k].heading.split("\n"), *(row[k] for row in rows)])) for k in shown}
+    return sum(min(w, _LEAST_TEXT) if columns[k].is_text else w for k, w in wide.items()) + _GAP * (len(shown) - 1)

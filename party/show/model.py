@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from party.models.any_file import Model
-from party.show.bayes import bayes_lines
-from party.show.layout import branched
+from party.show.bayes import bayes_blocks
+from party.show.layout import Block, branched
 from party.show.tree import to_dot, tree_lines
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
@@ -18,17 +18,17 @@ class ModelDisplay:
     """How a kind of model is shown.
 
     Args:
-        lines: From the model, how many levels of it, the splits that get a mark, and the width of the screen, if any.
+        blocks: From the model, how many levels of it, the splits that get a mark, and the width of the screen, if any.
         dot: The model in Graphviz's language; None of a kind that has no levels to draw.
     """
 
-    lines: Callable[[Any, int | None, Collection[Expression], int | None], Iterator[str]]
+    blocks: Callable[[Any, int | None, Collection[Expression], int | None], Iterator[Block]]
     dot: Callable[[Any], str] | None
 
 
 _SHOWN: Mapping[type[Model], ModelDisplay] = {
     Tree: ModelDisplay(lambda tree, levels, marked, width: branched(tree_lines(tree, levels, marked), width), to_dot),
-    NaiveBayes: ModelDisplay(lambda model, _levels, _marked, width: bayes_lines(model, width), None),
+    NaiveBayes: ModelDisplay(lambda model, _levels, _marked, width: bayes_blocks(model, width), None),
 }
 
 

@@ -3,14 +3,21 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from party.show.layout import Block, meanings
 
-def made_lines(name: str, fingerprint: str, folder: Path) -> list[str]:
+
+def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
     """Say what a new party's folder holds."""
     return [
         f"Made party {name} in {folder}:",
-        "  cert.pem      give it to the other party",
-        "  party.toml    say there where the data are and what you agree to",
-        "  key.pem, secret.key, paillier.key    keep them secret, and keep a backup",
+        meanings(
+            [
+                ("cert.pem", "give it to the other party"),
+                ("party.toml", "say there where the data are and what you agree to"),
+                ("key.pem, secret.key, paillier.key", "keep them secret, and keep a backup"),
+            ],
+            indent=2,
+        ),
         f"Fingerprint of {name} (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
         f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`",

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from math import isinf
 
 from party.show.figures import epsilon, percent
+from party.show.layout import Block
 from party.show.names import listed, titled
-from party.show.privacy_short import assumption_lines, legend_lines, summary_lines
+from party.show.privacy_short import assumption_lines, legend, summary_lines
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
 from protocols.privacy.relations import Relation
 
@@ -14,15 +15,15 @@ Attributes = tuple[AttributeFindings, ...]
 _INDENT = "  "
 
 
-def full_lines(found: Findings, width: int) -> list[str]:
-    """Return the full report: sentences, a line each, sections parted by empty lines, and a legend of that width."""
-    text = summary_lines(found)
+def full_blocks(found: Findings) -> list[Block]:
+    """Return the full report: sentences, sections parted by empty lines, and a legend."""
+    text: list[Block] = [*summary_lines(found)]
     for alike in _alike(found.attributes):
         text += ["", *attribute_lines(alike)]
     for group in found.groups:
         text += ["", *group_lines(group, found)]
     if any(own.hides for own in found.attributes):
-        text += ["", *legend_lines(found, width), "", *assumption_lines(found, full=True)]
+        text += ["", legend(found), "", *assumption_lines(found, full=True)]
     if found.groups:
         text.append(
             f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "

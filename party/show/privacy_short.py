@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import fsum, isinf
 
+from rich.table import Table
+
 from party.show.figures import epsilon, odds, percent
-from party.show.layout import ScreenColumn, ScreenTable, definitions, screen_table
+from party.show.layout import Block, ScreenColumn, ScreenTable, meanings, screen_table
 from party.show.names import listed, titled
 from party.show.odds import odds_text
 from protocols.privacy.entry import MatrixRow
@@ -34,12 +36,12 @@ class Belief:
     after: Fraction
 
 
-def short_lines(found: Findings, width: int) -> list[str]:
-    """Return the short report: sentences, one line each, and a table and its legend of at most this many characters."""
-    text = summary_lines(found)
+def short_blocks(found: Findings, width: int) -> list[Block]:
+    """Return the short report: sentences, a table with the columns that a screen of this width holds, its legend."""
+    text: list[Block] = [*summary_lines(found)]
     if any(own.hides for own in found.attributes):
         rows = _table(found, width)
-        text += ["", *rows.lines, *_left_out(rows), "", *legend_lines(found, width, rows.left_out)]
+        text += ["", rows.drawn, *_left_out(rows), "", legend(found, rows.left_out)]
         text += ["", *assumption_lines(found)]
     return text
 
@@ -56,7 +58,7 @@ def summary_lines(found: Findings) -> list[str]:
     ]
 
 
-def legend_lines(found: Findings, width: int, left_out: Sequence[str] = ()) -> list[str]:
+def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
     """Return what each measure means and which way is better, but for those that are not shown."""
     unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
     measures = [
@@ -67,7 +69,7 @@ def legend_lines(found: Findings, width: int, left_out: Sequence[str] = ()) -> l
         ("asked twice", "strongest belief if coins were made anew: make them once"),
         *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
     ]
-    return definitions([row for row in measures if not any(name.startswith(row[0]) for name in left_out)], width)
+    return meanings(row for row in measures if not any(name.startswith(row[0]) for name in left_out))
 
 
 def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:

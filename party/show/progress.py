@@ -5,7 +5,6 @@ A terminal gets one line that is redrawn, a file plain lines now and then, a pro
 standard error, so that results can be piped.
 """
 
-import io
 import json
 import os
 import sys
@@ -16,13 +15,13 @@ from enum import Enum, auto
 from types import TracebackType
 from typing import Self, TextIO
 
-from rich.cells import cell_len
-from rich.console import Console
 from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from party.names import printable
-from party.show.screen import columns, say
+from party.show.layout import rendered
+from party.show.screen import columns, has_colours, say
 from protocols.role import Phase, Progress
 
 PROGRESS_STYLES = ("auto", "json", "none")
@@ -193,8 +192,8 @@ class TerminalDisplay(Display):
         text = self._estimate.describe(step, self._clock())
         if self._due(step, _REDRAW_EVERY, at_end=True):
             has_bar = step.total > 0 and self._columns >= _LEAST_FOR_A_BAR and _knows_bars(self._stream)
-            room = self._columns - 1 - (_BAR + 1) * has_bar
-            self._stream.write(CLEAR + (_bar(step) + " ") * has_bar + text[:room])
+            line = rendered([_line(step, text, has_bar)], self._columns - 1, styled=has_colours(self._stream))
+            self._stream.write(CLEAR + line.rstrip("\n"))
             self._stream.flush()
             self._drawn = True
 
@@ -213,15 +212,18 @@ class TerminalDisplay(Display):
             self._drawn = False
 
 
-def _bar(step: Step) -> str:
-    """Draw the share that is done, in colours unless NO_COLOR is set."""
-    console = Console(file=io.StringIO(), force_terminal=True, width=_BAR)
-    with console.capture() as drawn:
+def _line(step: Step, text: str, has_bar: bool) -> Table:
+    """Return a line with the share that is done as a bar before its text, which is cut where it has no room."""
+    line = Table.grid(padding=(0, 1, 0, 0))
+    told = Text(text, no_wrap=True, overflow="ellipsis")
+    if has_bar:
+        line.add_column(width=_BAR)
         done = min(max(step.done, 0), step.total)
         bar = ProgressBar(step.total, done, _BAR, style=_TO_DO, complete_style=_DONE, finished_style=_FULL)
-        console.print(bar, end="")
-    shown = drawn.get().rstrip("\n")
-    return shown + " " * (_BAR - cell_len(Text.from_ansi(shown).plain))
+        line.add_row(bar, told)
+    else:
+        line.add_row(told)
+    return line
 
 
 def _knows_bars(stream: TextIO) -> bool:

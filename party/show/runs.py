@@ -8,8 +8,7 @@ from party.data import Notice
 from party.node.inputs import ReleasedBefore
 from party.records.run_file import Row, RunReport
 from party.settings.window import window_text
-from party.show import layout
-from party.show.layout import USUAL_WIDTH, ScreenColumn, cut_lines
+from party.show.layout import USUAL_WIDTH, Block, ScreenColumn, cut_lines, screen_table
 from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
@@ -38,21 +37,20 @@ _COLUMNS = (
 )
 
 
-def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[str]:
-    """Return the lines of a table over all runs; `*` marks a row that was derived and not run.
+def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
+    """Return a table over all runs, and what it lacks; `*` marks a row that was derived and not run.
 
     Args:
         rows: The runs.
         width: Of the screen: columns that have no room are left out and named below.
     """
-    laid = layout.screen_table(_COLUMNS, [_cells(row) for row in rows], width)
-    rule = "─" * max(map(len, laid.lines))
-    lines = [*laid.lines[: laid.headings], rule, *laid.lines[laid.headings :]]
+    laid = screen_table(_COLUMNS, [_cells(row) for row in rows], width, rule=True)
+    blocks: list[Block] = [laid.drawn]
     if any(row.derived for row in rows):
-        lines.append("* derived from the plain tree, which asks for the same counts; not run")
+        blocks.append("* derived from the plain tree, which asks for the same counts; not run")
     if laid.left_out:
-        lines.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
-    return lines
+        blocks.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
+    return blocks
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -129,7 +127,7 @@ def result(row: Row) -> str:
     return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
 
 
-def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterator[str]:
+def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterator[Block]:
     """Yield the tree, which stands in that file, and the table of all runs."""
     yield ""
     yield from cut_lines(short_tree(tree, model), width)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from typing import TextIO
 
-from party.show.layout import USUAL_WIDTH, wrapped
+from party.show.layout import USUAL_WIDTH, Block, Sentence, rendered
 
 _NARROWEST = 20
 
@@ -28,20 +28,39 @@ def drawing_width(stream: TextIO | None = None) -> int | None:
     return columns(out) if out.isatty() else None
 
 
-def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a sentence: on a terminal laid out by words."""
+def has_colours(stream: TextIO) -> bool:
+    """Tell whether a stream is a terminal that knows colours, and nobody has asked for none."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {None, "", "dumb"}
+
+
+def say(block: Block, stream: TextIO | None = None) -> None:
+    """Print a sentence, on a terminal laid out by words and elsewhere in one line, or what is laid out anyway."""
     out = sys.stdout if stream is None else stream
-    lines = wrapped(text, columns(out), cut=False) if out.isatty() else [text]
-    print("\n".join(lines), file=out, flush=True)
+    if isinstance(block, str):
+        width = drawing_width(out)
+        text = f"{block}\n" if width is None else _for(out, [Sentence(block, cut=False)], width)
+    else:
+        text = _for(out, [block], columns(out))
+    out.write(text)
+    out.flush()
 
 
-def put(lines: Iterable[str]) -> None:
-    """Print lines that are laid out already."""
-    for line in lines:
-        print(line, file=sys.stdout)
-
-
-def say_all(sentences: Iterable[str], stream: TextIO | None = None) -> None:
+def say_all(blocks: Iterable[Block], stream: TextIO | None = None) -> None:
     """Print sentences, each from a new line."""
-    for sentence in sentences:
-        say(sentence, stream)
+    for block in blocks:
+        say(block, stream)
+
+
+def lay_out(blocks: Iterable[Block], width: int | None) -> None:
+    """Print a report, whose sentences are laid out in files too; None for lines as wide as they need."""
+    for block in blocks:
+        sys.stdout.write(_for(sys.stdout, [block], width))
+
+
+def put(text: str) -> None:
+    """Print what programs read, as it is."""
+    sys.stdout.write(f"{text}\n")
+
+
+def _for(stream: TextIO, blocks: Iterable[Block], width: int | None) -> str:
+    return rendered(blocks, width, styled=has_colours(stream))

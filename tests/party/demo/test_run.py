@@ -28,6 +28,7 @@ from party.node.inputs import load_inputs
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.party import read_party_config
+from party.show.layout import Block, laid_out
 from party.show.progress import Failure, Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
@@ -51,8 +52,8 @@ class Shown:
     def finish(self) -> None:
         pass
 
-    def say(self, line: str) -> None:
-        self.lines.append(line)
+    def say(self, block: Block) -> None:
+        self.lines += [block] if isinstance(block, str) else laid_out([block])
 
 
 class FakeServer:

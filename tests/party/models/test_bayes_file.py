@@ -15,7 +15,8 @@ from party.models.any_file import read_model, write_model
 from party.models.bayes_file import FORMAT, as_written, bayes_from_json, bayes_json, read_bayes
 from party.models.prediction import predict_frame
 from party.models.strict_json import ModelError
-from party.show.bayes import bayes_lines
+from party.show.bayes import bayes_blocks
+from party.show.layout import laid_out
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.tables.schema import Attribute, Schema
@@ -144,7 +145,7 @@ def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
 
 def test_the_text_has_a_table_for_each_attribute_and_nothing_unprintable() -> None:
     assert (
-        "\n".join(bayes_lines(small_bayes()))
+        "\n".join(laid_out(bayes_blocks(small_bayes()), None))
         == """\
 smoker: naive Bayes over 2 attributes
               yes      no
@@ -159,7 +160,7 @@ sex
     )
     schema = Schema((Attribute("survey", "a\x1b[2J", ("\n",)),), Attribute("", "c\t", ("\x07",)), ())
     nasty = NaiveBayes(schema, log(1.0), (log([1.0]),))
-    assert all(line.isprintable() for line in bayes_lines(nasty))
+    assert all(line.isprintable() for line in laid_out(bayes_blocks(nasty), None))
 
 
 def predict(folder: Path, text: str) -> list[str]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from party.show.figures import odds
-from party.show.privacy import privacy_lines
+from party.show.layout import USUAL_WIDTH, laid_out
+from party.show.privacy import privacy_blocks
 from party.show.privacy_json import findings_json
 from protocols.privacy.entry import Prior
 from protocols.privacy.findings import Findings, measure_design
@@ -14,6 +15,10 @@ from protocols.randomized_response.design import Design
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
 
 NO_YES = ["no", "yes"]
+
+
+def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
+    return laid_out(privacy_blocks(found, full=full, width=width), width)
 
 
 def report(design: Design, priors: Sequence[Prior | None] | None = None) -> Findings:
@@ -63,34 +68,32 @@ def test_the_short_report_fits_a_screen() -> None:
 def test_the_short_report_has_the_belief_of_who_reads_the_whole_group() -> None:
     design = related([2, 2], [[0, 1]], "9/20")
     skew = [None, shares("9/10 1/10")]
-    assert "group 1 91.7 % (was 50.0 %)" in short(design, skew)
-    assert "Worst attribute: column0. After some response the truth is 'v1' with a chance of 91.7 %" in short(
+    assert "group 1 91.7% (was 50.0%)" in short(design, skew)
+    assert "Worst attribute: column0. After some response the truth is 'v1' with a chance of 91.7%" in short(
         design, skew
     )
-    assert "Strongest belief (breach level): 55.0 % for 'v1'" in full(design, skew)
+    assert "Strongest belief (breach level): 55.0% for 'v1'" in full(design, skew)
 
 
 def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:
     text = short(related([2, 2], [[0], [1]], "7/10"), [shares("1/100 99/100"), None])
-    assert (
-        "Worst attribute: column1. After some response the truth is 'v0' with a chance of 70.0 % (was 50.0 %)." in text
-    )
+    assert "Worst attribute: column1. After some response the truth is 'v0' with a chance of 70.0% (was 50.0%)." in text
     strongest = "Strongest belief overall, mostly because it was strong before: "
     strongest += "column0. After some response the truth is 'v1'"
     assert strongest in text
-    assert "column0 group 1 99.6 % (was 99.0 %)" in text
+    assert "column0 group 1 99.6% (was 99.0%)" in text
     assert "Strongest belief overall" not in short(related([2, 2], [[0], [1]], "7/10"))
 
 
 def test_equally_bad_attributes_are_named_if_they_are_few() -> None:
-    assert "(was 50.0 %); column1 and column2 as far." in short(related([2] * 3, [[0], [1], [2]], "7/10"))
+    assert "(was 50.0%); column1 and column2 as far." in short(related([2] * 3, [[0], [1], [2]], "7/10"))
     assert "as far" not in short(related([2] * 5, [[0], [1], [2], [3], [4]], "7/10"))
 
 
 def test_what_a_disguise_does_is_told() -> None:
     start = "1 of 1 attributes are disguised, in 1 group: all attributes of a group tell the truth with a chance of "
-    assert short(DESIGNS["Warner"]).startswith(start + "45.0 %, else all of them lie.")
-    assert short(DESIGNS["Greenberg"]).startswith(start + "50.0 %, else all of them answer a personal question.")
+    assert short(DESIGNS["Warner"]).startswith(start + "45.0%, else all of them lie.")
+    assert short(DESIGNS["Greenberg"]).startswith(start + "50.0%, else all of them answer a personal question.")
 
 
 def test_what_is_sent_in_the_clear_is_told_once() -> None:
@@ -156,7 +159,7 @@ def test_what_a_group_does_not_protect_stands_at_the_top() -> None:
 
 def test_an_infinite_loss_is_not_doubled() -> None:
     text = full(DESIGNS["unrelated, a value never sent"])
-    assert "The same response again, with fresh coins, would bring the strongest belief to 100 %." in text
+    assert "The same response again, with fresh coins, would bring the strongest belief to 100%." in text
     assert "Epsilon: infinite: some response rules a value out." in text
 
 
@@ -167,7 +170,7 @@ def test_a_group_too_large_to_be_read_jointly_says_so() -> None:
     assert "Strongest beliefs when all" not in full(large)
     assert warning not in full(small)
     assert "column8 + group 1" in short(large)
-    assert "with a chance of at least 55.0 %" in short(large)
+    assert "with a chance of at least 55.0%" in short(large)
     assert " + of its own response; others of its large group may tell more" in short(large)
     assert " + " not in short(small)
     assert "at least" not in short(small)

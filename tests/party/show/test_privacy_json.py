@@ -108,7 +108,7 @@ def test_a_large_group_has_no_joint_levels_in_json() -> None:
 
 def test_percents_are_never_rounded_to_certainty() -> None:
     given = map(Fraction, ("0", "1/100000", "1/1000", "1/3", "999/1000", "99999/100000", "1"))
-    assert list(map(percent, given)) == ["0 %", "under 0.1 %", "0.1 %", "33.3 %", "99.9 %", "over 99.9 %", "100 %"]
+    assert list(map(percent, given)) == ["0%", "under 0.1%", "0.1%", "33.3%", "99.9%", "over 99.9%", "100%"]
 
 
 @pytest.mark.parametrize(

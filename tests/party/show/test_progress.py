@@ -118,7 +118,7 @@ def test_a_bar_shows_the_share_and_its_line_fits_the_terminal(monkeypatch: pytes
 def test_a_line_is_cut_at_the_width_of_the_terminal() -> None:
     stream = Terminal()
     TerminalDisplay(stream, Clock(), columns=5).show(Step("encrypting", 0, 0))
-    assert stream.getvalue() == CLEAR + "encr"
+    assert stream.getvalue() == CLEAR + "enc…"
 
 
 def test_the_estimate_is_right_even_where_redraws_are_left_out() -> None:

@@ -10,31 +10,76 @@ import termios
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from party.cli.main import COMMANDS
-from party.show.layout import ScreenColumn, branched, cut_lines, definitions, screen_table, shortened, wrapped
+from party.show.layout import ScreenColumn, Sentence, branched, cut_lines, laid_out, meanings, screen_table, wrapped
 from tests.support.processes import COTALLY, cotally
 
-WIDTHS = (60, 80, 200)
+WIDTHS = (60, 80, 120)
 QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
+SGR = re.compile(r"\x1b\[[0-9;]*m")
+
+DESIGN = """\
+kind = "related"
+theta = "4/5"
+class = "收入水平"
+id = "编号"
+plain = ["居住地区"]
+[columns."年龄（周岁）"]
+bins = [25, 45]
+[columns."居住地区"]
+values = ["北京市", "上海市"]
+[columns."目前的婚姻状况和家庭情况说明"]
+values = ["已婚或者与伴侣共同生活", "未婚"]
+[columns."收入水平"]
+values = ["高", "低"]
+[groups]
+"工作" = ["年龄（周岁）", "目前的婚姻状况和家庭情况说明"]
+"钱" = ["收入水平"]
+"""
+STATE = "目前的婚姻状况和家庭情况说明"
 
 
-def shown(columns: int, *arguments: str | Path, code: int = 0) -> list[str]:
+@pytest.fixture(scope="module")
+def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small survey whose names and values are Chinese; each character takes two cells."""
+    folder = tmp_path_factory.mktemp("survey")
+    rows = ["编号,年龄（周岁）,居住地区,目前的婚姻状况和家庭情况说明,收入水平"]
+    for i in range(600):
+        state = "未婚" if i % 3 else "已婚或者与伴侣共同生活"
+        rows.append(f"p{i},{20 + i % 40},{'北京市' if i % 2 else '上海市'},{state},{'高' if i % 40 > 20 else '低'}")
+    (folder / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "design.toml").write_text(DESIGN, encoding="utf-8")
+    ended = cotally("disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins.secret", folder=folder)
+    assert ended.code == 0, ended.err
+    for learner in ("tree", "bayes"):
+        assert cotally("mine", learner, "d.csv", "design.toml", "-o", f"{learner}.json", folder=folder).code == 0
+    return folder
+
+
+def shown(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None = None) -> list[str]:
     """Return the lines that a command shows on a terminal so many columns wide, as it sent them."""
+    plain = SGR.sub("", sent(columns, *arguments, code=code, cwd=cwd))
+    return [line.rpartition("\r\x1b[K")[2] for line in plain.replace("\r\n", "\n").split("\n")]
+
+
+def sent(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None = None, dumb: bool = False) -> str:
+    """Return what a command sends to a terminal, colours and all."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"TERM": "xterm"}
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     with subprocess.Popen(
-        [*COTALLY, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    ) as process:
+        [*COTALLY, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, cwd=cwd,
+        env=environment | {"TERM": "dumb" if dumb else "xterm"},
+    ) as process:  # fmt: skip
         os.close(theirs)
         text = b""
         while part := _read(ours):
             text += part
     os.close(ours)
     assert process.returncode == code, text
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text.decode())
-    return [line.rpartition("\r\x1b[K")[2] for line in plain.replace("\r\n", "\n").split("\n")]
+    return text.decode()
 
 
 def _read(terminal: int) -> bytes:
@@ -60,41 +105,74 @@ def test_help_fits_the_terminal_and_breaks_no_word(command: str, columns: int) -
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-def test_the_privacy_report_fits_the_terminal(tmp_path: Path, columns: int) -> None:
-    cotally("disguise", "--example", str(tmp_path / "survey"))
-    design = tmp_path / "survey" / "design.toml"
-    wide = words(shown(2000, "privacy", design, "--full"))
-    for command in (("privacy", design), ("privacy", design, "--full"), ("audit", design, *QUICK)):
-        lines = shown(columns, *command)
-        assert max(map(len, lines)) <= columns
-        if "--full" in command:
-            assert words(lines) == wide
+def test_reports_on_a_design_fit_the_terminal_whatever_the_script(survey: Path, columns: int) -> None:
+    commands = [
+        ("privacy", "design.toml"), ("privacy", "design.toml", "--full"), ("audit", "design.toml", *QUICK),
+        ("size", "design.toml", "--half-width", "0.05"),
+    ]  # fmt: skip
+    for command in commands:
+        assert max(map(cell_len, shown(columns, *command, cwd=survey))) <= columns
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-def test_models_estimates_and_notes_fit_the_terminal(tmp_path: Path, columns: int) -> None:
-    folder = tmp_path / "survey"
-    cotally("disguise", "--example", str(folder))
-    data, design, out, secret = (folder / name for name in ("data.csv", "design.toml", "d.csv", "coins.secret"))
-    shown_lines = shown(columns, "disguise", data, design, "-o", out, "--secret", secret)
-    for learner in ("tree", "bayes"):
-        model = folder / f"{learner}.json"
-        shown_lines += shown(columns, "mine", learner, out, design, "-o", model, "--test", "1/5")
-        shown_lines += shown(columns, "show", model)
-    shown_lines += shown(columns, "estimate", out, design, "married = yes and income = high", "--likelihood")
-    paths = str(tmp_path)
-    assert max(len(line) for line in shown_lines if paths not in line) <= columns
-
-
-def test_a_tree_goes_on_beside_its_branches_and_a_table_of_classes_below() -> None:
-    lines = ["├─ a: one two", "│  └─ b: three", "└─ c"]
-    assert list(branched(lines, None)) == lines
-    assert list(branched(lines, 16)) == lines
-    assert list(branched(["├─ value: a name of many words [1 2]"], 24)) == [
-        "├─ value: a name of many",
-        "│    words [1 2]",
+def test_models_estimates_and_notes_fit_the_terminal_whatever_the_script(survey: Path, columns: int) -> None:
+    out = f"again-{columns}.csv"
+    commands = [
+        ("disguise", "data.csv", "design.toml", "-o", out, "--secret", "coins.secret"),
+        ("mine", "tree", out, "design.toml", "--test", "1/5", "--prune"),
+        ("show", "tree.json"),
+        ("show", "bayes.json"),
+        ("estimate", out, "design.toml", f"{STATE} = 未婚 and 收入水平 = 高", "--likelihood"),
+        ("predict", "bayes.json", "data.csv", "-o", f"predicted-{columns}.csv"),
     ]
-    assert list(branched(["│  " * 5 + "└─ value: class"], 22)) == [("│  " * 5 + "└─ value: class")[:21] + "…"]
+    for command in commands:
+        assert max(map(cell_len, shown(columns, *command, cwd=survey))) <= columns
+
+
+def test_a_table_of_wide_characters_has_straight_columns(survey: Path) -> None:
+    lines = shown(80, "privacy", "design.toml", cwd=survey)
+    start = next(number for number, line in enumerate(lines) if line.startswith("attribute"))
+    rows = lines[start : start + 4]
+    assert len({cell_len(row.rstrip()) for row in rows}) == 1
+    assert all(row.split()[0] for row in rows)
+
+
+def test_colours_are_on_a_terminal_alone_and_off_where_nobody_wants_them(
+    survey: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for command in (("privacy", "design.toml"), ("show", "tree.json"), ("show", "bayes.json")):
+        assert SGR.search(sent(80, *command, cwd=survey))
+    assert "\x1b" not in sent(80, "privacy", "design.toml", cwd=survey, dumb=True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in sent(80, "privacy", "design.toml", cwd=survey)
+    monkeypatch.delenv("NO_COLOR")
+    assert "\x1b" not in cotally("privacy", "design.toml", folder=survey).out
+
+
+def test_a_file_gets_the_report_eighty_wide_or_as_columns_says(survey: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    usual = cotally("privacy", "design.toml", folder=survey).out.splitlines()
+    assert 70 < max(map(cell_len, usual)) <= 80
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = cotally("privacy", "design.toml", folder=survey).out.splitlines()
+    assert 50 < max(map(cell_len, narrow)) <= 60
+
+
+def test_a_tree_goes_on_beside_its_branches() -> None:
+    lines = ["├─ a: one two", "│  └─ b: three", "└─ c"]
+    assert [line.plain for line in branched(lines, None)] == lines
+    assert [line.plain for line in branched(lines, 16)] == lines
+    assert [line.plain for line in branched(["├─ value: a name of many words [1 2]"], 24)] == [
+        "├─ value: a name of",
+        "│    many words [1 2]",
+    ]
+    assert [line.plain for line in branched(["└─ 值: 很长的名字 很长的名字 [1]"], 20)] == [
+        "└─ 值: 很长的名字",
+        "     很长的名字 [1]",
+    ]
+    deep = "│  " * 5 + "└─ value: class"
+    assert [line.plain for line in branched([deep], 22)] == [deep[:21] + "…"]
 
 
 def test_an_error_is_laid_out_on_a_terminal_and_one_line_elsewhere(tmp_path: Path) -> None:
@@ -107,22 +185,23 @@ def test_an_error_is_laid_out_on_a_terminal_and_one_line_elsewhere(tmp_path: Pat
 
 
 def test_sentences_are_broken_between_words_alone() -> None:
-    text = "  take 5 % of `cotally show model.json` or well-known /a/very/long/path/that/no/line/holds"
-    assert wrapped(text, 30, cut=False) == [
-        "  take 5 % of",
-        "    `cotally show model.json`",
-        "    or well-known",
+    text = "  take 5% of `cotally show model.json` or well-known /a/very/long/path/that/no/line/holds"
+    assert laid_out([Sentence(text, cut=False)], 30) == [
+        "  take 5% of `cotally show",
+        "    model.json` or well-known",
         "    /a/very/long/path/that/no/line/holds",
     ]
-    assert max(map(len, wrapped(text, 30))) == 30
-    assert wrapped(text, 200) == [text]
-    assert wrapped("", 10) == [""]
+    assert max(map(len, laid_out([text], 30))) == 30
+    assert laid_out([text], 200) == [text]
+    assert laid_out([""], 10) == [""]
+    assert laid_out(["中文字" * 4], 8) == ["中文字", "  中文字", "  中文字", "  中文字"]
+    assert wrapped("one two three", 8) == ["one two", "three"]
 
 
-def test_meanings_stand_beside_their_terms_or_below_them() -> None:
-    pairs = [("one", "a b"), ("three", "c")]
-    assert definitions(pairs, 20) == ["one    a b", "three  c"]
-    assert definitions(pairs, 13) == ["one", "  a b", "three", "  c"]
+def test_meanings_stand_beside_their_terms() -> None:
+    pairs = [("one", "a b"), ("三", "c d")]
+    assert laid_out([meanings(pairs)], 20) == ["one  a b", "三   c d"]
+    assert laid_out([meanings(pairs, indent=1)], 7) == [" one  a", "      b", " 三   c", "      d"]
 
 
 COLUMNS = [
@@ -131,7 +210,7 @@ COLUMNS = [
     ScreenColumn("second", rank=1),
     ScreenColumn("third", rank=2),
 ]
-ROWS = [["a name of twenty-four", "1", "22", "333"], ["b", "4", "55", "666"]]
+ROWS = [["a name of twenty-four", "1", "22", "333"], ["二十四字的名字", "4", "55", "666"]]
 
 
 @pytest.mark.parametrize(
@@ -139,28 +218,26 @@ ROWS = [["a name of twenty-four", "1", "22", "333"], ["b", "4", "55", "666"]]
     [
         (200, (), "a name of twenty-four"),
         (44, (), "a name of twenty-four"),
-        (43, (), "a name of …wenty-four"[:20]),
-        (35, (), "a name…-four"),
-        (34, ("third",), "a name of…nty-four"),
-        (10, ("second", "third"), "a name…-four"),
+        (43, (), "a name of twenty-fo…"),
+        (35, (), "a name of t…"),
+        (34, ("third",), "a name of twenty-…"),
+        (26, ("second", "third"), "a name of twenty-…"),
     ],
 )
-def test_a_table_shortens_texts_then_leaves_out_the_least_wanted_columns(
+def test_a_table_cuts_texts_then_leaves_out_the_least_wanted_columns(
     columns: int, left_out: tuple[str, ...], name: str
 ) -> None:
-    found = screen_table(COLUMNS, ROWS, columns)
+    found = screen_table(COLUMNS, ROWS, columns, rule=True)
+    lines = laid_out([found.drawn], columns)
     assert found.left_out == left_out
-    assert (max(map(len, found.lines)) <= columns) == (columns > 10)
-    assert len(found.lines) == 4
-    if columns != 43:
-        assert found.lines[2].startswith(name + "  ")
-    assert found.lines[1].split()[:2] == ["name", "figure"]
-
-
-def test_a_shortened_text_keeps_both_ends() -> None:
-    assert [shortened("abcdef", width) for width in (6, 5, 2, 1, 0)] == ["abcdef", "ab…ef", "a…", "…", "…"]
+    assert max(map(cell_len, lines)) <= columns
+    assert len(lines) == 5
+    assert lines[3].startswith(name + "  ")
+    assert lines[1].split()[:2] == ["name", "figure"]
+    assert len({cell_len(line) for line in lines[1:]}) == 1
 
 
 def test_a_drawing_keeps_its_lines_and_says_how_many_were_cut() -> None:
-    assert list(cut_lines(["ab", "abcd", "abc"], 3)) == ["ab", "ab…", "abc", "1 line cut at the width of the screen"]
-    assert list(cut_lines(["ab"], 3)) == ["ab"]
+    drawn = ["ab", "ab…", "abc", "文…", "2 lines cut at the width of the screen"]
+    assert [line.plain for line in cut_lines(["ab", "abcd", "abc", "文文"], 3)] == drawn
+    assert [line.plain for line in cut_lines(["ab"], 3)] == ["ab"]

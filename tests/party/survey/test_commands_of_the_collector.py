@@ -20,7 +20,7 @@ def test_estimate_prints_words_or_json(folder: Path, capsys: pytest.CaptureFixtu
     options = ("--confidence", "0.9", "--likelihood")
     text = told(capsys, "estimate", "d.csv", "design.toml", *asked, *options)
     assert text.startswith("300 records, related question, theta 4/5\nsmoker = yes\n  count ")
-    assert "90 % interval" in text
+    assert "90% interval" in text
     assert "may leave 0 .. 1" in text
     content = json.loads(told(capsys, "estimate", "d.csv", "design.toml", *asked, *options, "--json"))
     assert (content["format"], content["records"], content["confidence"]) == ("cotally-estimate/1", 300, 0.9)
@@ -89,7 +89,7 @@ def test_mine_writes_a_tree_that_show_prints_and_predict_reads(
     printed = [line.removesuffix(" (?)") for line in out.splitlines()]
     assert printed[: len(shown)] == shown
     marked = sum(line.endswith(" (?)") for line in out.splitlines())
-    assert f"not clear at 95 %: {marked} of {sum('[' in line and '→' not in line for line in shown[1:])} splits" in out
+    assert f"not clear at 95%: {marked} of {sum('[' in line and '→' not in line for line in shown[1:])} splits" in out
     assert "Learned from 180 disguised records; held out: 60 to prune by and 60 to test on.\nAccuracy " in out
     assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0
     assert "accuracy" in capsys.readouterr().err
@@ -185,8 +185,8 @@ def test_audit_passes_the_shipped_sampler_and_fails_another(
     """The false-alarm rate is one in 10^6 runs; a sampler that always tells the truth is caught with certainty."""
     out = told(capsys, "audit", "design.toml", *QUICK)
     assert out.startswith("OK: the sampler responds as the design declares.\n")
-    assert "a correct sampler fails such a check in at most 0.0001 %" in " ".join(out.split())
-    assert "theta is off by 1/10 in at least 99 %.\n" in out
+    assert "a correct sampler fails such a check in at most 0.0001%" in " ".join(out.split())
+    assert "theta is off by 1/10 in at least 99%.\n" in out
 
     def honest(_design: RelatedDesign, codes: Codes, _draw: Draw) -> Codes:
         return np.array(codes)

@@ -48,7 +48,7 @@ def test_what_was_not_asked_for_is_not_told(tmp_path: Path) -> None:
     found = estimate_expression(codes, parse_expression("smoker = yes", design), design, EstimateOptions())
     assert set(found.to_json()) == {"expression", "answers", "count", "count_error", "share", "share_error", "interval"}
     text = "\n".join(finding_lines(found, EstimateOptions()))
-    assert "95 % interval" in text
+    assert "95% interval" in text
     assert "likely" not in text
 
 

@@ -43,7 +43,7 @@ def test_one_question_needs_what_warner_says(
     design: str, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], share: Fraction
 ) -> None:
     assert cli.main(["size", design, "--expression", "smoker = yes", "--half-width", "1/50", *options]) == 0
-    needed = f"{warner(share, Fraction(1, 50))} respondents are enough for +- 0.02 at 95 %"
+    needed = f"{warner(share, Fraction(1, 50))} respondents are enough for +- 0.02 at 95%"
     assert capsys.readouterr().out == f"{needed} for the share of smoker = yes\n"
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 
 from party.show.audit import audit_lines
+from party.show.layout import laid_out
 from party.show.names import Names
 from protocols.errors import InputError
 from protocols.privacy.audit import (
@@ -46,9 +47,9 @@ NAMES = Names(["age", "sex", "town"], [["young", "old"], ["f", "m"], ["x", "y", 
 
 def told(result: AuditResult, names: Names | None = None) -> str:
     """Return the finding with its sentences in one line."""
-    lines = audit_lines(result, names)
+    lines = laid_out(audit_lines(result, names))
     assert max(map(len, lines)) <= 80
-    assert max(map(len, audit_lines(result, names, 60))) <= 60
+    assert max(map(len, laid_out(audit_lines(result, names), 60))) <= 60
     return " ".join(" ".join(lines).split())
 
 
@@ -58,7 +59,7 @@ def test_the_verdict_comes_first_then_what_was_counted() -> None:
     assert told(passed) == (
         f"{audit_lines(passed)[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} "
         "counts of the responses held against their declared chances: a correct sampler fails such a check in at most "
-        "0.0001 % of cases, one whose theta is off by 1/100 in at least 99.9 %."
+        "0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
     )
     design = related([2], [[0]], "9/20")
     failed = run(design, lambda codes, _: codes)
@@ -80,7 +81,7 @@ def test_departures_are_told_by_name_the_least_likely_first() -> None:
     honest = run(RELATED, lambda codes, _: codes)
     half = honest.records // 4
     only = replace(honest, tests=honest.tests[:1])
-    share = f"{2 * half:,} of {2 * half:,} (100 %), declared 45.00 % (chance of this at most 0.0e+00)."
+    share = f"{2 * half:,} of {2 * half:,} (100%), declared 45.00% (chance of this at most 0.0e+00)."
     assert f"age (group person): 'young' sent where 'young' is true: {share}" in told(only, NAMES)
     assert f"column 1 (group 1): '0' sent where '0' is true: {share}" in told(only)
     text = told(honest, NAMES)

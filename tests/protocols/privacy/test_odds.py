@@ -5,15 +5,20 @@ from fractions import Fraction
 import pytest
 
 from party.names import odds_words
+from party.show.layout import USUAL_WIDTH, laid_out
 from party.show.odds import odds_text
-from party.show.privacy import privacy_lines
-from protocols.privacy.findings import measure_design
+from party.show.privacy import privacy_blocks
+from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.loss import attribute_loss, ratio_loss
 from protocols.privacy.odds import Odds, column_odds, disguised_odds
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import related, unrelated
 from tests.support.enumeration import every_design, name, responses
+
+
+def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WIDTH) -> list[str]:
+    return laid_out(privacy_blocks(found, full=full, width=width), width)
 
 
 @pytest.mark.parametrize("design", every_design(), ids=name)
