@@ -17,7 +17,7 @@ _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Replace a file by a finished one: a reader, or a crash, sees the old or the new, never a part.
+    """Replace a file by a finished one: a reader, or a crash, sees the old one or the new one, never a part.
 
     Raises:
         InputError: The file cannot be written.
@@ -37,10 +37,10 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def write_new(path: Path, data: bytes, mode: int) -> None:
-    """Make a file that is not there yet: whole, on the disk, or not at all.
+    """Make a new file: whole and on the disk, or not at all.
 
     Raises:
-        FileExistsError: It is there, and is left as it is.
+        FileExistsError: It exists, and is left as it is.
         OSError: It cannot be written.
     """
     with _finished(path, data, mode) as temporary:
@@ -55,7 +55,7 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
 
 @contextmanager
 def _finished(path: Path, data: bytes, mode: int) -> Iterator[Path]:
-    """Give a file beside `path` that holds the data, to be named so; then make sure that the disk has the name too."""
+    """Yield a file beside `path` that holds the data, to be renamed; then make sure that the disk has the name too."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     temporary = Path(name)
     try:
@@ -83,7 +83,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _usual_mode(path: Path) -> int:
-    """Return the mode that the file has, or that a plainly created one would have."""
+    """Return the mode that the file has, or that a new one would get by default."""
     if path.exists():
         return path.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -92,10 +92,10 @@ def _usual_mode(path: Path) -> int:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Read a whole plain file of at most `most` bytes.
+    """Read a whole regular file of at most `most` bytes.
 
     Raises:
-        InputError: It is absent, unreadable, no plain file, or larger.
+        InputError: It is absent, unreadable, not a regular file, or larger.
     """
     try:
         if not path.is_file():
@@ -111,37 +111,37 @@ def check_writable(path: Path) -> None:
     """Make sure, before long work, that `write_atomically` will be able to write there.
 
     Raises:
-        InputError: The path is a folder, a device or cannot be, or its folder does not exist or cannot be written to.
+        InputError: The path is a folder, a device or impossible, or its folder does not exist or cannot be written to.
     """
     try:
         if path.is_dir():
             raise InputError(f"{path} cannot be written: it is a folder")
         if path.exists() and not path.is_file():
-            raise InputError(f"{path} cannot be written: it is no plain file")
+            raise InputError(f"{path} cannot be written: it is not a regular file")
         if not os.access(path.parent, os.W_OK | os.X_OK):
             problem = "cannot be written to" if path.parent.exists() else "does not exist"
             raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")
-        path.exists()  # it is an error for a name that is too long
+        path.exists()  # an error for a name that is too long
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
 
 
 def check_target(path: Path, reads: Iterable[Path], is_own: Callable[[Path], bool] = lambda _: False) -> None:
-    """Make sure, before long work, that an output destroys nothing: what every command asks that has one.
+    """Make sure, before long work, that an output destroys nothing: every command that has one asks this.
 
     Args:
         path: Where the output goes.
         reads: The files that the command reads.
-        is_own: Whether a file that is there already is such as this command writes, and may be written again.
+        is_own: Whether an existing file is of the kind that this command writes, and may be overwritten.
 
     Raises:
-        InputError: It is one of the files that are read, another file that is there already, or cannot be written.
+        InputError: It is one of the files that are read, or another existing file, or cannot be written.
     """
     check_writable(path)
     if resolved(path) in map(resolved, reads):
         raise InputError(f"{path} is read by this command: write to another file")
     if path.exists() and not is_own(path):
-        raise InputError(f"{path} is there already and would be lost: name another file, or take it away first")
+        raise InputError(f"{path} already exists and would be lost: name another file, or move it away first")
 
 
 def kept_apart(path: Path, is_same: Callable[[Path], bool] = lambda _: False) -> Path:
@@ -157,7 +157,7 @@ def is_there(path: Path) -> bool:
     """Tell whether there is a file or folder.
 
     Raises:
-        InputError: Nothing can have this path.
+        InputError: No file can have this path.
     """
     try:
         return path.exists()
@@ -166,10 +166,10 @@ def is_there(path: Path) -> bool:
 
 
 def resolved(path: Path) -> Path:
-    """Return the path without links and dots: two of them are equal if the files are the same.
+    """Return the path without links and dots: two such paths are equal if the files are the same.
 
     Raises:
-        InputError: Links lead in a circle, or nothing can have this path.
+        InputError: Links lead in a circle, or no file can have this path.
     """
     try:
         with suppress(FileNotFoundError):
@@ -204,7 +204,7 @@ def locked_folder(folder: Path) -> Iterator[FolderLock]:
         os.close(handle)
         if error.errno in (errno.EAGAIN, errno.EACCES):
             raise InputError(
-                f"another `cotally train`, `serve` or `demo` works in {folder}: wait for its end, or end it"
+                f"another `cotally train`, `serve` or `demo` is working in {folder}: wait until it ends, or end it"
             ) from None
         raise InputError(f"{path} cannot be locked: {error.strerror}") from None
     try:

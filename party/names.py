@@ -1,4 +1,4 @@
-"""Names: what a party's may be, what a misspelt one probably meant, and how any, and odds, stand in a sentence."""
+"""Names: what a party's may be, what a misspelt one probably meant, and how names and odds stand in a sentence."""
 
 import re
 from collections.abc import Collection
@@ -27,13 +27,13 @@ def check_party_name(name: str) -> None:
 
 
 def suggestion(word: str, options: Collection[str]) -> str:
-    """Return the end of an error about an unknown word: the option that it was meant to be, or all of them."""
+    """Return the end of an error about an unknown word: the option that was probably meant, or all of them."""
     close = nearest(word, options)
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(options)}" if options else ""
 
 
 def nearest(word: str, options: Collection[str]) -> str | None:
-    """Return the option that a word was probably meant to be, but for case and the blanks around it.
+    """Return the option that a word was probably meant to be, whatever its case and the blanks around it.
 
     >>> nearest("AGE", ["id", "age"]), nearest("income", ["id", "age"]), nearest("q1", ["q17", "q01"])
     ('age', None, 'q01')
@@ -45,7 +45,7 @@ def nearest(word: str, options: Collection[str]) -> str | None:
 
 
 def _numbered(text: str) -> str:
-    """Return a text whose numbers have no zeros before them."""
+    """Return a text whose numbers have no leading zeros."""
     return re.sub(r"(?<!\d)0+(?=\d)", "", text)
 
 

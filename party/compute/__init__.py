@@ -6,7 +6,7 @@ Each place is a map whose results come in order and which takes only a few tasks
 What a worker is given:
 
 * to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public modulus. No private key.
-* to *encrypt*: our own private key of the cipher and the plaintexts of one page. It draws its chance by itself.
+* to *encrypt*: our own private key of the cipher and the plaintexts of one page. It draws its own chance.
 
 No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
 on, so it sees what its workers see: whoever runs the cluster holds the party's Paillier key once it encrypts there.
@@ -36,7 +36,7 @@ __all__ = [
 
 @contextmanager
 def make_compute(settings: ComputeSettings, key: AnyKeyHolder) -> Iterator[Compute]:
-    """Hold workers for as long as the context lasts; their tables of the key are made once.
+    """Hold workers for as long as the context lasts; each makes its tables of the key once.
 
     NB: enter before a channel or a server of gRPC is made.
 

@@ -71,10 +71,10 @@ class Cluster:
         self._leave()
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Apply a function of a module to tasks, two a thread of the cluster ahead; results come in order.
+        """Apply a function of a module to tasks, two per thread of the cluster ahead; results come in order.
 
         Raises:
-            WorkerError: The cluster was lost, or a task that it tried again and again.
+            WorkerError: The cluster was lost, or it lost a task again and again.
         """
         ahead = AHEAD * max(1, self._threads())
         return ordered_map(partial(self._submit, function), self._wait, tasks, ahead)
@@ -86,7 +86,7 @@ class Cluster:
             raise self._lost() from None
 
     def _wait(self, future: Future[B]) -> B:
-        """Wait for a result as long as there are workers; Dask itself would wait for ever for new ones."""
+        """Wait for a result as long as there are workers; Dask itself would wait forever for new ones."""
         seen = time.monotonic()
         while True:
             try:
@@ -95,7 +95,7 @@ class Cluster:
                 if self._threads():
                     seen = time.monotonic()
                 elif time.monotonic() - seen > NO_WORKERS_SECONDS:
-                    raise WorkerError(f"the cluster at {self._address} has no workers any more") from None
+                    raise WorkerError(f"the cluster at {self._address} no longer has workers") from None
             except CancelledError:
                 raise self._lost() from None
             except (CotallyError, MemoryError):
@@ -123,7 +123,7 @@ class Cluster:
             raise WorkerError(f"the workers at {self._address} must have cotally {version('cotally')} installed")
 
     def _failed(self, error: Exception) -> WorkerError:
-        """Say what kind of fault it was; its text may hold an argument and is not shown."""
+        """Say what kind of fault it was; the error's own text may hold an argument and is not shown."""
         return WorkerError(
             f"the cluster at {self._address} failed in a task ({type(error).__name__}): its workers need this version "
             "of cotally and of Python, and memory for a page and the key's tables"
@@ -143,7 +143,7 @@ def _connect(address: str) -> Any:
         dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
     except ImportError:
         raise WorkerError("a cluster needs Dask: pip install 'cotally[cluster]'") from None
-    for name in ("distributed", "distributed.client"):  # its troubles become our one line of error
+    for name in ("distributed", "distributed.client"):  # its troubles become our one-line error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
     kind, _, place = address.partition("://")
@@ -159,7 +159,7 @@ def _connect(address: str) -> Any:
 
 
 def _in_time(make: Callable[[], B]) -> B:
-    """Make a client, or give it up: at a port that accepts and says nothing Dask waits for ever.
+    """Make a client, or give up: at a port that accepts and says nothing, Dask waits forever.
 
     Raises:
         TimeoutError: It took too long.

@@ -1,7 +1,7 @@
 """Encryption by workers: a task holds our private key and the plaintexts of one page, and nothing more.
 
 The tables of the key are made once per process. Chance comes from the operating system, asked by the worker itself: no
-worker starts from another's state (FAULTS case 27), and a task that is done twice gives other ciphertexts.
+worker starts from another's state (FAULTS case 27), and a task that is done twice gives different ciphertexts.
 """
 
 import secrets

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from protocols.errors import InputError
 
-AHEAD = 2  # tasks a worker: one in work, one waiting
+AHEAD = 2  # tasks per worker: one in work, one waiting
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -23,7 +23,7 @@ OUT_OF_MEMORY = "a worker ran out of memory: use fewer workers, or a machine wit
 def ordered_map(
     submit: Callable[[A], Future[B]], result: Callable[[Future[B]], B], tasks: Iterable[A], ahead: int
 ) -> Iterator[B]:
-    """Yield the results of all tasks in their order; one that is closed early cancels what waits.
+    """Yield the results of all tasks in order; closed early, it cancels what waits.
 
     Args:
         submit: Starts a task.

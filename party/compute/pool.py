@@ -3,9 +3,9 @@
 They are spawned, never forked: a fork with a live channel of gRPC deadlocks, and would inherit state. A started worker
 is a process of its own at once, so a pool that is made before the channel is safe; it loads its code meanwhile.
 
-Each worker has a pipe whose other end only the party holds. So a worker that dies is seen as the end of its pipe, at
-once, and a party that dies is seen by its workers, whatever killed it. The task of a worker that died is done again, by
-a fresh one; a task that takes that one with it too ends the run.
+Each worker has a pipe whose other end only the party holds. So a worker that dies is noticed at once, as the end of its
+pipe, and a party that dies is noticed by its workers, whatever killed it. The task of a worker that died is done again
+by a fresh one; a task that kills that one too ends the run.
 """
 
 import signal
@@ -67,11 +67,11 @@ class LocalPool:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The numbers of the processes."""
+        """The ids of the processes."""
         return tuple(worker.pid for worker in self._workers)
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Apply a function of a module to tasks, two a worker ahead; results come in order.
+        """Apply a function of a module to tasks, two per worker ahead; results come in order.
 
         Raises:
             WorkerError: A worker ran out of memory, or two died over the same task.
@@ -80,7 +80,7 @@ class LocalPool:
         return ordered_map(partial(self._submit, function), Future.result, tasks, ahead)
 
     def close(self) -> None:
-        """End all workers, in the midst of their work if need be."""
+        """End all workers, in the middle of their work if need be."""
         with self._lock:
             self._closed = True
             workers = tuple(self._workers)
@@ -183,7 +183,7 @@ class _Worker:
         self._process.join()
 
     def hang_up(self) -> None:
-        """Let go of the pipe, when nobody waits at it."""
+        """Let go of the pipe, once nobody waits on it."""
         self._connection.close()
 
 

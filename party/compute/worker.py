@@ -35,7 +35,7 @@ def _answer(function: Any, task: Any) -> tuple[bool, Any]:
 
 
 def _watch() -> None:
-    """End in the midst of a task when the party is gone, however it went."""
+    """End, even in the middle of a task, when the party is gone, however it went."""
     party = parent_process()
     assert party is not None  # noqa: S101  # `serve` is the target of a process
     wait([party.sentinel])

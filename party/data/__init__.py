@@ -1,4 +1,4 @@
-"""A party's own data: its file is read, and its columns are treated, before anything leaves the house."""
+"""A party's own data: its file is read, and its columns are treated, before anything leaves."""
 
 from party.data.columns import EVERY_OTHER, MISSING, TreatedColumn, label_of, treat
 from party.data.form import USUAL, Form

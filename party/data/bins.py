@@ -1,8 +1,8 @@
 """Numbers and days, the bins that they fall in, and the bins' labels, all exact.
 
-With edges `e_1 < … < e_k` the bins are `x <= e_1`, `e_i < x <= e_(i+1)` and `x > e_k`; their labels,
-`<= 53.5`, `(20, 35.5]`, `> 53.5` or `> 2024-12-31`, can be read back. Bins that have been merged with their neighbours
-are such bins too. DESIGN 3; the papers bin at the median of the range.
+With edges `e_1 < … < e_k` the bins are `x <= e_1`, `e_i < x <= e_(i+1)` and `x > e_k`; their labels, `<= 53.5`, `(20,
+35.5]`, `> 53.5` or `> 2024-12-31`, can be read back. Bins that have been merged with their neighbours have labels of
+the same kind. DESIGN 3; the papers bin at the median of the range.
 """
 
 import re
@@ -43,8 +43,8 @@ def number(text: str) -> Decimal | None:
 def day(text: str) -> Decimal | None:
     """Return the number of the day that a text plainly names, or None.
 
-    It is written 2024-05-31, with a time or without, which is left out, or 31.5.2024. Others are read in two ways: of
-    5/6/2024 some take the month first, others the day.
+    It is written 2024-05-31, with or without a time, which is ignored, or 31.5.2024. Other forms are ambiguous: in
+    5/6/2024 some put the month first, others the day.
 
     >>> day("2024-05-31 23:59:59") == day("31.5.2024"), day("2024-02-30")
     (True, None)
@@ -72,7 +72,7 @@ class Scale:
 
 
 def _plain(value: Decimal) -> str:
-    """Write a number without exponent and without idle zeros."""
+    """Write a number without exponent and without needless zeros."""
     text = format(value, "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if value == 0 else text
@@ -112,7 +112,7 @@ def edges_of(
     Args:
         bins: "median-of-range", "quantiles:4" (any number of quantiles), "year", "quarter", "month", or the edges.
         counts: How often each number occurs; at least one where the edges depend on it.
-        smallest: So many records can hide each other; 1 for exact edges.
+        smallest: How many records can hide each other; 1 for exact edges.
     """
     if not isinstance(bins, str):
         return tuple(Decimal(edge.toordinal()) if isinstance(edge, date) else edge for edge in bins)
@@ -152,7 +152,7 @@ def _quantiles(parts: int, counts: Mapping[Decimal, int]) -> tuple[Decimal, ...]
 
 
 def _period_ends(period: str, days: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
-    """Return the last days of the periods that hold a record, but for the latest one, unless there is no other."""
+    """Return the last days of the periods that hold a record, except the latest one, unless it is the only one."""
     months = {"year": 12, "quarter": 3, "month": 1}[period]
     ends = set()
     for ordinal in days:
@@ -212,7 +212,7 @@ def is_bin_label(text: str) -> bool:
 
 
 def bin_label_of(labels: tuple[str, ...], text: str) -> str | None:
-    """Return the label among these whose bin holds the number or the day that a text is."""
+    """Return the label among these whose bin holds the number or the day that a text stands for."""
     for scale in (NUMBERS, DAYS):
         value = scale.read(text)
         if value is not None:

@@ -1,4 +1,4 @@
-"""Turn a column of text into an attribute: bin, fill in what is missing, merge what is rare (DESIGN 3).
+"""Turn a column of text into an attribute: bin, fill in missing cells, merge rare values (DESIGN 3).
 
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
@@ -70,16 +70,16 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
 
     The domain is in rising order: bins; else as numbers, if all texts are numbers; else as text. Then come the text to
     fill in, where it is new, then "other", then "missing". No value is held by fewer than `smallest_value` records,
-    unless it is the only one: rare bins join their neighbours, rare texts become "other", and too few missing cells
-    that find no "other" count as the commonest value.
+    unless it is the only one: rare bins join their neighbours, rare texts become "other", and missing cells that are
+    too few and find no "other" count as the most common value.
 
     Args:
         column: As read.
-        treatment: See there.
+        treatment: What is done to it.
 
     Raises:
-        DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has
-            the name of a label that is made here; or there are too many values.
+        DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has the
+            name of a label that treatment would make; or there are too many values.
     """
     index = {text: position for position, text in enumerate(dict.fromkeys(column.cells))}
     positions = np.fromiter(map(index.__getitem__, column.cells), np.intp, len(column.cells))
@@ -204,7 +204,7 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
     """Return the label that missing cells would get, however few they are."""
     if treatment.missing == "majority":
         if not any(frequency.values()):
-            raise column.error("all cells are missing: there is no commonest value to fill in")
+            raise column.error("all cells are missing: there is no most common value to fill in")
         return _commonest(frequency)
     if treatment.missing == "value":
         if missing and MISSING in frequency:

@@ -1,7 +1,7 @@
 """Read CSV into columns of text; refuse whatever could be read in two ways.
 
-A header line, quotes as RFC 4180 has them, lines that end in LF or CRLF; a first line `sep=;`, as spreadsheets write
-it, is heeded, and blank lines after the last record are none.
+There is a header line, quotes are as in RFC 4180, and lines end in LF or CRLF. A first line `sep=;`, as spreadsheets
+write it, is obeyed; blank lines after the last record are ignored.
 """
 
 import csv
@@ -36,7 +36,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
     """Read a CSV file.
 
     Raises:
-        DataError: It is no table, or cannot be read as text.
+        DataError: It is not a table, or cannot be read as text.
         OSError: It cannot be read.
     """
     encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)

@@ -1,6 +1,6 @@
 """How a table's file is written: its kind, its encoding, and the character between its columns.
 
-All of it can be declared, and is found out otherwise: a byte order mark decides; then UTF-8, if the whole file is; then
+All of it can be declared, and is otherwise found out: a byte order mark decides; then UTF-8, if the whole file is; then
 Windows-1252 (Latin-1 with signs where that has control characters), if nothing in the file looks like UTF-8. Columns
 are separated by what gives the header and the records below it one width.
 """
@@ -38,7 +38,7 @@ _MARKS = (
 )
 _FOREIGN = (
     (b"PK\x03\x04", "is an Excel workbook or a zip archive: save the sheet as CSV"),
-    (b"\xd0\xcf\x11\xe0", "is an Excel workbook of the old kind: save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "is an Excel workbook in the old format: save the sheet as CSV"),
     (b"<!DOCTYPE", "is a web page, not a table"),
     (b"<html", "is a web page, not a table"),
 )
@@ -47,7 +47,7 @@ _BLOCK, _SAMPLE_RECORDS = 1 << 20, 20
 
 @dataclass(frozen=True)
 class Form:
-    """What is declared about a table's file; what is None is found out.
+    """What is declared about a table's file; anything left None is found out.
 
     Args:
         separator: Between columns.
@@ -55,7 +55,7 @@ class Form:
         missing: Markers of a missing cell; an empty cell always is one.
 
     Raises:
-        InputError: There is no such encoding, or the separator is no single character that could be one.
+        InputError: There is no such encoding, or the separator is not a single character that can be one.
     """
 
     separator: str | None = None
@@ -78,7 +78,7 @@ USUAL = Form()
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a table's file, or the standard input for `-`; what gzip has packed is unpacked.
+    """Open a table's file, or the standard input for `-`; gzip is unpacked.
 
     Raises:
         DataError: Its name or its first bytes are those of something else.
@@ -106,7 +106,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def is_parquet(path: Path, file: BinaryIO) -> bool:
-    """Tell whether a file is Parquet, whatever it is called, or is called so."""
+    """Tell whether a file is Parquet, by its content or by its name."""
     return _first_bytes(file, 4) == b"PAR1" or path.suffix.lower() == PARQUET_SUFFIX
 
 
@@ -120,7 +120,7 @@ def encoding_of(path: Path, file: BinaryIO) -> tuple[str, GuessedEncoding | None
     """Return a file's encoding, and a notice where it is a guess.
 
     Raises:
-        DataError: It cannot be known.
+        DataError: It cannot be determined.
     """
     first = _first_bytes(file, SAMPLE)
     marked = next((name for mark, name in _MARKS if first.startswith(mark)), None)
@@ -164,7 +164,7 @@ def _decodes(content: bytes, encoding: str) -> bool:
 
 @dataclass(frozen=True)
 class CsvLayout:
-    """How the lines of a CSV file are to be parted: by which character, after how many lines that hold no record."""
+    """How the lines of a CSV file are split: by which character, after how many lines that hold no record."""
 
     separator: str
     skipped: int = 0

@@ -56,11 +56,11 @@ class Frame:
     Args:
         path: The file, or what to call the table in errors.
         columns: Their names.
-        cells: Of each column, as the file has them; an empty one is None.
-        texts: Of each column the different cells that are not empty.
+        cells: The cells of each column, as the file has them; an empty one is None.
+        texts: The distinct cells of each column that are not empty.
         lines: Where each record begins.
         missing: Markers of a missing cell.
-        indexes: Names of columns that are no part of the table: indexes of the program that wrote it.
+        indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
         notices: What the owner of the table should know.
     """
 
@@ -93,7 +93,7 @@ class Frame:
         return self._read(index, read_texts(self.texts[index], self.missing, keep))
 
     def ids(self, name: str) -> Column:
-        """Return a column of record ids, as they are, but that whole numbers are written as such.
+        """Return a column of record ids as they are, except that whole numbers are written as such.
 
         Raises:
             DataError: There is none.
@@ -106,10 +106,10 @@ class Frame:
 
         Args:
             name: The column's.
-            owner: The party whose column it is, where that is to be told.
+            owner: The party whose column it is, where the error is to say so.
 
         Raises:
-            DataError: There is none; the text has a name that is like it.
+            DataError: There is none; the text suggests a similar name.
         """
         if name in self.columns:
             return
@@ -119,7 +119,7 @@ class Frame:
         elif len(self.columns) == 1 and (near := nearest(name, self.columns)) is None:
             problem = f"{none}, only one: are columns separated by another character?"
         else:
-            # NB: no other name than one that is like it, since a file without a header has a record there
+            # NB: only a similar name, since a file without a header has a record there
             near = nearest(name, self.columns)
             problem = none + (f"; did you mean {near!r}?" if near else "")
         raise DataError(problem, path=self.path, column=name)
@@ -140,12 +140,12 @@ class Frame:
 
 
 def distinct(cells: Cells) -> list[str]:
-    """Return the different cells that are not empty."""
+    """Return the distinct cells that are not empty."""
     return [text for text in dict.fromkeys(cells) if text]
 
 
 def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells], missing: tuple[str, ...] | None = None) -> Frame:
-    """Return columns that come from memory as a frame, by the rules of files.
+    """Return columns from memory as a frame, by the rules for files.
 
     Args:
         path: What to call them in errors.
@@ -164,16 +164,16 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells], missing: 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Written:
-    """A table as it stands in a file, with whatever is no part of it.
+    """A table as it stands in a file, with whatever is not part of it.
 
     Args:
         path: The file.
-        names: Of all columns, blanks around them and all.
+        names: Of all columns, with any blanks around them.
         cells: Of all columns.
-        texts: Of all columns the different cells that are not empty.
+        texts: The distinct cells of each column that are not empty.
         lines: Where each record begins.
         indexes: Names of columns that the file itself calls indexes.
-        notices: What is known of the file already.
+        notices: What is already known about the file.
         encoding: What the texts were read from.
         header: The line of the names, if they have one.
     """
@@ -190,7 +190,7 @@ class Written:
 
 
 def finished(written: Written, missing: tuple[str, ...]) -> Frame:
-    """Leave out what is no column of the table, and check names and cells.
+    """Leave out whatever is not a column of the table, and check names and cells.
 
     Args:
         written: What was read.
@@ -221,7 +221,7 @@ def finished(written: Written, missing: tuple[str, ...]) -> Frame:
 
 
 def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) -> bool:
-    """Tell whether a column is an index that a program wrote, or stands behind an idle separator at the line's end."""
+    """Tell whether a column is an index that a program wrote, or comes of a needless separator at each line's end."""
     if name in indexes or name.startswith("__index_level_"):
         return True
     if name:

@@ -1,8 +1,8 @@
 """What a column looks like before it is treated: an identifier, numbers, dates. No answer holds a cell's content.
 
 An identifier is a column, not binned, of more than 20 different cells that are more than half of all that are not
-missing: e-mail addresses, telephone numbers, names. Numbers are told from identifiers that consist of digits by this:
-the latter all begin with 0 or +, or all have one length of 7 digits or more, or count the records.
+missing: e-mail addresses, telephone numbers, names. Identifiers that consist of digits are told from numbers in that
+they all begin with 0 or +, all have one length of 7 digits or more, or count the records.
 """
 
 import re
@@ -20,7 +20,7 @@ from party.errors import DataError
 FEW = 20
 MOST_CODES = 10
 USUAL_BINS = 4
-ADVICE = {  # by kind of a column, how it is a measurement
+ADVICE = {  # by the kind of a column: how to treat it as a measurement
     "numbers": 'give it bins = "quantiles:4"',
     "numbers with commas": "write its numbers with a decimal point and give it bins",
     "dates": 'give it bins = "year", "quarter" or "month"',
@@ -63,12 +63,12 @@ class Looks:
 
     @property
     def nearly_all_differ(self) -> bool:
-        """Tell whether enough cells differ that, taken as they are, they name records."""
+        """Tell whether so many cells differ that, taken as they are, they identify records."""
         return len(self.present) > FEW and 2 * len(self.present) > self.records
 
     @property
     def names_by_digits(self) -> bool:
-        """Tell whether numbers look like those of telephones, accounts or rows."""
+        """Tell whether the numbers look like telephone, account or row numbers."""
         lengths = {len(text) for text in self.present}
         if self._held(_ZERO_OR_PLUS) == self.records or (len(lengths) == 1 and self._held(_LONG) == self.records):
             return True
@@ -84,7 +84,7 @@ def look_at(column: Column) -> Looks:
 
 
 def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
-    """Return what is done to a column that the owner has not named: numbers that are no codes are binned."""
+    """Return what is done to a column that the owner has not named: numbers that are not codes are binned."""
     most = treatment.max_values or MOST_CODES
     identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
     if treatment.bins is not None or identifies or len(looks.present) <= most:
@@ -97,11 +97,11 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
 def check_no_identifier(
     columns: Sequence[tuple[Looks, ColumnTreatment]], way_out: str = "list {} under ignore"
 ) -> None:
-    """Refuse columns that name records, all at once.
+    """Refuse columns that identify records, all at once.
 
     Args:
         columns: Each with what is done to it.
-        way_out: What to do with those that are no measurements.
+        way_out: What to do with those that are not measurements.
 
     Raises:
         DataError: Some do, and are not binned.
@@ -124,12 +124,12 @@ def check_no_identifier(
 
 
 def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> Binned | TakenAsTexts | None:
-    """Return what an owner may not expect of a column.
+    """Return what an owner may not expect about a column.
 
     Args:
         looks: The column.
         treatment: What is done to it.
-        given: What the owner said; another where numbers are binned without that.
+        given: What the owner said; it differs where numbers are binned unasked.
     """
     if treatment != given:
         return Binned(str(treatment.bins))

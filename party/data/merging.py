@@ -1,7 +1,7 @@
-"""What is rare is not named: bins join their neighbours, texts become "other" (DESIGN 3 and 14).
+"""Rare values are not named: bins join their neighbours, texts become "other" (DESIGN 3 and 14).
 
 Both work on frequencies alone. A value that fewer than `smallest` records hold never keeps a label of its own, and no
-label that is made here is held by fewer, unless it is the only one.
+label made here is held by fewer, unless it is the only one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +16,8 @@ def joined_bins(
 ) -> tuple[Decimal, ...]:
     """Return the edges that remain when rare bins have joined a neighbour, then the rarest until few enough are left.
 
-    The rarest bin, the lower one of two, joins the smaller one of its neighbours, the lower one of two. With
-    `smallest = 1` nothing is rare, an empty bin neither. No edge remains where all records end in one bin.
+    The rarest bin joins the smaller of its neighbours; of two equal ones, the lower. With `smallest = 1` nothing is
+    rare, not even an empty bin. No edge remains if all records end up in one bin.
 
     Args:
         edges: In rising order.
@@ -43,8 +43,8 @@ class Merged:
     """What becomes "other".
 
     Args:
-        labels: These, the data's own "other" among them; none if nothing must.
-        rare: How many of them, but for the data's own "other", fewer than `smallest` records hold.
+        labels: The labels, the data's own "other" among them; none if nothing has to be merged.
+        rare: How many of them, not counting the data's own "other", fewer than `smallest` records hold.
         absorbed: Whether a label that enough records hold is among them, because the rare ones were too few.
     """
 
@@ -57,7 +57,7 @@ def merged_labels(frequency: Mapping[str, int], smallest: int, most: int | None)
     """Return the labels that become "other".
 
     Those are the labels that fewer than `smallest` records hold; of the others the rarest, so that at most `most`
-    labels remain (of equally common ones the first in order of text remain); and the rarest of what is then left, for
+    labels remain (of equally common ones, those first in text order remain); and the rarest of what is then left, for
     as long as fewer than `smallest` records hold "other".
     """
     ranked = sorted(frequency, key=lambda label: (-frequency[label], label))

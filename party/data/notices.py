@@ -1,6 +1,6 @@
 """What the owner of a table should know of how it was read, as values; `party.show.notices` has the words.
 
-None of them holds the content of a cell, but for the markers of missing ones (FAULTS 95).
+None of them holds the content of a cell, except the markers of missing ones (FAULTS 95).
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class MarkersTaken:
 
 @dataclass(frozen=True)
 class SpelledAlike:
-    """So many values of a column differ from others in their spelling alone."""
+    """How many values of a column differ from others in their spelling alone."""
 
     column: str
     values: int
@@ -54,7 +54,7 @@ class Binned:
 
 @dataclass(frozen=True)
 class TakenAsTexts:
-    """So many different cells of a kind, as `Looks.kind` names it, were taken as texts and may be measurements."""
+    """How many distinct cells of a kind, as `Looks.kind` names it, were taken as texts; they may be measurements."""
 
     different: int
     kind: str
@@ -62,14 +62,14 @@ class TakenAsTexts:
 
 @dataclass(frozen=True)
 class BinsJoined:
-    """Bins that fewer records hold have joined their neighbours."""
+    """Bins that too few records hold have joined their neighbours."""
 
     smallest: int
 
 
 @dataclass(frozen=True)
 class MissingAbsorbed:
-    """Missing cells are too few for a value of their own, and count as the commonest value."""
+    """Missing cells are too few for a value of their own, and count as the most common value."""
 
     missing: int
 

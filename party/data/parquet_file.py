@@ -1,4 +1,4 @@
-"""Read Parquet as the text that CSV would hold. pyarrow is an extra: only who reads Parquet needs it."""
+"""Read Parquet as the text that CSV would hold. pyarrow is an extra: only those who read Parquet need it."""
 
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,10 +9,10 @@ from party.errors import DataError
 
 
 def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
-    """Read a Parquet file; every index that its pandas metadata name is no column.
+    """Read a Parquet file; indexes that its pandas metadata name are not columns.
 
     Raises:
-        DataError: It is not Parquet, or holds what is no text; pyarrow is not installed.
+        DataError: It is not Parquet, or holds something that cannot be text; or pyarrow is not installed.
         OSError: It cannot be read.
     """
     try:
@@ -46,7 +46,7 @@ def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
 
 
 def _texts(pa: Any, column: Any) -> Cells:
-    """Return the cells as text, equal ones kept once; floats as Python writes them."""
+    """Return the cells as text, equal ones stored once; floats as Python writes them."""
     column = column.combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()

@@ -19,7 +19,7 @@ def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
         form: What is declared about the file.
 
     Raises:
-        DataError: The file cannot be read, or is no table with a header, distinct column names and records.
+        DataError: The file cannot be read, or is not a table with a header, distinct column names and records.
     """
     path = Path(path)
     called = Path("standard input") if path == STANDARD_INPUT else path

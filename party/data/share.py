@@ -1,7 +1,7 @@
 """A party's share of the joint table: its record ids, and its columns as attributes (DESIGN 3).
 
-Records are sorted by id as soon as they are read, so that two files that list the same people in different orders are
-the same table to both parties.
+Records are sorted by id as soon as they are read, so two files that list the same people in different orders make the
+same table for both parties.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,18 +64,18 @@ def read_share(
     Args:
         path: A file as `read_frame` reads it.
         party: Its owner's name.
-        id_column: The column that says which record is whose; no attribute.
+        id_column: The column that says which record is whose; not an attribute.
         class_name: The class column; None if the file has none.
-        treatments: By column name; "*" stands for every other attribute, which else keeps its texts. Numbers that are
-            not named are binned, unless they are so few that they may be codes. A class that is not named must have no
-            missing cell, and its smallest value is that of "*".
+        treatments: By column name; "*" stands for every other attribute, which otherwise keeps its texts. Columns of
+            numbers that are not named are binned, unless they are so few that they may be codes. A class that is not
+            named must have no missing cell, and its smallest value is that of "*".
         ignore: Columns to leave out.
         form: What is declared about the file. Ids are taken as they are, whatever marks a missing cell elsewhere.
 
     Raises:
-        ConfigError: One column is given two parts.
-        DataError: The file, a column name or a cell cannot be used; a column names records; or too few records hold a
-            value of the class.
+        ConfigError: One column is given two roles.
+        DataError: The file, a column name or a cell cannot be used; a column identifies records; or too few records
+            hold a value of the class.
     """
     frame = read_frame(path, form)
     given = treatments or {}
@@ -116,7 +116,7 @@ def _sorted_share(
 def _check_no_identifiers(
     looked: Mapping[str, Looks], treatments: Mapping[str, ColumnTreatment], class_name: str | None
 ) -> None:
-    """Refuse attributes, then a class, that name records."""
+    """Refuse attributes, then a class, that identify records."""
     both = {name: (looks, treatments[name]) for name, looks in looked.items()}
     check_no_identifier([pair for name, pair in both.items() if name != class_name])
     if class_name is not None:
@@ -126,7 +126,7 @@ def _check_no_identifiers(
 def _treated(
     looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment, is_class: bool
 ) -> tuple[TreatedColumn, tuple[Remark, ...]]:
-    """Treat a column that names no records, and return what its owner should know.
+    """Treat a column that does not identify records, and return what its owner should know.
 
     Raises:
         DataError: See `read_share`.
@@ -135,7 +135,7 @@ def _treated(
     if is_class and treated.absorbed:
         raise looks.column.error(
             f"leave out the records whose class fewer than {treatment.smallest_value} records have, or give the class "
-            "other values: these are too few to be told or put together"
+            "other values: these are too few to be told or merged"
         )
     own = remark(looks, treatment, given)
     return treated, (*([own] if own else []), *treated.remarks)

@@ -1,9 +1,9 @@
 """One text for one value: the same table gives the same texts from CSV, from Parquet and from a data frame.
 
 Each program writes a whole number, a truth value or a time in its own way (`2` or `2.0`, `true` or `True`, `T` or a
-blank before the hour). A cell's text here is without the blanks around it; where all cells of a column are numbers
-they have no idle zeros, where all are truth values they are `True` and `False`, where all are dates or times they are
-ISO 8601, without a time at midnight. A column with numbers that begin in `0` or `+` holds codes: they stay as they are.
+blank before the hour). Here a cell's text has no blanks around it. If all cells of a column are numbers, they have no
+needless zeros; if all are truth values, they are `True` and `False`; if all are dates or times, they are ISO 8601,
+without a time at midnight. A column with numbers that begin with `0` or `+` holds codes: they stay as they are.
 """
 
 import re
@@ -48,7 +48,7 @@ def read_texts(texts: Collection[str], markers: Collection[str], keep: Collectio
 
     Args:
         texts: Each once.
-        markers: Texts that mean a missing cell, but for those in `keep`.
+        markers: Texts that mean a missing cell, except those in `keep`.
         keep: Texts that are values of this column.
     """
     text_of = _trimmed(texts)
@@ -68,7 +68,7 @@ def read_texts(texts: Collection[str], markers: Collection[str], keep: Collectio
 
 
 def read_ids(texts: Collection[str]) -> Reading:
-    """Tell what the distinct ids stand for: themselves, but that whole numbers are written as such."""
+    """Tell what the distinct ids stand for: themselves, except that whole numbers are written as such."""
     joined = "\n".join((*texts, ""))
     if ".0" not in joined or joined.count("\n") != len(texts) or not _WHOLE.fullmatch(joined):
         return Reading({})
@@ -76,7 +76,7 @@ def read_ids(texts: Collection[str]) -> Reading:
 
 
 def _changed(texts: Collection[str]) -> dict[str, str] | None:
-    """Return the texts that are written otherwise, where all of a column are of one kind; None where they are not."""
+    """Return the texts that are written differently, where all of a column are of one kind; None where they are not."""
     joined = "\n".join((*texts, ""))
     if joined.count("\n") != len(texts):
         return None
@@ -89,7 +89,7 @@ def _changed(texts: Collection[str]) -> dict[str, str] | None:
 
 
 def _trimmed(texts: Collection[str]) -> dict[str, str | None]:
-    """Return what texts with blanks around them are without."""
+    """Return texts that have blanks around them, and what they are without."""
     joined = "".join(texts)
     if joined.isascii() and len(joined.split(None, 1)) == 1 and not joined[:1].isspace() and not joined[-1:].isspace():
         return {}  # there is no blank in all of the column
@@ -103,7 +103,7 @@ def _occurring(markers: Collection[str], texts: Collection[str]) -> set[str]:
 
 
 def _unusual_numbers(texts: Iterable[str], joined: str) -> Iterable[str]:
-    """Return the numbers that may be written otherwise: with an exponent, idle zeros or nothing around the point."""
+    """Return the numbers that may be written differently: with an exponent, needless zeros or a bare point."""
     if "e" in joined or "E" in joined or "\n." in joined or "-." in joined or joined.startswith("."):
         return texts
     return [text for text in texts if text[-1] in "0." and ("." in text or text == "-0")]
@@ -146,7 +146,7 @@ def plain_text(text: str) -> str:
 
 
 def value_of(values: tuple[str, ...], text: str) -> str | None:
-    """Return the value that a text is, or that alone is written otherwise and means the same; None if there is none."""
+    """Return the value that a text is, or the only one of the same meaning; None if there is none."""
     return text if text in values else _by_plain_text(values).get(plain_text(text))
 
 

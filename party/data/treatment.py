@@ -1,4 +1,4 @@
-"""What an owner has done to a column before anybody sees it: the settings, and their limits (DESIGN 3)."""
+"""What is done to an owner's column before anybody else sees it: the settings, and their limits (DESIGN 3)."""
 
 import re
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ _QUANTILES = re.compile(r"quantiles:([1-9]\d{0,2})", re.ASCII)
 
 @dataclass(frozen=True)
 class ColumnTreatment:
-    """What the owner does to a column before anybody sees it: it bins, then fills in, then merges.
+    """What is done to a column before anybody else sees it: binning, then filling in, then merging.
 
     Args:
         bins: None (the texts are the values), "median-of-range", "quantiles:K", "year", "quarter", "month", or edges
             in rising order: numbers, or dates.
-        max_values: At most this many values remain: bins join their neighbours, the rarest texts become "other". None
-            for any number.
-        missing: "value" (a value of its own, labelled "missing"), "majority" (the commonest value), "refuse",
+        max_values: The most values that remain: bins join their neighbours, the rarest texts become "other". None for
+            any number.
+        missing: "value" (a value of its own, labelled "missing"), "majority" (the most common value), "refuse",
             or a text to fill in.
         not_missing: Texts that are values of this column, though they mark a missing cell elsewhere.
         smallest_value: A value that fewer records hold is not named; 1 names all.
 
     Raises:
-        ConfigError: One of them is out of its range.
+        ConfigError: A setting is out of its range.
     """
 
     bins: str | Edges | None = None

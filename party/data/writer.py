@@ -1,4 +1,4 @@
-"""Write a table as CSV that the reader reads as it was."""
+"""Write a table as CSV that the reader reads back as it was."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def _is_mistakable(columns: Sequence[str]) -> bool:
 
 
 class _Lines:
-    """Takes rows, one a call, and ends them in LF."""
+    """Takes rows, one per call, and ends them in LF."""
 
     def __init__(self) -> None:
         self.ended: list[str] = []

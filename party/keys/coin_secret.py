@@ -1,10 +1,10 @@
 """The owner's secret file: from it come the coins of *one* data set in *one* disguise (FAULTS B1, B2).
 
 It is made once, before the first disguised byte leaves, and never changed: 32 secret bytes, the name of the data set,
-and what left under them. The same data in the same design then give the same copy for ever. Another design or other
-data under the same secret would give a second copy that, together with the first, shows more than either: refused.
-That secret and record are one file means that neither can be lost, restored or copied without the other. A digest that
-is made with the key binds them together: a file that was edited, to be obeyed, is refused as damaged.
+and what left under them. The same data in the same design then give the same copy forever. Another design or other data
+under the same secret would give a second copy that, together with the first, shows more than either, so they are
+refused. Secret and record are one file, so neither can be lost, restored or copied without the other. A digest made
+with the key binds them together: an edited file is refused as damaged, not obeyed.
 """
 
 import hmac
@@ -23,7 +23,7 @@ FORMAT = "cotally-coins/1"
 
 _MOST_BYTES = 1 << 26
 _CURE = "restore it from a backup: without it this copy cannot be made again"
-_ANOTHER = "to release it all the same, name a new secret file, knowing that both copies together show more than one"
+_ANOTHER = "to release it anyway, name a new secret file, knowing that both copies together show more than one"
 _CHANGED = f"the data have changed since; {_ANOTHER} (new respondents alone, in a file of their own, are no such risk)"
 _COPIES = f"a second copy in another disguise would undo the first: return to it; {_ANOTHER}"
 
@@ -40,7 +40,7 @@ class CoinSecret:
         return f"<CoinSecret of {self.dataset!r}>"
 
     def check(self) -> str:
-        """Return the digest of all that the file holds beside it."""
+        """Return the digest of everything else that the file holds."""
         record = json.dumps([self.dataset, self.released], sort_keys=True)
         return keyed_digest(self.key, b"coin secret", record.encode()).hex()
 
@@ -87,7 +87,7 @@ def read_coin_secret(path: Path) -> CoinSecret:
 
 
 def _damaged(path: Path) -> IdentityError:
-    return IdentityError(f"{path} is damaged, or no secret that `cotally disguise` has made: {_CURE}")
+    return IdentityError(f"{path} is damaged, or was not made by `cotally disguise`: {_CURE}")
 
 
 def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> None:
@@ -95,7 +95,7 @@ def check_same(path: Path, secret: CoinSecret, fields: Mapping[str, object]) -> 
 
     Raises:
         ConfigError: A field differs; the text names it.
-        IdentityError: The file does not say of every field what left.
+        IdentityError: The file does not say what left for every field.
     """
     if secret.released.keys() != fields.keys():
         raise _damaged(path)

@@ -1,9 +1,9 @@
 """Who we are and whom we trust: a key, a certificate of our own making, and the peers' certificates, *pinned*.
 
-There is no authority. Each party makes one self-signed certificate and hands it to the other by a way that both
-trust; the operators compare fingerprints. What gRPC then accepts as a peer is exactly that certificate, and a
-name in it is never enough (FAULTS C1): it is the only root of trust, and may itself sign no other. Everything lies in
-one directory::
+There is no authority. Each party makes one self-signed certificate and hands it to the other over a channel that both
+trust; the operators compare fingerprints. What gRPC then accepts as a peer is exactly that certificate, and a name in
+it is never enough (FAULTS C1): it is the only root of trust, and may itself sign no other. Everything lies in one
+directory::
 
     key.pem  cert.pem  peers/<name>.pem
 """
@@ -80,7 +80,7 @@ class Peer:
         _check_dates(self.certificate, f"the certificate of {self.name}", now)
 
     def check_signs_no_other(self) -> None:
-        """Refuse a certificate that may sign others: TLS believes these as it believes the pinned one.
+        """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.
 
         Without that power, what TLS accepts under it is this very certificate, on every connection (FAULTS C1).
 
@@ -125,7 +125,7 @@ def create_identity(
         raise IdentityError("an identity needs at least one DNS name or IP address")
     for path in (directory / "key.pem", directory / "cert.pem"):
         if path.exists():
-            raise IdentityError(f"{path} is there already; an identity is never replaced")
+            raise IdentityError(f"{path} already exists; an identity is never replaced")
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = _self_signed(key, party_name, names, clock())
     identity = Identity(*_about(certificate, "the new certificate"), key=key)
@@ -135,7 +135,7 @@ def create_identity(
 
 
 def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
-    """Read our identity and check it, since over the network each of its faults would look the same (FAULTS C3).
+    """Read our identity and check it, since over the network all of its faults would look the same (FAULTS C3).
 
     Raises:
         IdentityError: A file is missing or unreadable, the key can be read by others or does not fit the
@@ -160,7 +160,7 @@ def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) ->
     own = load_identity(directory, clock=clock)
     peer = Peer(*_about(_load_certificate(certificate_path), str(certificate_path)))
     if peer.certificate.public_key() == own.certificate.public_key():
-        raise IdentityError(f"{certificate_path} is our own certificate; it takes the peer's")
+        raise IdentityError(f"{certificate_path} is our own certificate; name the peer's")
     if peer.name == own.name:
         raise IdentityError(f"both parties are called {own.name}: one must take another name")
     _check_dates(peer.certificate, str(certificate_path), clock())
@@ -220,7 +220,7 @@ def _self_signed(
 
 
 def _about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
-    """Check that a certificate is such as we make, and return the fields of a `Peer`."""
+    """Check that a certificate is of the kind that we make, and return the fields of a `Peer`."""
     names = [str(each.value) for each in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     if len(names) != 1 or not is_party_name(names[0]):
         raise IdentityError(f"{what} does not name a party in 1 to 40 letters, digits, - or _")
@@ -247,7 +247,7 @@ def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
     except (x509.ExtensionNotFound, ValueError):
         usage = None
     if usage is None or usage.key_cert_sign:
-        raise IdentityError(f"{what} may sign others, which would pass for it: take one that `cotally init` has made")
+        raise IdentityError(f"{what} may sign others, which would pass for it: use one made by `cotally init`")
 
 
 def _check_dates(certificate: x509.Certificate, what: str, now: datetime) -> None:

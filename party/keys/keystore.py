@@ -1,8 +1,8 @@
 """The party's two secrets: `secret.key`, from which its coins are made, and `paillier.key`.
 
-Both files are readable by their owner alone and are never overwritten: with another `secret.key` the same data
-set would be disguised afresh, and the two copies averaged (FAULTS B1). Every fault of a file ends in an error that
-names the file and the cure, never a byte of the key (FAULTS 31, 94).
+Both files are readable by their owner alone and are never overwritten: with another `secret.key` the same data set
+would be disguised afresh, and the two copies could be averaged (FAULTS B1). Every fault of a file ends in an error that
+names the file and the cure, but never a byte of the key (FAULTS 31, 94).
 """
 
 import secrets
@@ -34,9 +34,9 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
     """Make both secrets in a folder.
 
     Args:
-        folder: Exists.
+        folder: An existing folder.
         bits: Length of the Paillier modulus, even.
-        floor_bits: The least that it may be.
+        floor_bits: The least that the length may be.
 
     Raises:
         IdentityError: The length is not possible, or a secret is there already: it is left as it is.
@@ -65,7 +65,7 @@ def write_secret(path: Path, data: bytes) -> None:
     """Make a file that its owner alone can read: whole on the disk before this returns, or not there.
 
     Raises:
-        IdentityError: It exists, and is left as it is, or cannot be written.
+        IdentityError: It exists, and is left as it is; or it cannot be written.
     """
     try:
         write_new(path, data, 0o600)
@@ -88,7 +88,7 @@ def load_secret(folder: Path) -> bytes:
 
 
 def load_key_holder(folder: Path, floor_bits: int, exponents: str = FULL) -> AnyKeyHolder:
-    """Return the holder of the party's key: here, and nowhere else, is its cipher known.
+    """Return the holder of the party's key; only here is its cipher known.
 
     Args:
         folder: The party's.
@@ -123,7 +123,7 @@ def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = _CURE) -> bytes
 
     Args:
         path: The file.
-        most: Bytes that it may have.
+        most: The most bytes that it may have.
         cure: What to do where it cannot be read.
 
     Raises:
@@ -139,7 +139,7 @@ def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = _CURE) -> bytes
 
 
 def _parse(path: Path, data: bytes) -> tuple[int, int, int]:
-    damaged = IdentityError(f"{path} is empty, cut short or no Paillier key: {_CURE}")
+    damaged = IdentityError(f"{path} is empty, cut short or not a Paillier key: {_CURE}")
     try:
         header, *lines, end = data.decode("ascii").split("\n")
         names, values = zip(*(line.split(" ") for line in lines), strict=True)

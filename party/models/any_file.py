@@ -1,4 +1,4 @@
-"""A model's file of any kind, told apart by its format: all kinds of models that have a file."""
+"""Model files of every kind, told apart by their format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,10 +29,10 @@ _KINDS: Mapping[type[Model], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES}
 
 
 def read_model(path: Path) -> Model:
-    """Read a model; what names no known format is refused as a tree.
+    """Read a model; a file that names no known format is refused as a bad tree.
 
     Raises:
-        ModelError: The file cannot be read, or is no model in every detail.
+        ModelError: The file cannot be read, or is not a model in every detail.
     """
     try:
         content = parsed(model_bytes(path))

@@ -37,7 +37,7 @@ def _chances(logarithms: Floats) -> object:
 
 
 def as_written(model: NaiveBayes) -> NaiveBayes:
-    """Return the model as its file has it, to twelve digits: what is tested is then what is kept."""
+    """Return the model as its file has it, to twelve digits, so that what is tested is what is kept."""
     return bayes_from_json(bayes_json(model))
 
 

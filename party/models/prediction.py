@@ -1,10 +1,10 @@
-"""Classify rows of a file whose columns are all at hand.
+"""Classify the rows of a file that has all columns a model reads.
 
 A column is found by the attribute's name or, where both parties have a column of that name, by `party.name`. A cell
-belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text,
-the bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
+belongs to the value that the owner's treatment would have given it, as far as the model shows that: the same text, the
+bin that holds the number, "other" where rare values were merged, "missing". A cell that belongs to no value has no
 branch: its row gets the majority class of the node that it reached; naive Bayes leaves such a cell out. How many there
-are is told, column by column: a table that is written in another way than the training data gives classes all the same.
+are is told, column by column: a table written in another way than the training data gets classes all the same.
 """
 
 from collections import Counter
@@ -25,14 +25,14 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, repr=False)
 class Unknown:
-    """A column's cells that are of no value that the model knows.
+    """Cells of a column that belong to no value the model knows.
 
     Args:
         column: Its name.
         cells: How many.
         alike: How many of them look like a value.
         commas: How many of them would be one with a decimal point in place of a comma.
-        rows: Of how many.
+        rows: Number of rows.
     """
 
     column: str
@@ -47,10 +47,10 @@ class Unknown:
 
 @dataclass(frozen=True, repr=False)
 class Predictions:
-    """The class of each row, and, where the file has the class column, how many of how many rows are right.
+    """The class of each row, and, where the file has the class column, how many are right, of how many.
 
-    `unknown` names the columns, of those that the model reads and of the class, that have cells of no known
-    value; `notices` tell how cells were read.
+    `unknown` names the columns (of those that the model reads, and the class) that have cells of no known value;
+    `notices` tell how cells were read.
     """
 
     labels: list[str]

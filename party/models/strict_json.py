@@ -1,4 +1,4 @@
-"""Strict reading of a model's JSON: what breaks any rule is refused, with its place.
+"""Strict reading of a model's JSON: anything that breaks a rule is refused, with its place.
 
 Shared by the formats of trees (`tree_file`) and of naive Bayes (`bayes_file`), which begin alike: a format, the class,
 attributes.
@@ -62,13 +62,13 @@ def parsed(data: bytes | str) -> object:
     """Return what the JSON says.
 
     Raises:
-        ModelError: It is no JSON, gives a key twice, holds an infinity or is nested too deep.
+        ModelError: It is not JSON, gives a key twice, holds an infinity or is nested too deeply.
     """
     try:
         with _deep_nesting():
             return json.loads(data, object_pairs_hook=_distinct, parse_constant=_refuse_constant)
     except RecursionError:
-        refuse("the file", "is nested too deep")
+        refuse("the file", "is nested too deeply")
     except ValueError:  # bad JSON, bad UTF-8, or an integer of thousands of digits
         refuse("the file", "is not JSON")
 
@@ -91,7 +91,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    refuse("the file", f"holds {name}, which is no JSON number")
+    refuse("the file", f"holds {name}, which is not a JSON number")
 
 
 def refuse(place: str, problem: str) -> NoReturn:
@@ -187,7 +187,7 @@ def text_of(value: object, place: str) -> str:
     """Return a text.
 
     Raises:
-        ModelError: It is none, or no valid Unicode.
+        ModelError: It is not text, or not valid Unicode.
     """
     if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
         refuse(place, "must hold text")

@@ -23,7 +23,7 @@ _LEAF = {"counts", "class"}
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
-    """Return how each attribute is called: by its name, or as `party.name` where that alone is unique."""
+    """Return what each attribute is called: its name, or `party.name` where only that is unique."""
     names = [attribute.name for attribute in attributes]
     full = [f"{attribute.party}.{attribute.name}" for attribute in attributes]
     times, taken = Counter(names), set(full)
@@ -38,7 +38,7 @@ def number_of(count: float) -> int | float:
 
 
 def tree_json(tree: Tree) -> str:
-    """Write a model as text, one node a line."""
+    """Write a model as text, one node per line."""
     fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
     attributes = ",\n  ".join(map(compact, fields))
     begin = opening(FORMAT, tree.schema.class_attribute)
@@ -85,7 +85,7 @@ def tree_from_json(data: bytes | str) -> Tree:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A node that is not read yet, where it stands, and what the path above it has split on."""
+    """A node not yet read, where it stands, and what the path above it has split on."""
 
     value: object
     place: str

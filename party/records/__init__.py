@@ -1,1 +1,1 @@
-"""What a party remembers and reports of its runs."""
+"""What a party remembers of its runs, and reports about them."""

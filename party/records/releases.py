@@ -1,13 +1,13 @@
 """The record of what has left: one data set, one disguise, one split, one peer (FAULTS B1, B2, B7; DESIGN 14).
 
-* Coins depend on the data set's name, so the same data in the same disguise are the same copy again and teach nothing.
-  With another theta, other groups or changed data, the two copies together would show more than either.
+* Coins depend on the data set's name, so the same data in the same disguise give the same copy again, which teaches
+  nothing. With another theta, other groups or changed data, two copies together would show more than either.
 * Counts over two splits of the same records, exact or estimated, can be subtracted, and show single records.
 * So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
 
 So each is noted under the data set's name before anything that depends on it leaves, and anything else under that name
-is refused. Whoever notes holds the lock of the folder. A digest that is made with the owner's secret keeps an edited or
-a cut file from being obeyed.
+is refused. Whoever notes holds the lock of the folder. A digest made with the owner's secret keeps an edited or
+truncated file from being obeyed.
 """
 
 import hmac
@@ -27,7 +27,7 @@ FILE = "releases.json"
 _FORMAT = "cotally-releases/2"
 _MOST_BYTES = 1 << 26
 _ALL_THE_SAME = (
-    "to release it all the same, name a new [data] dataset, knowing that both releases together show more than one"
+    "to release it anyway, name a new [data] dataset, knowing that both releases together show more than one"
 )
 _DATA_CHANGED = f"the data have changed since: bring the earlier table again; {_ALL_THE_SAME}"
 _COPIES = f"a second copy in another disguise would undo the first: return to it; {_ALL_THE_SAME}"
@@ -107,7 +107,7 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
 
 
 def changed_field(folder: Path, release: Release) -> str | None:
-    """Return the first field in which a data set was released otherwise before, or None.
+    """Return the first field in which a data set was released differently before, or None.
 
     Raises:
         ConfigError: The record in the party's folder cannot be read.
@@ -116,14 +116,14 @@ def changed_field(folder: Path, release: Release) -> str | None:
 
 
 def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
-    """Return the first field that is known to have been released otherwise, or None; what is not known may be new."""
+    """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
     return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
 
 
 def refusal(
     dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
 ) -> ConfigError:
-    """Make the error that says what was released otherwise, where that is written, and what to do."""
+    """Make the error that says what was released differently, where that is on record, and what to do."""
     was, now = _differently(field, known, fields)
     return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
 
@@ -136,7 +136,7 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
 
 
 def same_table(folder: Path, local: PartyInputs) -> str | None:
-    """Return under which other name this very table was released before, if its present name is a new one.
+    """Return the other name under which this very table was released before, if its present name is new.
 
     Raises:
         ConfigError: The record in the party's folder cannot be read.
@@ -149,7 +149,7 @@ def same_table(folder: Path, local: PartyInputs) -> str | None:
 
 
 def check_release(folder: Path, release: Release) -> None:
-    """Refuse a release that does not go together with earlier ones of the data set.
+    """Refuse a release that does not agree with earlier ones of the data set.
 
     Raises:
         ConfigError: It does not, or the record cannot be read.
@@ -163,7 +163,7 @@ def record_release(held: FolderLock, release: Release) -> None:
     """Note a release durably, before anything that depends on it leaves.
 
     Args:
-        held: The lock of the party's folder: nobody else reads, checks and notes meanwhile.
+        held: The lock of the party's folder: nobody else reads, checks or notes meanwhile.
         release: What is to leave.
 
     Raises:
@@ -195,7 +195,7 @@ class Memory:
     peer: tuple[str, str]
 
     def judge_job(self, job: Job) -> Objection | None:
-        """Return the first field in which what this job lets out was let out otherwise before."""
+        """Return the first field in which this job lets out something other than before."""
         release = release_of(self.local, job, self.peer)
         changed = changed_field(self.held.folder, release)
         if changed is None:
@@ -203,7 +203,7 @@ class Memory:
         return Objection(changed, f"our {_refused(self.held.folder, release, changed)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
-        """Return the first thing in which the peer brings another than before, named without its content."""
+        """Return the first thing that the peer brings and that differs from before, named without its content."""
         return self._objection(self._release(agreed))
 
     def note(self, agreed: Agreement) -> None:

@@ -1,4 +1,4 @@
-"""What the runs of a demo cost and gave: `run.json`.
+"""What the runs of a demo cost and yielded: `run.json`.
 
 `cotally-run/1` is JSON: `{"format", "data", "parameters", "rows"}`, as the dataclasses below name their fields. A
 number that was not measured, such as the seconds of a derived row, is null.

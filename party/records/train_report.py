@@ -1,4 +1,4 @@
-"""What one run cost and gave: the report that one party's `train` or `serve` writes."""
+"""What one run cost and yielded: the report that one party's `train` or `serve` writes."""
 
 import json
 from dataclasses import asdict, dataclass, field, fields
@@ -17,10 +17,10 @@ class ReportError(InputError):
 
 
 def check(holds: object, problem: str) -> None:
-    """Refuse a report of which something does not hold.
+    """Refuse a report that breaks a rule.
 
     Raises:
-        ReportError: It does not.
+        ReportError: The rule does not hold.
     """
     if not holds:
         raise ReportError(f"a report's {problem}")
@@ -80,7 +80,7 @@ def read_train_report(path: Path) -> TrainReport:
     """Read the report of one run.
 
     Raises:
-        ReportError: It cannot be read, or has not exactly the fields of a report in their ranges.
+        ReportError: It cannot be read, or does not have exactly the fields of a report, in their ranges.
     """
     try:
         content = json.loads(read_bytes(path, _MOST_BYTES))

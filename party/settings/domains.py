@@ -1,8 +1,8 @@
-"""The domain of a survey's column: declared without a look at the data, since a collector has none but disguised ones.
+"""The domain of a survey's column: declared without looking at data, since a collector has only disguised data.
 
 A cell is one of the values, or a number that falls into one of the bins. A missing cell is the value that the
-declaration gives it, else an answer not given, or an error if the declaration refuses that. A cell outside the domain
-is an error. No error holds a cell's content.
+declaration gives it; otherwise an answer not given, or an error if the declaration refuses that. A cell outside the
+domain is an error. No error holds a cell's content.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Domain:
     Args:
         values: In the order of their codes.
         edges: Of the bins, which are the first values; empty where there are none.
-        missing: The value of a missing cell; None where it is no answer.
+        missing: The value of a missing cell; None where it means no answer.
         complete: Whether a cell without an answer is refused.
     """
 
@@ -34,7 +34,7 @@ class Domain:
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether an answer may be left out, which is then seen."""
+        """Whether an answer may be left out, visibly so."""
         return self.missing is None and not self.complete
 
     def codes(self, column: Column) -> NDArray[np.uint8]:
@@ -59,6 +59,6 @@ class Domain:
             return self.values.index(known)
         value = number(text) if self.edges else None
         if value is None:
-            what = "no plain number, nor one of the declared bins" if self.edges else "none of the declared values"
+            what = "neither a plain number nor a declared bin" if self.edges else "none of the declared values"
             raise column.error(f"the cell is {what}", row)
         return bin_of(self.edges, value)

@@ -1,4 +1,4 @@
-"""The part `[columns]` of a `design.toml`: the domain of every column."""
+"""The section `[columns]` of a `design.toml`: the domain of every column."""
 
 import re
 from decimal import Decimal
@@ -11,7 +11,7 @@ from party.settings.toml import Section
 from protocols.tables.schema import MAX_DOMAIN
 
 _LEFT_OUT, _REFUSE, _VALUE = "left out", "refuse", "value"
-_MOST_VALUES = MAX_DOMAIN - 1  # one code is that of an answer not given
+_MOST_VALUES = MAX_DOMAIN - 1  # one code stands for an answer not given
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 _NOT_KNOWN = "depends on the data, which a collector does not have: list the values, or the edges of bins"
 
@@ -33,7 +33,7 @@ def read_domains(top: Section) -> dict[str, Domain]:
 
 
 def unwritable(text: str) -> str | None:
-    """Say why a text could not be read again once the disguised file has it, which is made but once."""
+    """Say why a text could not be read back from the disguised file, which is made only once."""
     if text.startswith(BOM):
         return "begins with a byte order mark"
     return "holds a carriage return that stands alone" if _LONE_RETURN.search(text) else text_flaw(text)
@@ -65,7 +65,7 @@ def _checked(columns: Section, name: str, domain: Domain) -> Domain:
     if "" in domain.values:
         raise columns.error(name, "an empty cell is a missing one: no value can be empty")
     if not 1 <= len(domain.values) <= _MOST_VALUES:
-        advice = "list the values" if not domain.values else "give the edges of bins, or put values together"
+        advice = "list the values" if not domain.values else "give the edges of bins, or merge values"
         raise columns.error(name, f"has {len(domain.values)} values; 1 to {_MOST_VALUES} are possible: {advice}")
     for position, value in enumerate(domain.values, 1):
         flaw = unwritable(value)

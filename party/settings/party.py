@@ -99,7 +99,7 @@ class Acceptance:
 
 @dataclass(frozen=True)
 class NodeSettings:
-    """Where this party listens, who its peer is and where that is reached; `patience` and `silence` in seconds."""
+    """Where this party listens, who its peer is and where to reach it; `patience` and `silence` in seconds."""
 
     listen: Address | None
     peer: str | None
@@ -270,9 +270,9 @@ def _disguise(section: Section) -> DisguiseSettings:
     named = [column for group in groups for column in group] if isinstance(groups, tuple) else []
     for column in named:
         if named.count(column) > 1:
-            raise section.error("groups", f"column {column!r} stands in two groups")
+            raise section.error("groups", f"column {column!r} is in two groups")
         if column in plain:
-            raise section.error("plain", f"column {column!r} stands in a group too")
+            raise section.error("plain", f"column {column!r} is in a group too")
     return DisguiseSettings(groups, plain)
 
 

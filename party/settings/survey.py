@@ -141,7 +141,7 @@ def _check_hides(top: Section, domains: dict[str, Domain], groups: dict[str, tup
     section = top.section("groups", None)
     for name, columns in groups.items():
         if all(len(domains[column].values) == 1 for column in columns):
-            raise section.error(name, "its columns have one value each, so that it hides nothing: name them in plain")
+            raise section.error(name, "its columns have one value each, so it hides nothing: name them in plain")
 
 
 def _design(top: Section, kind: str, domains: dict[str, Domain], groups: Sequence[Sequence[str]]) -> Design:
@@ -195,7 +195,7 @@ def _chances(section: Section, column: str, values: tuple[str, ...]) -> tuple[Fr
 
 
 def read_exact(section: Section, key: str, value: object) -> Fraction:
-    """Read an exact number; a TOML decimal too, since it is read as it is written and never as a float.
+    """Read an exact number, even a TOML decimal, since that is read as written and never as a float.
 
     Raises:
         ConfigError: The text is not an exact number.

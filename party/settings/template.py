@@ -55,7 +55,7 @@ silence = 3600             # seconds without a message after which a peer that l
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
 #   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party
-#              encrypts, the cluster gets its Paillier key and the plaintexts, in clear over the
+#              encrypts, the cluster gets its Paillier key and the plaintexts, unencrypted over the
 #              network unless you write dask+tls:// for dask://
 #   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier
 #              does, namely that powers of a random base with 256-bit exponents cannot be told from

@@ -1,4 +1,4 @@
-"""Strict reading of TOML: what is unknown, missing, of another type or out of range is an error with its place.
+"""Strict reading of TOML: anything unknown, missing, of the wrong type or out of range is an error with its place.
 
 A misspelt key gets a suggestion. Numbers with a point are read as decimals, never as floats.
 """
@@ -34,7 +34,7 @@ def read_toml(path: Path, keys: Collection[str]) -> "Section":
     """Read a TOML file whose top level may hold these keys; a byte order mark before it is allowed.
 
     Raises:
-        ConfigError: It cannot be read, is no TOML, or has another key.
+        ConfigError: It cannot be read, is not TOML, or has another key.
     """
     try:
         content = tomllib.loads(read_bytes(path, MAX_BYTES).decode("utf-8-sig"), parse_float=_decimal)
@@ -164,7 +164,7 @@ class Section:
 
 
 def exact_number(text: str) -> Fraction | None:
-    """Return the fraction that a short text plainly is, or None.
+    """Return the fraction that a short text plainly stands for, or None.
 
     >>> exact_number("9/20"), exact_number("0.45") == exact_number("9/20"), exact_number("1e9")
     (Fraction(9, 20), True, None)

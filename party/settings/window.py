@@ -25,7 +25,7 @@ def parse_window(text: str) -> Window:
     """Return the window that a word names.
 
     Raises:
-        InputError: It names none.
+        InputError: It does not name one.
 
     >>> parse_window("all"), parse_window("3")
     (None, 3)

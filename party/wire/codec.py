@@ -73,7 +73,7 @@ def require_fast_protobuf() -> None:
 def is_canonical(message: Proto, size: int) -> bool:
     """Tell whether the `size` bytes that a protobuf message was read from are no more than it needs.
 
-    What was unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
+    Anything unknown, repeated, or written in a longer form than needed is missing or shorter when written again.
     """
     message.DiscardUnknownFields()
     return message.ByteSize() == size
@@ -83,7 +83,7 @@ def encode(message: Message) -> bytes:
     """Return the frame of a message.
 
     Raises:
-        InputError: The message is of no kind that crosses, or passes a limit.
+        InputError: The message is of a kind that does not cross, or passes a limit.
     """
     entry = _BY_KIND.get(type(message))
     if entry is None or not entry.valid(message):
@@ -126,7 +126,7 @@ def _fraction(field: str, text: str) -> Fraction:
     """Read a fraction in its one form, lowest terms.
 
     Raises:
-        TermError: It is in another.
+        TermError: It is in another form.
     """
     match = _FRACTION.fullmatch(text)
     value = Fraction(int(match[1]), int(match[2])) if match else None
@@ -164,7 +164,7 @@ def _greeting(proto: wire.Greeting) -> m.Greeting:
 
 
 def _job(proto: wire.Greeting) -> Job | Unusable:
-    """Read the job; one that no run can have is no error of the frame, so that both sides hear of the field."""
+    """Read the job; one that no run can have is not an error of the frame, so that both sides hear of the field."""
     if proto.WhichOneof("job") is None:
         return NO_JOB
     try:

@@ -50,7 +50,7 @@ class Goal:
         if not (0 < self.alarm < 1 and 0 < self.power < 1):
             raise InputError("an audit's false-alarm rate and power must lie strictly between 0 and 1")
         if not isinstance(self.shift, Rational) or not 0 < self.shift <= 1:
-            raise InputError("the shift of theta that an audit must catch is an exact fraction above 0, at most 1")
+            raise InputError("the shift of theta to catch must be an exact fraction above 0 and at most 1")
 
 
 DEFAULT_GOAL = Goal()

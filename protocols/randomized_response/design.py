@@ -80,7 +80,7 @@ class Design(ABC):
             raise InputError(f"must be a fraction with a denominator of at most {MAX_DENOMINATOR}", field="theta")
         columns = [column for group in self.groups for column in group]
         if len(set(columns)) != len(columns):
-            raise InputError("a column stands in two groups: name each once")
+            raise InputError("a column is in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
             raise InputError(f"a group is empty or names an unknown column: there are 0 to {len(self.sizes) - 1}")
 

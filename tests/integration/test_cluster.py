@@ -193,7 +193,7 @@ def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
         assert list(ready.map(echo_after, [(0.4, number) for number in range(6)])) == list(range(6))
         wait_for(lambda: ready._threads() == 1)
         threading.Timer(0.5, dask.workers[1].kill).start()
-        with pytest.raises(WorkerError, match="no workers any more"):
+        with pytest.raises(WorkerError, match="no longer has workers"):
             list(ready.map(pid_after, [2.0, 2.0]))
         with pytest.raises(WorkerError, match="has no workers"):
             Cluster.joined(dask.address)

@@ -202,7 +202,7 @@ def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> N
 
 
 def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: Pair) -> None:
-    alone = f"another `cotally train`, `serve` or `demo` works in {pair.alice}"
+    alone = f"another `cotally train`, `serve` or `demo` is working in {pair.alice}"
     settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
     pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
     (pair.alice / "model.json").write_text("of whoever works there: to ask for --overwrite would be the wrong advice")
@@ -273,7 +273,7 @@ def test_the_same_data_set_is_not_released_in_two_disguises(pair: Pair) -> None:
     with serving(pair):
         assert pair.train(pair.write_job(omega=1)).code == 0
         trained = pair.train(pair.write_job(omega=1, theta="11/20"))
-    assert_one_line(trained, 2, "theta", "to release it all the same, name a new [data] dataset")
+    assert_one_line(trained, 2, "theta", "to release it anyway, name a new [data] dataset")
     releases = json.loads((pair.bob / "releases.json").read_text())["releases"]
     assert {entry["theta"] for entry in releases.values()} == {"9/20"}
 

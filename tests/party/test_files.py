@@ -76,11 +76,11 @@ def test_an_output_destroys_nothing(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is read by this command: write to another file"):
             check_target(path, (other, read), lambda _: True)
     for is_own in (lambda _: False, lambda path: path.read_text() == "own"):
-        with pytest.raises(InputError, match="other is there already and would be lost"):
+        with pytest.raises(InputError, match="other already exists and would be lost"):
             check_target(other, (read,), is_own)
-    with pytest.raises(InputError, match="other is there already"):
+    with pytest.raises(InputError, match="other already exists"):
         check_target(other, (read,))
-    with pytest.raises(InputError, match="/dev/null cannot be written: it is no plain file"):
+    with pytest.raises(InputError, match="/dev/null cannot be written: it is not a regular file"):
         check_target(Path("/dev/null"), ())
 
 

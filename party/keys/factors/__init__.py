@@ -16,12 +16,12 @@ a shorter file, another block, a broken seal   damage: refused with an error, no
 =============================================  ==================================================================
 
 To take blocks, the witness is lowered first, then the file is cut and synchronized, and only then is a factor used:
-whatever stops the process, wherever, a factor is lost at worst. To add a block, the file is written and synchronized
+whatever stops the process, wherever, factors are lost at worst. To add a block, the file is written and synchronized
 first and the witness raised last. A lock makes each of these one step, so several processes may share a store.
 A forked child has none of its parent's factors.
 
-NOT detected: a machine that is restored or cloned *with its memory*, until its clock is set right; a process that is.
-A container's checkpoint with memory is such a thing too, on the same start of the same machine.
+NOT detected: a machine that is restored or cloned *with its memory*, until its clock is set right; a process restored
+or cloned so. A container's checkpoint with memory is another such case, on the same start of the same machine.
 """
 
 from party.keys.factors.encryption import FactorsUse, StoredFactors, with_stored_factors

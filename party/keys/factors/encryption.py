@@ -14,7 +14,7 @@ from protocols.work import Compute, InlineWorkers, PageEncryptor
 
 @dataclass(frozen=True)
 class FactorsUse:
-    """What became of factors made ahead: how many were used, discarded, are left; `flaw` says why that is not known."""
+    """What became of factors made ahead: how many were used, discarded, are left; `flaw` says why that is unknown."""
 
     used: int = 0
     discarded: int = 0
@@ -23,7 +23,7 @@ class FactorsUse:
 
 
 class StoredFactors:
-    """Encrypts with the factors of a store; what these do not suffice for, another encryptor does.
+    """Encrypts with the factors of a store; once these run out, another encryptor goes on.
 
     Args:
         store: Where they are.
@@ -66,7 +66,7 @@ class StoredFactors:
 
 
 def with_stored_factors(local: PartyInputs, folder: Path) -> tuple[PartyInputs, StoredFactors]:
-    """Let a party encrypt with the factors in its folder, as far as there are any, and as it would otherwise then."""
+    """Let a party encrypt with the factors in its folder, as long as there are any, and then as it otherwise would."""
     secrets = local.secrets
     compute = local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
     store = FactorStore(folder, secrets.coins, secrets.key.public)

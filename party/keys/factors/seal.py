@@ -92,10 +92,10 @@ def read_header(data: bytes, secret: bytes, cipher: AnyCiphertexts, block_factor
     """Return the seal of a store whose file begins with these bytes.
 
     Raises:
-        FactorsError: It is no store, one of another format, or one of another key.
+        FactorsError: It is not a store, or one of another format or key.
     """
     if len(data) != HEADER_BYTES or not data.startswith(MAGIC):
-        raise FactorsError("it is cut short or no store of factors")
+        raise FactorsError("it is cut short or not a store of factors")
     seal = Seal(secret, cipher, block_factors, data[-ID_BYTES:])
     if data != seal.header:
         raise FactorsError("its factors belong to another key, or are of another format")

@@ -40,7 +40,7 @@ class FactorStore:
         block_factors: int = BLOCK_FACTORS,
     ) -> None:
         self.path = folder / STORE_FILE
-        self.discarded = 0  # factors that this machine may not use any more
+        self.discarded = 0  # factors that this machine may no longer use
         self._secret, self._cipher, self._machine = secret, cipher, machine
         self._block_factors = block_factors
         self._owner = os.getpid()
@@ -82,9 +82,9 @@ class FactorStore:
                 file.add(factors)
 
     def take(self, count: int) -> list[bytes]:
-        """Return up to `count` factors, marked used before; fewer if no more are left or the store is busy.
+        """Return up to `count` factors, already marked used; fewer if no more are left or the store is busy.
 
-        A forked child gets none: its parent may use the same.
+        A forked child gets none: its parent may use the same ones.
 
         Raises:
             FactorsError: The store cannot be used; no factor was consumed.
@@ -112,7 +112,7 @@ class FactorStore:
 
     @contextmanager
     def _opened(self, witness: LockedWitness | None) -> Iterator["_File | None"]:
-        """Give the store as the witness knows it; None if there is none, it was discarded, or it is busy."""
+        """Yield the store as the witness knows it; None if there is none, it was discarded, or it is busy."""
         if witness is None:
             yield None
             return
@@ -121,7 +121,7 @@ class FactorStore:
 
     @contextmanager
     def _made(self, witness: LockedWitness) -> Iterator["_File"]:
-        """Give a new store; its file has its name once it is whole."""
+        """Yield a new store; its file gets its name once it is whole."""
         seal = Seal(self._secret, self._cipher, self._block_factors, os.urandom(ID_BYTES))
         witness.write(Mark())  # NB: the new file may get the number of an old one
         new = self.path.with_name(f".{STORE_FILE}.new")

@@ -70,7 +70,8 @@ class Mark:
         device: The device of its file.
         inode: The file's number there.
         count: How many blocks may be used.
-        most: How many the file may hold; more than `count` while blocks are added or taken, or after a crash then.
+        most: How many the file may hold; more than `count` while blocks are added or taken, or after a crash at that
+            point.
         top: Tag of the topmost block that may be used.
     """
 
@@ -105,7 +106,7 @@ class Witness:
 
     @contextmanager
     def locked(self, patience: float) -> Iterator["LockedWitness | None"]:
-        """Hold the lock; without it, after `patience` seconds, give None.
+        """Hold the lock; yield None if it cannot be had within `patience` seconds.
 
         Raises:
             FactorsError: The file cannot be used.
@@ -150,7 +151,7 @@ class LockedWitness:
         self._boot, self._clock = machine.boot.encode(), machine.clock
 
     def read(self) -> Mark | None:
-        """Return the mark, or None: there is none of this start of the machine, or the clock has been set."""
+        """Return the mark, or None: there is none from this start of the machine, or the clock has been set."""
         data = os.pread(self._handle, _PLACE.size + _MARK.size + _DIGEST_BYTES, 0)
         body, digest = data[:-_DIGEST_BYTES], data[-_DIGEST_BYTES:]
         if digest != keyed_digest(self._key, b"mark", body):
@@ -161,7 +162,7 @@ class LockedWitness:
         return Mark(*_MARK.unpack_from(body, _PLACE.size))
 
     def write(self, mark: Mark) -> None:
-        """Replace the mark. NB: one write within one page of memory: a killed process has made all of it or none.
+        """Replace the mark. NB: one write within one page of memory, so a killed process has made all of it or none.
 
         Raises:
             FactorsError: There is no memory left for it.

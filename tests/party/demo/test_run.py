@@ -239,7 +239,7 @@ def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Pat
                 (out / "alice").mkdir()
                 (out / "alice" / "data.csv").write_text("id,a\n")
             before = sorted(out.rglob("*"))
-            with pytest.raises(InputError, match=r"another `cotally train`, `serve` or `demo` works in .*out: wait"):
+            with pytest.raises(InputError, match=r"`serve` or `demo` is working in .*out: wait"):
                 run_demo(options(out), shown, shown.say)
             assert sorted(out.rglob("*")) == before
         assert out.exists() == (stage == "has parties")

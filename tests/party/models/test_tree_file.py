@@ -149,8 +149,8 @@ def test_a_file_that_breaks_a_rule_is_refused_with_the_place(
         (b"1" * 5000, "is not JSON"),
         (b'{"format": NaN}', "holds NaN"),
         (b'{"format": 1, "format": 2}', "gives a key twice"),
-        (b"[" * 200_000, "is nested too deep"),
-        (b'{"a":' * 200_000, "is nested too deep"),
+        (b"[" * 200_000, "is nested too deeply"),
+        (b'{"a":' * 200_000, "is nested too deeply"),
     ],
 )
 def test_a_file_that_is_no_model_at_all_is_refused(data: bytes, problem: str) -> None:

@@ -37,10 +37,10 @@ METHODS = {
 CURES = {
     "party": "two peers together would learn more",
     "class": "return to the first",
-    "records": "bring the earlier table again; to release it all the same, name a new [data] dataset, knowing",
-    "columns": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
-    "theta": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
-    "groups": "would undo the first: return to it; to release it all the same, name a new [data] dataset",
+    "records": "bring the earlier table again; to release it anyway, name a new [data] dataset, knowing",
+    "columns": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
+    "theta": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
+    "groups": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
     "seed": "keep the split",
     "test": "keep the split",
 }

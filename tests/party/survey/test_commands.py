@@ -117,7 +117,7 @@ def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
         ("coins", "coins", "coins is read by this command"),
         ("out.csv", "data.csv", "data.csv is another file of this command"),
         ("out.csv", "design.toml", "design.toml is another file of this command"),
-        ("notes.csv", "coins", "notes.csv is there already and would be lost"),
+        ("notes.csv", "coins", "notes.csv already exists and would be lost"),
         ("out.txt", "coins", "ends in .csv or .parquet"),
         ("absent/out.csv", "coins", "absent does not exist"),
         ("out.csv", "absent/coins", "absent/coins cannot be written"),
@@ -140,11 +140,11 @@ MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", 
     [
         (MINE, "d.csv", "is read by this command"),
         (MINE, "./design.toml", "is read by this command"),
-        (MINE, "m.json", "is there already and would be lost"),
+        (MINE, "m.json", "already exists and would be lost"),
         (PREDICT, "m.json", "is read by this command"),
         (PREDICT, "data.csv", "is read by this command"),
-        (PREDICT, "d.csv", "is there already and would be lost"),
-        (PREDICT, "coins", "is there already and would be lost"),
+        (PREDICT, "d.csv", "already exists and would be lost"),
+        (PREDICT, "coins", "already exists and would be lost"),
     ],
 )
 def test_no_command_writes_over_what_it_reads_or_what_is_not_its_own(

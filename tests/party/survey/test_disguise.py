@@ -163,7 +163,7 @@ def test_personal_answers_that_do_not_fit_are_refused_before_a_secret_is_made(tm
     [
         ("p7,30,f,,no", r"line 4, column 'drinks': the cell is missing, and the design refuses that"),
         ("p7,30,f,?,no", r"line 4, column 'drinks': the cell is missing"),
-        ("p7,old,f,never,no", r"line 4, column 'age': the cell is no plain number, nor one of the declared bins"),
+        ("p7,old,f,never,no", r"line 4, column 'age': the cell is neither a plain number nor a declared bin"),
         ("p7,30,x,never,no", r"line 4, column 'sex': the cell is none of the declared values"),
         ("p1,30,f,never,no", r"line 4, column 'id': this id occurs on an earlier line too: keep one row per person"),
         (",30,f,never,no", r"line 4, column 'id': this id is empty"),
@@ -211,7 +211,7 @@ def test_a_design_without_an_id_disguises_nothing(tmp_path: Path) -> None:
 def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "coins").write_bytes(content)
     (tmp_path / "coins").chmod(0o600)
-    with pytest.raises(IdentityError, match=r"coins is damaged, or no secret that `cotally disguise` has made"):
+    with pytest.raises(IdentityError, match=r"coins is damaged, or was not made by `cotally disguise`"):
         disguise(tmp_path)
     assert (tmp_path / "coins").read_bytes() == content
 
