@@ -117,7 +117,7 @@ def create_identity(
     """Make a key and a certificate for a party that is reached under these DNS names and IP addresses.
 
     Raises:
-        IdentityError: The name or a host is not legal, or an identity is there already.
+        IdentityError: The name or a host is not legal, or an identity already exists.
     """
     check_party_name(party_name)
     names = [_host(host) for host in hosts]

@@ -39,7 +39,7 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
         floor_bits: The least that the length may be.
 
     Raises:
-        IdentityError: The length is not possible, or a secret is there already: it is left as it is.
+        IdentityError: The length is not possible, or a secret already exists: it is left as it is.
     """
     if bits < floor_bits or bits % 2:
         raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")

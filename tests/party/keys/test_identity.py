@@ -184,7 +184,7 @@ CERTIFICATES: dict[str, tuple[bytes, str]] = {
     "no use": (certificate(OTHER, usages=None), "does not say what it is for"),
     "no hosts": (certificate(OTHER, hosts=None), "does not say what it is for, or for which hosts"),
     "a name with a slash": (certificate(OTHER, name="../x"), "does not name a party"),
-    "power to sign others": (certificate(OTHER), "may sign others, which would pass for it: take one that `cotally"),
+    "power to sign others": (certificate(OTHER), "may sign others, which would pass for it: use one made by `cotally"),
     "no name": (certificate(OTHER, common_names=0), "does not name a party"),
     "two names": (certificate(OTHER, common_names=2), "does not name a party"),
     "another's signature": (

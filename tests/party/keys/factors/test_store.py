@@ -134,7 +134,7 @@ def test_a_block_must_be_whole(bench: Bench) -> None:
 def test_a_header_changed_anywhere_is_refused(bench: Bench, place: int) -> None:
     bench.fill(2)
     flip(bench.path, place)
-    assert_refused(bench, match=r"damaged|no store of factors|another key")
+    assert_refused(bench, match=r"damaged|not a store of factors|another key")
 
 
 @pytest.mark.parametrize("block", [0, 1])
@@ -182,7 +182,7 @@ def test_a_store_cut_short_is_refused(bench: Bench, lost: int) -> None:
 def test_a_file_that_is_no_store_is_refused_and_kept(bench: Bench, size: int) -> None:
     bench.fill(1)
     os.truncate(bench.path, size)
-    assert_refused(bench, match="no store of factors")
+    assert_refused(bench, match="not a store of factors")
     assert bench.path.exists()
 
 
