@@ -121,7 +121,7 @@ def test_a_paillier_key_cut_anywhere_is_refused_and_none_of_it_shown(folder: Pat
 )
 def test_a_file_that_is_no_paillier_key_is_refused(folder: Path, old: bytes, new: bytes) -> None:
     spoil(folder, "paillier.key", old, new)
-    with pytest.raises(IdentityError, match="no Paillier key"):
+    with pytest.raises(IdentityError, match="not a Paillier key"):
         load_key_holder(folder, BITS)
 
 
