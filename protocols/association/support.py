@@ -84,12 +84,15 @@ def largest_recoverable(design: TransactionDesign, sizes: Iterable[int]) -> int:
 
     At most the largest size, and at most `MOST_ITEMS`.
     """
-    operators = [design.operator(size) for size in sorted(set(sizes))]
-    most = min(max((operator.size for operator in operators), default=0), MOST_ITEMS)
-    for k in range(1, most + 1):
-        if any(k <= operator.size and _inverse(transition(operator, k)) is None for operator in operators):
-            return k - 1
-    return most
+    known = sorted(set(sizes))
+    most = min(max(known, default=0), MOST_ITEMS)
+    return next((k - 1 for k in range(1, most + 1) if not is_recoverable(design, known, k)), most)
+
+
+def is_recoverable(design: TransactionDesign, sizes: Iterable[int], k: int) -> bool:
+    """Tell whether the support of a set of `k` items can be recovered from transactions of all these sizes."""
+    operators = (design.operator(size) for size in sizes if size >= k)
+    return all(_inverse(transition(operator, k)) is not None for operator in operators)
 
 
 def partial_supports(operator: Operator, counts: Sequence[int]) -> tuple[Fraction, ...]:

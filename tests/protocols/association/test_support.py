@@ -121,7 +121,7 @@ def test_the_variance_of_three_transactions_is_the_known_one() -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS[1:], ids=lambda operator: operator.kind)
 def test_partial_supports_are_those_that_the_chances_lead_back_to(operator: Operator) -> None:
-    """Counts in exact proportion to `P s` give `s`."""
+    """Tallies in exact proportion to `P s` give `s`."""
     for k in range(operator.size + 1):
         truth = [Fraction(held + 1, (k + 1) * (k + 2) // 2) for held in range(k + 1)]
         shown = [sum(p * s for p, s in zip(row, truth, strict=True)) for row in transition(operator, k)]
@@ -191,7 +191,7 @@ def test_a_negative_variance_has_the_error_0_and_nothing_is_cut() -> None:
 
 
 def test_names_of_items_do_not_matter_to_an_estimate() -> None:
-    """Counts of overlaps are all that an estimate reads, so all itemsets of equal counts have one estimate."""
+    """Tallies of overlaps are all that an estimate reads, so all itemsets of equal counts have one estimate."""
     baskets = [[0, 1, 2], [1, 2]]
     found = set()
     for first in combinations(range(UNIVERSE), 2):

@@ -1,0 +1,223 @@
+"""Frequent itemsets of randomized transactions: Apriori on recovered supports (Review section 3.6; DESIGN 9.4).
+
+Starting with single items: count the candidates per original size, recover supports and standard errors, drop what
+lies below the candidate limit `s_min - sigma` with the candidate's own sigma, output what is at `s_min` or above, and
+make the next candidates of the sets all of whose subsets with one item less were *kept*, output or not. Estimates are
+not monotone: a true set may be lost with a subset.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isfinite, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.bitmaps import Bitmaps
+from protocols.association.design import TransactionDesign
+from protocols.association.lattice import Itemsets, Lattice, Level, Tallies
+from protocols.association.support import MOST_ITEMS, is_recoverable, variance
+from protocols.association.transactions import Randomized
+from protocols.errors import InputError
+
+MAX_CANDIDATES = 20_000_000
+_BLOCK_CELLS = 2**22
+
+Watch = Callable[[int, int, int], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinedItemsets:
+    """What mining kept.
+
+    Args:
+        threshold: `s_min`.
+        lattice: The sets that were kept, frequent or near it, level by level.
+        usable: The most items of a set whose support can be told at this threshold.
+        cut_short: Whether larger sets might be frequent, but cannot be told.
+    """
+
+    threshold: Fraction
+    lattice: Lattice
+    usable: int
+    cut_short: bool
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Sets of 1 item, of 2, ... that were kept."""
+        return self.lattice.levels
+
+    def frequent(self) -> Iterator[Level]:
+        """Yield of every level the sets whose estimated support is at least the threshold."""
+        for level in self.levels:
+            yield level.chosen(level.shares >= float(self.threshold))
+
+
+def mine_itemsets(
+    randomized: Randomized,
+    design: TransactionDesign,
+    threshold: Fraction,
+    largest: int | None = None,
+    watch: Watch = lambda *_: None,
+) -> MinedItemsets:
+    """Find the sets whose estimated support is at least the threshold.
+
+    Args:
+        randomized: Randomized transactions with their original sizes.
+        design: How they were randomized.
+        threshold: `s_min`, a share of all transactions.
+        largest: The most items of a set; as many as can be told if not given.
+        watch: Told, as it goes: the number of items, candidates done, and candidates in all.
+
+    Raises:
+        InputError: The threshold is not above 0 and at most 1, there are no transactions, the universes differ, a size
+            has no parameters, `largest` is below 1 or cannot be told, or there are too many candidates.
+    """
+    if not isfinite(threshold) or not 0 < threshold <= 1:
+        raise InputError("must be above 0 and at most 1", field="threshold")
+    if randomized.transactions.universe != design.universe:
+        raise InputError(f"the design has {design.universe} items, the transactions {randomized.transactions.universe}")
+    if not len(randomized):
+        raise InputError("there are no transactions to mine")
+    bitmaps = Bitmaps(randomized)
+    lattice = Lattice(design, bitmaps.sizes, bitmaps.totals)
+    usable = usable_size(design, dict(zip(bitmaps.sizes, bitmaps.totals.tolist(), strict=True)), threshold)
+    last = _last_level(largest, usable)
+    for k in range(1, last + 1):
+        level = _level(lattice, bitmaps, k, float(threshold), watch)
+        if not len(level):
+            return MinedItemsets(threshold, lattice, usable, cut_short=False)
+        lattice = lattice.above(level)
+    more = largest is None and _number_of_pairs(lattice) > 0
+    return MinedItemsets(threshold, lattice, usable, cut_short=more)
+
+
+def usable_size(design: TransactionDesign, totals: dict[int, int], threshold: Fraction) -> int:
+    """Return the most items of a set that mining can look for.
+
+    Beyond it supports cannot be recovered, or a set of this support, whose items never stand apart, has a standard
+    error of the support or more: then sets that nobody holds pass the candidate limit.
+
+    Args:
+        design: The operators.
+        totals: Number of transactions of each original size that occurs.
+        threshold: `s_min`.
+
+    Raises:
+        InputError: A size has no parameters.
+    """
+    every = sum(totals.values())
+    most = min(max(totals, default=0), MOST_ITEMS)
+    for k in range(1, most + 1):
+        if not is_recoverable(design, totals, k):
+            return k - 1
+        partial = [1 - threshold, *[Fraction(0)] * (k - 1), threshold]
+        parts = (
+            Fraction(number, every) ** 2 * variance(design.operator(size), partial, number)
+            for size, number in totals.items()
+        )
+        if sqrt(sum(parts, Fraction(0))) >= threshold:
+            return k - 1
+    return most
+
+
+def _last_level(largest: int | None, usable: int) -> int:
+    if largest is None:
+        return usable
+    if largest < 1:
+        raise InputError("must be 1 or more", field="largest")
+    if largest > usable:
+        able = f"sets of up to {usable} items can" if usable else "none can"
+        raise InputError(
+            f"is {largest}, but supports of so many items cannot be told from these transactions at this threshold: "
+            f"{able}; raise the threshold, or collect more",
+            field="largest",
+        )
+    return largest
+
+
+def _level(lattice: Lattice, bitmaps: Bitmaps, k: int, threshold: float, watch: Watch) -> Level:
+    """Count the candidates of `k` items, and keep those that pass the candidate limit."""
+    total = lattice.design.universe if k == 1 else _number_of_pairs(lattice)
+    if total > MAX_CANDIDATES:
+        raise InputError(
+            f"there are {total:,} candidates of {k} items, more than {MAX_CANDIDATES:,}: raise the threshold, or look "
+            f"for sets of up to {k - 1} items"
+        )
+    done, kept = 0, [_empty(k, len(lattice.sizes))]
+    factors = lattice.factors(k, range(k))
+    for prefixes, lasts in _candidates(lattice, k):
+        first = lattice.levels[k - 2].itemsets[prefixes] if k > 1 else np.zeros((len(lasts), 0), dtype=np.int64)
+        itemsets = np.column_stack([first, lasts])
+        possible = _subsets_are_kept(lattice, itemsets)
+        itemsets, keys = itemsets[possible], prefixes[possible] * lattice.design.universe + lasts[possible]
+        counts = _counts(bitmaps, itemsets, prefixes[possible])
+        shares, variances = lattice.estimates(itemsets, counts, factors)
+        passed = shares >= threshold - np.sqrt(np.maximum(variances, 0))
+        kept.append(Level(itemsets, keys, counts, shares, variances).chosen(passed))
+        done += len(lasts)
+        watch(k, done, total)
+    return _joined(kept)
+
+
+def _candidates(lattice: Lattice, k: int) -> Iterator[tuple[Itemsets, Itemsets]]:
+    """Yield candidates in blocks, in rising order: the positions of their first `k - 1` items, and their last ones.
+
+    The last item is that of a later set with the same start.
+    """
+    most = max(1, _BLOCK_CELLS // (2**k * max(len(lattice.sizes), 1)))
+    if k == 1:
+        every = np.arange(lattice.design.universe, dtype=np.int64)
+        yield from ((0 * every[at : at + most], every[at : at + most]) for at in range(0, len(every), most))
+        return
+    below = lattice.levels[k - 2]
+    followers = _ends(below, lattice.design.universe) - np.arange(len(below)) - 1
+    before = np.concatenate([[0], np.cumsum(followers)])
+    for at in range(0, int(before[-1]), most):
+        number = np.arange(at, min(at + most, int(before[-1])))
+        prefixes = np.searchsorted(before, number, side="right") - 1
+        yield prefixes, below.itemsets[prefixes + 1 + number - before[prefixes], -1]
+
+
+def _counts(bitmaps: Bitmaps, itemsets: Itemsets, prefixes: Itemsets) -> Tallies:
+    """Count sets, those with the same start together (`sets x sizes`)."""
+    counts = np.empty((len(itemsets), len(bitmaps.sizes)), dtype=np.int64)
+    changes = np.flatnonzero(np.diff(prefixes, prepend=-1))
+    for start, end in zip(changes.tolist(), [*changes[1:].tolist(), len(itemsets)], strict=False):
+        held = bitmaps.held_by(itemsets[start, :-1])
+        counts[start:end] = bitmaps.count(held, itemsets[start:end, -1])
+    return counts
+
+
+def _ends(level: Level, universe: int) -> NDArray[np.intp]:
+    """Return, set by set, where the sets with the same start end."""
+    starts = level.keys // max(universe, 1)
+    return np.searchsorted(starts, starts, side="right")
+
+
+def _number_of_pairs(lattice: Lattice) -> int:
+    """Return how many candidates the last level gives, before their subsets are looked up."""
+    last = lattice.levels[-1] if lattice.levels else None
+    if last is None or not len(last):
+        return 0
+    return int((_ends(last, lattice.design.universe) - np.arange(len(last)) - 1).sum())
+
+
+def _subsets_are_kept(lattice: Lattice, itemsets: Itemsets) -> NDArray[np.bool_]:
+    k = itemsets.shape[1]
+    possible = np.ones(len(itemsets), dtype=np.bool_)
+    for left_out in range(k - 2):  # without either of the last two it is one of the sets that made it
+        rest = [i for i in range(k) if i != left_out]
+        possible[possible] = lattice.find(itemsets[possible][:, rest]) >= 0
+    return possible
+
+
+def _empty(k: int, sizes: int) -> Level:
+    counts: Tallies = np.zeros((0, sizes), dtype=np.int64)
+    return Level(np.zeros((0, k), dtype=np.int64), np.zeros(0, dtype=np.int64), counts, np.zeros(0), np.zeros(0))
+
+
+def _joined(levels: list[Level]) -> Level:
+    parts = [(each.itemsets, each.keys, each.counts, each.shares, each.variances) for each in levels]
+    return Level(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -1,0 +1,141 @@
+"""Itemsets, level by level, with how many transactions of each size hold all of each set; and what follows from that.
+
+To estimate the support of a set one needs how many transactions hold exactly `l'` of its items, and for a covariance
+exactly which. Both follow by inclusion and exclusion from how many hold *all* items of each subset; and of a set that
+Apriori looks at, all subsets have been counted before. So one count per set gives all its partial supports, exactly
+(DESIGN 9.4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.design import TransactionDesign
+from protocols.association.support import weights
+
+Itemsets = NDArray[np.int64]
+Tallies = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Level:
+    """Sets of `k` items, in rising order.
+
+    Args:
+        itemsets: Items, rising in each row (`sets x k`).
+        keys: Of each set, the position of its first `k - 1` items in the level below, times `n`, plus its last item.
+        counts: How many transactions of each size hold all of it (`sets x sizes`).
+        shares: Estimated supports.
+        variances: Of the estimates.
+    """
+
+    itemsets: Itemsets
+    keys: Itemsets
+    counts: Tallies
+    shares: Reals
+    variances: Reals
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def chosen(self, wanted: NDArray[np.bool_]) -> "Level":
+        """Return some of the sets."""
+        return Level(
+            self.itemsets[wanted], self.keys[wanted], self.counts[wanted], self.shares[wanted], self.variances[wanted]
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lattice:
+    """Levels 1, 2, ... of sets that were kept: all subsets of a set are in it.
+
+    Args:
+        design: The operators.
+        sizes: The original sizes that occur.
+        totals: How many transactions have each.
+        levels: Sets of 1 item, of 2, and so on.
+    """
+
+    design: TransactionDesign
+    sizes: tuple[int, ...]
+    totals: Tallies
+    levels: tuple[Level, ...] = ()
+
+    @property
+    def transactions(self) -> int:
+        """Number of transactions, `N`."""
+        return int(self.totals.sum())
+
+    def above(self, level: Level) -> "Lattice":
+        """Return this lattice with one level more."""
+        return Lattice(self.design, self.sizes, self.totals, (*self.levels, level))
+
+    def find(self, itemsets: Itemsets) -> NDArray[np.intp]:
+        """Return the positions of sets, all of one size, in their level; -1 where a set is not there."""
+        found = np.zeros(len(itemsets), dtype=np.intp)
+        for k in range(itemsets.shape[1]):
+            keys = self.levels[k].keys
+            wanted = found * self.design.universe + itemsets[:, k]
+            places = np.searchsorted(keys, wanted)
+            there = (found >= 0) & (places < len(keys))
+            there[there] = keys[places[there]] == wanted[there]
+            found = np.where(there, places, -1)
+        return found
+
+    def held(self, itemsets: Itemsets) -> Tallies:
+        """Return how many transactions of each size hold all of each set (`sets x sizes`)."""
+        k = itemsets.shape[1]
+        return self.levels[k - 1].counts[self.find(itemsets)] if k else np.tile(self.totals, (len(itemsets), 1))
+
+    def patterns(self, itemsets: Itemsets, counts: Tallies) -> Tallies:
+        """Return how many transactions hold *exactly* which items of each set (`sets x 2^k x sizes`).
+
+        Bit `i` of a pattern stands for item `i` of the set.
+
+        Args:
+            itemsets: Sets of `k` items whose smaller subsets are all in the lattice (`sets x k`).
+            counts: How many transactions hold all of each (`sets x sizes`).
+        """
+        k = itemsets.shape[1]
+        exact = np.empty((len(itemsets), 2**k, len(self.sizes)), dtype=np.int64)
+        for number in range(k):
+            for part in combinations(range(k), number):
+                exact[:, sum(1 << i for i in part)] = self.held(itemsets[:, list(part)])
+        exact[:, -1] = counts
+        for i in range(k):  # take away those that hold item i too
+            pairs = exact.reshape(len(itemsets), 1 << k - 1 - i, 2, 1 << i, len(self.sizes))
+            pairs[:, :, 0] -= pairs[:, :, 1]
+        return exact
+
+    def estimates(self, itemsets: Itemsets, counts: Tallies, factors: Reals) -> tuple[Reals, Reals]:
+        """Return supports and their variances (Review equations 8 and 10), in floats, from exact weights.
+
+        Args:
+            itemsets: As for `patterns`.
+            counts: As for `patterns`.
+            factors: For all items of sets of this size.
+        """
+        exact = self.patterns(itemsets, counts)
+        total = float(self.transactions)
+        shares = np.einsum("cps,ps->c", exact, factors) / total
+        squares = np.einsum("cps,ps->c", exact, factors**2) / total
+        return shares, (squares - shares) / total
+
+    def factors(self, k: int, among: Sequence[int]) -> Reals:
+        """Return what a transaction of each pattern and size adds to the estimate for some of `k` items.
+
+        Args:
+            k: Number of items that patterns tell about.
+            among: The positions of those in the set that is estimated.
+
+        Raises:
+            InputError: The support of so many items cannot be recovered.
+        """
+        own = [weights(self.design.operator(size), len(among)) for size in self.sizes]
+        shown = [sum(pattern >> i & 1 for i in among) for pattern in range(2**k)]
+        table = np.array([[float(row[number]) for row in own] for number in shown], dtype=np.float64)
+        return table.reshape(2**k, len(self.sizes))

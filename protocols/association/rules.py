@@ -1,0 +1,169 @@
+"""Association rules between parts of frequent itemsets, their confidence with its error (DESIGN 9.4).
+
+The Review's title speaks of rules and its text stops at itemsets. The confidence of `A => U - A` is estimated by the
+ratio `s~_U/s~_A` of two dependent estimates; its error follows by the delta method,
+
+    Var c ~ (Var s~_U - 2 c Cov(s~_A, s~_U) + c^2 Var s~_A) / s~_A^2,
+
+with the covariance estimated from how many transactions hold exactly which items of `U`. A ratio is not unbiased, and
+where `s~_A` is not clearly above 0 its error says little; where it is 0 or below there is no confidence at all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from protocols.association.apriori import MinedItemsets
+from protocols.association.lattice import Lattice, Level, Reals, Tallies
+from protocols.errors import InputError
+
+_BLOCK_CELLS = 2**22
+
+
+@dataclass(frozen=True)
+class RuleEstimate:
+    """A rule: who holds the antecedent also holds the consequent, in this share of cases.
+
+    Args:
+        antecedent: Items.
+        consequent: Items, others.
+        supports: Of both together, of the antecedent, of the consequent.
+        support_error: Standard error of the first.
+        confidence: `supports[0]/supports[1]`.
+        confidence_error: Its standard error; 0 where its variance is estimated as negative.
+    """
+
+    antecedent: tuple[int, ...]
+    consequent: tuple[int, ...]
+    supports: tuple[float, float, float]
+    support_error: float
+    confidence: float
+    confidence_error: float
+
+
+@dataclass(frozen=True)
+class MinedRules:
+    """Rules, and how many have no confidence: the support of the antecedent is estimated as 0 or less."""
+
+    rules: tuple[RuleEstimate, ...]
+    undefined: int
+
+
+def mine_rules(mined: MinedItemsets, confidence: float) -> MinedRules:
+    """Return the rules of all frequent itemsets whose estimated confidence is at least this.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1.
+    """
+    if not 0 <= confidence <= 1:
+        raise InputError("must be between 0 and 1", field="confidence")
+    rules: list[RuleEstimate] = []
+    undefined = 0
+    for level in mined.frequent():
+        for part in _parts(level, len(mined.lattice.sizes)):
+            for rule in _rules(mined.lattice, part):
+                if rule is None:
+                    undefined += 1
+                elif rule.confidence >= confidence:
+                    rules.append(rule)
+    return MinedRules(tuple(rules), undefined)
+
+
+def confidence_error(confidence: Reals, union: Reals, inner: Reals, covariance: Reals, support: Reals) -> Reals:
+    """Return standard errors of ratios by the delta method.
+
+    Args:
+        confidence: Ratios.
+        union: Variances of their numerators.
+        inner: Variances of their denominators.
+        covariance: Of both.
+        support: The denominators.
+    """
+    variance = (union - 2 * confidence * covariance + confidence**2 * inner) / support**2
+    return np.sqrt(np.maximum(variance, 0))
+
+
+def rule_metrics(both: Reals, antecedent: Reals, consequent: Reals) -> dict[str, Reals]:
+    """Return the usual measures of rules from three supports, by mlxtend's names.
+
+    Where a measure is not defined it is what mlxtend makes it: conviction is infinite from a confidence of 1 on,
+    Zhang's metric and certainty are 0 where they would divide by 0.
+    """
+    confidence, rest = both / antecedent, 1 - consequent
+    leverage = both - antecedent * consequent
+    zhang = np.maximum(both * (1 - antecedent), antecedent * (consequent - both))
+    return {
+        "lift": _ratio(both, antecedent * consequent, np.nan),
+        "representativity": np.ones_like(both),
+        "leverage": leverage,
+        "conviction": np.where(confidence < 1, _ratio(rest, 1 - confidence, np.inf), np.inf),
+        "zhangs_metric": _ratio(leverage, zhang, 0),
+        "jaccard": _ratio(both, antecedent + consequent - both, np.nan),
+        "certainty": _ratio(confidence - consequent, rest, 0),
+        "kulczynski": (confidence + _ratio(both, consequent, np.nan)) / 2,
+    }
+
+
+def _ratio(part: Reals, whole: Reals, undefined: float) -> Reals:
+    found: Reals = np.full(part.shape, undefined, dtype=np.float64)
+    np.divide(part, whole, out=found, where=whole != 0)
+    return found
+
+
+def _parts(level: Level, sizes: int) -> Iterator[Level]:
+    """Cut a level into parts whose patterns fit in memory."""
+    k = level.itemsets.shape[1]
+    most = max(1, _BLOCK_CELLS // (2**k * max(sizes, 1)))
+    numbers = np.arange(len(level))
+    return (level.chosen((numbers >= at) & (numbers < at + most)) for at in range(0, len(level), most))
+
+
+def _rules(lattice: Lattice, level: Level) -> Iterator[RuleEstimate | None]:
+    """Yield the rules of every set, set by set; None for one without a confidence."""
+    k = level.itemsets.shape[1]
+    outer = lattice.factors(k, range(k))
+    exact = lattice.patterns(level.itemsets, level.counts)
+    inner = [part for number in range(1, k) for part in combinations(range(k), number)]
+    columns = [_of_part(lattice, level, exact, outer, part) for part in inner]
+    for row in range(len(level)):
+        for part, column in zip(inner, columns, strict=True):
+            yield column.rule(level, row, part)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Column:
+    """The rules of many sets that have their antecedents in the same places."""
+
+    antecedent: Reals
+    consequent: Reals
+    confidence: Reals
+    error: Reals
+
+    def rule(self, level: Level, row: int, part: tuple[int, ...]) -> RuleEstimate | None:
+        if not self.antecedent[row] > 0:
+            return None
+        items = level.itemsets[row].tolist()
+        return RuleEstimate(
+            tuple(items[i] for i in part),
+            tuple(item for i, item in enumerate(items) if i not in part),
+            (float(level.shares[row]), float(self.antecedent[row]), float(self.consequent[row])),
+            float(np.sqrt(max(level.variances[row], 0))),
+            float(self.confidence[row]),
+            float(self.error[row]),
+        )
+
+
+def _of_part(lattice: Lattice, level: Level, exact: Tallies, outer: Reals, part: tuple[int, ...]) -> _Column:
+    k, total = level.itemsets.shape[1], float(lattice.transactions)
+    rest = [i for i in range(k) if i not in part]
+    below, beside = lattice.levels[len(part) - 1], lattice.levels[len(rest) - 1]
+    inner = lattice.find(level.itemsets[:, list(part)])
+    products = np.einsum("cps,ps->c", exact, outer * lattice.factors(k, part)) / total
+    covariance = (products - level.shares) / total
+    support = below.shares[inner]
+    with np.errstate(divide="ignore", invalid="ignore"):  # a rule without confidence is left out
+        confidence = level.shares / support
+        error = confidence_error(confidence, level.variances, below.variances[inner], covariance, support)
+    return _Column(support, beside.shares[lattice.find(level.itemsets[:, rest])], confidence, error)

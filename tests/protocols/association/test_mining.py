@@ -1,0 +1,325 @@
+"""Apriori on recovered supports, held against its definition step by step in exact fractions."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.association.apriori import MinedItemsets, mine_itemsets, usable_size
+from protocols.association.coins import keyed_words
+from protocols.association.design import TransactionDesign
+from protocols.association.operators import CutAndPaste, SelectASize, Uniform
+from protocols.association.rules import MinedRules, mine_rules, rule_metrics
+from protocols.association.sampling import randomize
+from protocols.association.support import Support, estimate_covariance, estimate_support, variance
+from protocols.association.transactions import Randomized, Transactions
+from protocols.errors import InputError
+from tests.support.transactions import fractions
+
+UNIVERSE = 8
+Itemset = tuple[int, ...]
+Found = dict[Itemset, Support]
+
+
+def plain_design(sizes: Sequence[int], universe: int = UNIVERSE) -> TransactionDesign:
+    """Return the design that keeps everything and adds nothing."""
+    operators = (SelectASize(m, (*[Fraction(0)] * m, Fraction(1)), Fraction(0)) for m in sizes)
+    return TransactionDesign(universe, tuple(operators))
+
+
+def undisguised(baskets: Sequence[Sequence[int]], universe: int = UNIVERSE) -> tuple[Randomized, TransactionDesign]:
+    transactions = Transactions.of(baskets, universe)
+    return Randomized(transactions, transactions.sizes), plain_design(sorted(set(map(len, baskets))), universe)
+
+
+@pytest.fixture(scope="module")
+def shop() -> tuple[Randomized, TransactionDesign]:
+    """Return 3,000 randomized transactions of 0 to 4 items in which two pairs and a triple stand out."""
+    chance = np.random.default_rng(7)
+    kinds: tuple[list[int], ...] = ([0, 1, 2], [0, 1], [3, 4], [5], [], [0, 1, 2, 6])
+    baskets = [sorted({*kinds[chance.integers(6)], *([7] if chance.random() < 0.1 else [])}) for _ in range(3000)]
+    baskets = [basket[:4] for basket in baskets]
+    operators = (
+        SelectASize(0, fractions("1"), Fraction(1, 10)),
+        CutAndPaste(1, 7, Fraction(1, 10)),
+        Uniform(2, UNIVERSE, Fraction(1, 5)),
+        CutAndPaste(3, 5, Fraction(1, 10)),
+        SelectASize(4, fractions("0 1/10 1/5 3/10 2/5"), Fraction(1, 20)),
+    )
+    design = TransactionDesign(UNIVERSE, operators)
+    words = keyed_words(bytes(32), "shop", list(map(str, range(len(baskets)))))
+    return randomize(Transactions.of(baskets, UNIVERSE), design, words), design
+
+
+def cells(randomized: Randomized, first: Itemset, rest: Itemset = ()) -> dict[int, list[list[int]]]:
+    found: dict[int, list[list[int]]] = {}
+    for size, sent in zip(randomized.sizes.tolist(), randomized.transactions.sets(), strict=True):
+        table = found.setdefault(size, [[0] * (len(rest) + 1) for _ in range(len(first) + 1)])
+        table[len(sent.intersection(first))][len(sent.intersection(rest))] += 1
+    return found
+
+
+def support(randomized: Randomized, design: TransactionDesign, itemset: Itemset) -> Support:
+    return estimate_support(
+        design, {size: [row[0] for row in table] for size, table in cells(randomized, itemset).items()}
+    )
+
+
+def by_definition(
+    randomized: Randomized, design: TransactionDesign, threshold: Fraction, largest: int
+) -> tuple[Found, set[Itemset]]:
+    """Return what is kept, with its estimates, and what is output (Review section 3.6), counting anew for every set."""
+    kept_in_all: Found = {}
+    candidates: list[Itemset] = [(item,) for item in range(UNIVERSE)]
+    for k in range(1, largest + 1):
+        every = {itemset: support(randomized, design, itemset) for itemset in candidates}
+        kept = {
+            itemset: found
+            for itemset, found in every.items()
+            if float(found.share) >= float(threshold) - found.standard_error
+        }
+        kept_in_all |= kept
+        candidates = [
+            itemset
+            for itemset in combinations(range(UNIVERSE), k + 1)
+            if all(part in kept for part in combinations(itemset, k))
+        ]
+    return kept_in_all, {itemset for itemset, found in kept_in_all.items() if found.share >= threshold}
+
+
+def kept(mined: MinedItemsets) -> dict[Itemset, tuple[float, float]]:
+    return {
+        tuple(itemset): (share, variance)
+        for level in mined.levels
+        for itemset, share, variance in zip(
+            level.itemsets.tolist(), level.shares.tolist(), level.variances.tolist(), strict=True
+        )
+    }
+
+
+def frequent(mined: MinedItemsets) -> set[Itemset]:
+    return {tuple(itemset) for level in mined.frequent() for itemset in level.itemsets.tolist()}
+
+
+@pytest.mark.parametrize("threshold", ["1/4", "1/8", "1/12"])
+def test_mining_keeps_and_outputs_what_the_definition_does(
+    shop: tuple[Randomized, TransactionDesign], threshold: str
+) -> None:
+    randomized, design = shop
+    mined = mine_itemsets(randomized, design, Fraction(threshold))
+    expected, output = by_definition(randomized, design, Fraction(threshold), mined.usable)
+    found = kept(mined)
+    assert set(found) == set(expected)
+    assert frequent(mined) == output
+    for itemset, (share, spread) in found.items():
+        assert share == pytest.approx(float(expected[itemset].share), rel=1e-9, abs=1e-12)
+        assert spread == pytest.approx(float(expected[itemset].variance), rel=1e-9, abs=1e-15)
+
+
+def test_the_sets_that_stand_out_are_found(shop: tuple[Randomized, TransactionDesign]) -> None:
+    assert {(0, 1, 2), (0, 1), (3, 4)} <= frequent(mine_itemsets(*shop, Fraction(1, 8)))
+
+
+def test_names_of_items_do_not_matter(shop: tuple[Randomized, TransactionDesign]) -> None:
+    randomized, design = shop
+    name = [3, 6, 1, 7, 0, 2, 5, 4]
+    renamed = [[name[item] for item in sent] for sent in randomized.transactions.sets()]
+    other = Randomized(Transactions.of(renamed, UNIVERSE), randomized.sizes)
+    mined = kept(mine_itemsets(other, design, Fraction(1, 8)))
+    for itemset, values in kept(mine_itemsets(randomized, design, Fraction(1, 8))).items():
+        assert mined[tuple(sorted(name[item] for item in itemset))] == pytest.approx(values, rel=1e-9)
+
+
+def test_the_order_of_transactions_does_not_matter(shop: tuple[Randomized, TransactionDesign]) -> None:
+    randomized, design = shop
+    sets, sizes = randomized.transactions.sets(), randomized.sizes
+    other = Randomized(Transactions.of(list(sets)[::-1], UNIVERSE), sizes[::-1].copy())
+    assert kept(mine_itemsets(other, design, Fraction(1, 8))) == kept(mine_itemsets(randomized, design, Fraction(1, 8)))
+
+
+@pytest.mark.parametrize("module", ["apriori", "bitmaps", "rules"])
+def test_blocks_do_not_change_what_is_found(
+    shop: tuple[Randomized, TransactionDesign], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mined = mine_itemsets(*shop, Fraction(1, 12))
+    expected, rules = kept(mined), mine_rules(mined, 0.5)
+    monkeypatch.setattr(f"protocols.association.{module}._BLOCK_CELLS", 100)
+    mined = mine_itemsets(*shop, Fraction(1, 12))
+    assert list(kept(mined)) == list(expected)
+    assert list(kept(mined).values()) == [pytest.approx(values) for values in expected.values()]
+    assert len(mine_rules(mined, 0.5).rules) == len(rules.rules)
+
+
+baskets_of_any_kind = st.lists(st.sets(st.integers(0, UNIVERSE - 1), max_size=5).map(sorted), min_size=1, max_size=20)
+
+
+@settings(max_examples=25, deadline=None)
+@given(baskets=baskets_of_any_kind, hits=st.integers(1, 20))
+def test_undisguised_transactions_give_plain_frequent_itemsets(baskets: list[list[int]], hits: int) -> None:
+    threshold = Fraction(min(hits, len(baskets)), len(baskets))
+    expected = {
+        itemset
+        for k in range(1, UNIVERSE + 1)
+        for itemset in combinations(range(UNIVERSE), k)
+        if sum(set(itemset) <= set(basket) for basket in baskets) >= threshold * len(baskets)
+    }
+    mined = mine_itemsets(*undisguised(baskets), threshold)
+    assert frequent(mined) == expected
+    assert all(variance == pytest.approx(0, abs=1e-12) for _, variance in kept(mined).values())
+
+
+def test_rules_are_those_of_the_definition_with_the_delta_method_s_error(
+    shop: tuple[Randomized, TransactionDesign],
+) -> None:
+    randomized, design = shop
+    mined = mine_itemsets(randomized, design, Fraction(1, 8))
+    found = {(rule.antecedent, rule.consequent): rule for rule in mine_rules(mined, 0).rules}
+    expected = 0
+    for union in (itemset for itemset in frequent(mined) if len(itemset) > 1):
+        whole = support(randomized, design, union)
+        for first in (part for k in range(1, len(union)) for part in combinations(union, k)):
+            rest = tuple(item for item in union if item not in first)
+            inner = support(randomized, design, first)
+            covariance = estimate_covariance(design, cells(randomized, first, rest), whole)
+            ratio = whole.share / inner.share
+            variance = (whole.variance - 2 * ratio * covariance + ratio**2 * inner.variance) / inner.share**2
+            rule = found[first, rest]
+            assert rule.confidence == pytest.approx(float(ratio))
+            assert rule.confidence_error == pytest.approx(float(max(variance, Fraction(0))) ** 0.5)
+            others = float(support(randomized, design, rest).share)
+            assert rule.supports == pytest.approx((float(whole.share), float(inner.share), others))
+            assert rule.support_error == pytest.approx(whole.standard_error)
+            expected += 1
+    assert len(found) == expected > 5
+    strong = mine_rules(mined, 0.9).rules
+    assert strong == tuple(rule for rule in found.values() if rule.confidence >= 0.9)
+
+
+@settings(max_examples=10, deadline=None)
+@given(baskets=baskets_of_any_kind)
+def test_rules_of_undisguised_transactions_are_exact(baskets: list[list[int]]) -> None:
+    for rule in mine_rules(mine_itemsets(*undisguised(baskets), Fraction(1, 5)), 0.5).rules:
+        both = {*rule.antecedent, *rule.consequent}
+        holders = [set(basket) for basket in baskets if set(rule.antecedent) <= set(basket)]
+        assert rule.confidence == pytest.approx(sum(both <= basket for basket in holders) / len(holders))
+        assert rule.confidence_error == pytest.approx(0, abs=1e-6)
+
+
+def test_a_rule_whose_antecedent_is_estimated_as_0_or_less_is_counted_and_left_out() -> None:
+    """Two transactions that hide most: the pair comes out above the threshold, one of its items below 0."""
+    operator = CutAndPaste(2, 3, Fraction(1, 4))
+    sent = Transactions.of([[0, 1]] * 6000 + [[1]] * 4000, 3)
+    mined = mine_itemsets(Randomized(sent, np.full(10_000, 2)), TransactionDesign(3, (operator,)), Fraction(1, 20))
+    lattice = mined.lattice
+    lattice.levels[0].shares[0] = -0.5
+    found = mine_rules(MinedItemsets(mined.threshold, lattice, mined.usable, cut_short=False), 0)
+    assert found.undefined == 1
+    assert [rule.antecedent for rule in found.rules] == [(1,)]
+
+
+def test_measures_of_rules_have_mlxtend_s_values() -> None:
+    """From its documentation of the measures, by hand: supports 2/5, 1/2, 3/5."""
+    found = rule_metrics(*(np.array([share], dtype=np.float64) for share in (0.4, 0.5, 0.6)))
+    expected = {
+        "lift": 4 / 3, "representativity": 1, "leverage": 0.1, "conviction": 2, "zhangs_metric": 0.5,
+        "jaccard": 4 / 7, "certainty": 0.5, "kulczynski": (0.8 + 2 / 3) / 2,
+    }  # fmt: skip
+    assert {name: value[0] for name, value in found.items()} == pytest.approx(expected)
+
+
+def test_measures_that_are_not_defined_are_infinite_0_or_no_number_but_never_an_error() -> None:
+    with np.errstate(all="raise"):
+        sure = rule_metrics(*(np.array([share]) for share in (1.0, 1.0, 1.0)))
+        none = rule_metrics(*(np.array([share]) for share in (0.0, 0.5, 0.0)))
+    assert (sure["conviction"][0], sure["certainty"][0], sure["zhangs_metric"][0]) == (np.inf, 0, 0)
+    assert np.isnan(none["lift"][0])
+
+
+@pytest.mark.parametrize("threshold", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
+def test_a_threshold_that_is_no_share_is_refused(
+    shop: tuple[Randomized, TransactionDesign], threshold: Fraction
+) -> None:
+    with pytest.raises(InputError, match="threshold must be above 0 and at most 1"):
+        mine_itemsets(*shop, threshold)
+
+
+def test_no_transactions_a_wrong_universe_and_sizes_never_declared_are_refused(
+    shop: tuple[Randomized, TransactionDesign],
+) -> None:
+    _, design = shop
+    with pytest.raises(InputError, match="no transactions to mine"):
+        mine_itemsets(Randomized(Transactions.of([], UNIVERSE), np.zeros(0, dtype=np.int64)), design, Fraction(1, 2))
+    with pytest.raises(InputError, match="the design has 8 items, the transactions 9"):
+        mine_itemsets(Randomized(Transactions.of([[]], 9), np.array([0])), design, Fraction(1, 2))
+    with pytest.raises(InputError, match="no parameters for transactions of size 5"):
+        mine_itemsets(Randomized(Transactions.of([[]], UNIVERSE), np.array([5])), design, Fraction(1, 2))
+
+
+def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, TransactionDesign]) -> None:
+    mined = mine_itemsets(*shop, Fraction(1))
+    assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
+    assert mine_rules(mined, 0.5) == MinedRules((), 0)
+    empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
+    assert (empty.levels, empty.usable) == ((), 0)
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
+def test_a_confidence_that_is_no_share_is_refused(
+    shop: tuple[Randomized, TransactionDesign], confidence: float
+) -> None:
+    with pytest.raises(InputError, match="confidence must be between 0 and 1"):
+        mine_rules(mine_itemsets(*shop, Fraction(1, 4)), confidence)
+
+
+def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
+    design = TransactionDesign(6, (CutAndPaste(4, 2, Fraction(1, 5)),))
+    sent = Randomized(Transactions.of([[0, 1, 2]] * 500, 6), np.full(500, 4))
+    with pytest.raises(InputError, match=r"largest is 3, but supports of so many .* sets of up to 2 items can"):
+        mine_itemsets(sent, design, Fraction(1, 2), 3)
+    with pytest.raises(InputError, match="largest must be 1 or more"):
+        mine_itemsets(sent, design, Fraction(1, 2), 0)
+    few = Randomized(Transactions.of([[0, 1, 2]], 6), np.full(1, 4))
+    with pytest.raises(InputError, match="none can"):
+        mine_itemsets(few, design, Fraction(1, 100), 1)
+    mined = mine_itemsets(sent, design, Fraction(1, 2))
+    assert (mined.usable, mined.cut_short) == (2, True)
+    assert not mine_itemsets(sent, design, Fraction(1, 2), 2).cut_short
+
+
+def test_a_set_is_usable_while_its_error_stays_below_the_threshold() -> None:
+    operator = CutAndPaste(4, 3, Fraction(1, 5))
+    design = TransactionDesign(6, (operator,))
+    for k in (1, 2, 3):
+        share = next(s for s in range(1, 100) if usable_size(design, {4: 100}, Fraction(s, 100)) >= k)
+        for near, able in ((share - 1, False), (share, True)):
+            partial = [1 - Fraction(near, 100), *[Fraction(0)] * (k - 1), Fraction(near, 100)]
+            assert (variance(operator, partial, 100) < Fraction(near, 100) ** 2) == able
+    assert usable_size(design, {4: 10**6}, Fraction(5, 100)) == 3
+
+
+def test_too_many_candidates_are_refused(
+    shop: tuple[Randomized, TransactionDesign], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protocols.association.apriori.MAX_CANDIDATES", 8)
+    with pytest.raises(InputError, match="candidates of 2 items, more than 8: raise the threshold"):
+        mine_itemsets(*shop, Fraction(1, 12))
+
+
+def test_progress_is_told_level_by_level(shop: tuple[Randomized, TransactionDesign]) -> None:
+    told: list[tuple[int, int, int]] = []
+    mine_itemsets(*shop, Fraction(1, 8), None, lambda *step: told.append(step))
+    assert told[0] == (1, UNIVERSE, UNIVERSE)
+    assert all(done <= total for _, done, total in told)
+
+
+def test_baskets_of_two_hundred_are_mined() -> None:
+    operator = CutAndPaste(200, 7, Fraction(1, 20))
+    design = TransactionDesign(400, (operator,))
+    words = keyed_words(bytes(32), "large", list(map(str, range(300))))
+    sent = randomize(Transactions.of([range(200)] * 300, 400), design, words)
+    mined = mine_itemsets(sent, design, Fraction(9, 10), 1)
+    assert mined.lattice.transactions == 300
