@@ -18,9 +18,9 @@ from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from party.closing import Closing
 from party.compute.ordered import AHEAD, WorkerError, ordered_map
 from protocols.errors import CotallyError
 
@@ -36,7 +36,7 @@ _TRANSPORT = {"dask": "tcp", TLS: "tls"}
 _PROBLEMS = (OSError, TypeError, ValueError, RuntimeError)  # of Dask, where it cannot reach or read
 
 
-class Cluster:
+class Cluster(Closing):
     """A cluster's workers, made by `joined`; a context, at whose end we leave it."""
 
     def __init__(self, address: str, client: Any) -> None:
@@ -58,17 +58,9 @@ class Cluster:
         try:
             cluster._check_workers()
         except BaseException:
-            cluster._leave()
+            cluster.close()
             raise
         return cluster
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._leave()
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
         """Apply a function of a module to tasks, two per thread of the cluster ahead; results come in order.
@@ -132,7 +124,8 @@ class Cluster:
     def _lost(self) -> WorkerError:
         return WorkerError(f"lost the cluster at {self._address}, or its scheduler was restarted")
 
-    def _leave(self) -> None:
+    def close(self) -> None:
+        """Leave the cluster, whose workers go on."""
         with suppress(*_PROBLEMS):
             self._client.close(timeout=_LEAVE_SECONDS)
 

@@ -18,9 +18,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from party.closing import Closing
 from party.compute.ordered import AHEAD, WorkerError, ordered_map
 from party.compute.worker import serve
 
@@ -31,7 +31,7 @@ _SPAWN = get_context("spawn")
 _JOIN_SECONDS = 5.0
 
 
-class LocalPool:
+class LocalPool(Closing):
     """Worker processes, made by `started`; a context, at whose end they end."""
 
     def __init__(self, threads: ThreadPoolExecutor) -> None:
@@ -56,14 +56,6 @@ class LocalPool:
             pool.close()
             raise
         return pool
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -7,9 +7,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
+from party.closing import Closing
 from party.demo.errors import PartyFailedError
 from party.show.progress import Failure, Ready, Step, parse_line
 
@@ -27,7 +27,7 @@ def free_port() -> int:
         return port
 
 
-class PartyProcess:
+class PartyProcess(Closing):
     """One party's process, made by `started`. As a context manager it ends with it."""
 
     def __init__(self, party: str, log: Path, process: subprocess.Popen[str]) -> None:
@@ -50,15 +50,7 @@ class PartyProcess:
         )
         return cls(party, folder / "log.txt", process)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
+    def close(self) -> None:
         """End the process, by force if it does not end by itself."""
         self._process.terminate()
         try:
@@ -129,13 +121,13 @@ class Server(PartyProcess):
     def __enter__(self) -> Self:
         self._reader.start()
         if not self._ready.wait(_START_SECONDS) or not self._reader.is_alive():
-            self.stop()
+            self.close()
             raise PartyFailedError(self.party, self.error, self.code)
         return self
 
-    def stop(self) -> None:
+    def close(self) -> None:
         """End the process and its reader."""
-        super().stop()
+        super().close()
         self._reader.join(_END_SECONDS)
 
 

@@ -8,7 +8,7 @@ length are refused. `encode` applies the same limits to our own messages, so tha
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Final
 
@@ -252,101 +252,45 @@ def _mined_valid(message: m.SentTree) -> bool:
     return all(abs(number) < _MOST_COUNT for number in (message.correct, message.error, *counts))
 
 
-def _key_valid(message: m.HolderKey) -> bool:
-    return 1 <= len(message.key) <= MAX_KEY_BYTES
+def _one_field(
+    field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool] = lambda _: True
+) -> _Entry:
+    """Carry a message that has a single field, of the same name on both sides; `valid` judges its content."""
+    (name,) = (each.name for each in fields(kind))
+    make: Callable[[Any], Message] = kind
+
+    def from_wire(read: Proto) -> Message:
+        content = getattr(read, name)
+        return make(content if isinstance(content, bytes | str) else tuple(content))
+
+    return _Entry(
+        field,
+        kind,
+        lambda message: proto(**{name: getattr(message, name)}),
+        from_wire,
+        lambda message: valid(getattr(message, name)),
+    )
 
 
-def _always(_message: Message) -> bool:
-    return True
+def _is_digest(content: bytes) -> bool:
+    return len(content) == DIGEST_BYTES
 
 
 ENTRIES: Final = (
     _Entry("greeting", m.Greeting, _greeting_to_wire, _greeting, _greeting_valid),
     _Entry("share", m.Share, _share_to_wire, _share, _share_valid),
-    _Entry(
-        "verdict",
-        m.Verdict,
-        lambda message: wire.Verdict(field=message.field),
-        lambda proto: m.Verdict(proto.field),
-        lambda message: len(message.field) <= MAX_LABEL,
-    ),
-    _Entry(
-        "holder_key",
-        m.HolderKey,
-        lambda message: wire.HolderKey(key=message.key),
-        lambda proto: m.HolderKey(proto.key),
-        _key_valid,
-    ),
-    _Entry(
-        "disguised_page",
-        m.DisguisedPage,
-        lambda message: wire.DisguisedPage(codes=message.codes),
-        lambda proto: m.DisguisedPage(proto.codes),
-        _always,
-    ),
-    _Entry(
-        "ciphertext_page",
-        m.CiphertextPage,
-        lambda message: wire.CiphertextPage(ciphertexts=message.ciphertexts),
-        lambda proto: m.CiphertextPage(proto.ciphertexts),
-        _always,
-    ),
-    _Entry(
-        "estimated_gains",
-        m.EstimatedGains,
-        lambda message: wire.EstimatedGains(values=message.values),
-        lambda proto: m.EstimatedGains(tuple(proto.values)),
-        _always,
-    ),
-    _Entry(
-        "sent_tree",
-        m.SentTree,
-        _mined_to_wire,
-        _mined,
-        _mined_valid,
-    ),
-    _Entry(
-        "packed_counts",
-        m.PackedCounts,
-        lambda message: wire.PackedCounts(ciphertexts=message.ciphertexts),
-        lambda proto: m.PackedCounts(proto.ciphertexts),
-        _always,
-    ),
-    _Entry(
-        "exact_counts",
-        m.ExactCounts,
-        lambda message: wire.ExactCounts(values=message.values),
-        lambda proto: m.ExactCounts(tuple(proto.values)),
-        _always,
-    ),
-    _Entry(
-        "model_digest",
-        m.ModelDigest,
-        lambda message: wire.ModelDigest(digest=message.digest),
-        lambda proto: m.ModelDigest(proto.digest),
-        lambda message: len(message.digest) == DIGEST_BYTES,
-    ),
-    _Entry(
-        "class_digest",
-        m.ClassDigest,
-        lambda message: wire.ClassDigest(digest=message.digest),
-        lambda proto: m.ClassDigest(proto.digest),
-        lambda message: len(message.digest) == DIGEST_BYTES,
-    ),
-    _Entry(
-        "class_counts",
-        m.ClassCounts,
-        lambda message: wire.ClassCounts(values=message.values),
-        lambda proto: m.ClassCounts(tuple(proto.values)),
-        lambda message: len(message.values) <= MAX_VALUES,
-    ),
-    _Entry(
-        "table_commitment",
-        m.TableCommitment,
-        lambda message: wire.TableCommitment(digest=message.digest),
-        lambda proto: m.TableCommitment(proto.digest),
-        lambda message: len(message.digest) == DIGEST_BYTES,
-    ),
+    _one_field("verdict", m.Verdict, wire.Verdict, lambda field: len(field) <= MAX_LABEL),
+    _one_field("holder_key", m.HolderKey, wire.HolderKey, lambda key: 1 <= len(key) <= MAX_KEY_BYTES),
+    _one_field("disguised_page", m.DisguisedPage, wire.DisguisedPage),
+    _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
+    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains),
+    _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid),
+    _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
+    _one_field("exact_counts", m.ExactCounts, wire.ExactCounts),
+    _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest),
+    _one_field("class_digest", m.ClassDigest, wire.ClassDigest, _is_digest),
+    _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES),
+    _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

@@ -10,11 +10,11 @@ import socket
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Final, Self
 
 import grpc
 
+from party.closing import Closing
 from party.errors import ConfigError, PeerLostError
 from party.keys.identity import Clock, Identity, Peer, utc_now
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
@@ -48,7 +48,7 @@ _CONCURRENCY: Final = 16
 _LEAVE_SECONDS: Final = 1.0
 
 
-class NodeServer(node_pb2_grpc.NodeServicer):
+class NodeServer(node_pb2_grpc.NodeServicer, Closing):
     """A port on which pinned peers open sessions; made by `listen`, which opens it.
 
     Args:
@@ -124,14 +124,6 @@ class NodeServer(node_pb2_grpc.NodeServicer):
         self.address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
         self._server = server
         server.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def accept(self, timeout: float | None = None) -> PagedChannel:
         """Wait for the next session.

@@ -317,7 +317,7 @@ def test_a_train_that_fails_passes_on_its_error_and_code(folders: Path) -> None:
 
 def test_a_server_that_has_died_is_the_one_to_blame(folders: Path) -> None:
     with Server.started(BOB, folders / BOB, "serve", "party.toml") as server:
-        server.stop()
+        server.close()
         with pytest.raises(PartyFailedError, match="bob: ended without a word"):
             train(folders / ALICE, ALICE, ("party.toml", "absent.toml"), server, lambda _: None)
 
