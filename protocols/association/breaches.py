@@ -5,12 +5,12 @@ true one is `b` or more. For any distribution of transactions of one size
 
     P[a in t | A in t'] = sum_l s_l^(a) p[l -> k] / sum_l s_l p[l -> k],   s_l^(a) = P[l items of A are in t, a is one].
 
-The worst case is that `A` and all its subsets are as frequent as can be: every `j` of its items have the largest
+The worst case is that `A` and all its subsets are as frequent as possible: every `j` of its items have the largest
 support `sigma_j` that transactions of the size allow. By inclusion and exclusion `s_l = sum_{j >= l} (-1)^(j - l)
 C(j, l) C(k, j) sigma_j`, and `s_l^(a) = (l/k) s_l`.
 
-What items that are *not* shown tell, what the size of the randomized transaction tells, and all knowledge from
-elsewhere, is outside this definition: `disclosure.py`.
+What items that are *not* shown tell, what the size of the randomized transaction tells, and any knowledge from
+elsewhere are outside this definition: see `disclosure.py`.
 """
 
 from collections.abc import Callable, Sequence
@@ -105,7 +105,7 @@ def smallest_rho(
 ) -> Fraction:
     """Return the smallest rho whose worst breach is at most `level` (Review section 3.5).
 
-    The belief falls as rho grows, so the place is found by halving; where it did not, the level would still be kept.
+    The belief falls as rho grows, so rho is found by halving; even if it did not, the level would be kept.
 
     Rho is a multiple of `1/resolution`.
 

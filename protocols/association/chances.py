@@ -2,7 +2,7 @@
 
 A number is drawn by inversion: a uniform number in `0 .. 1`, read as a stream of 64-bit words, falls below the first
 cumulative chance that exceeds it. One word decides unless it is the very one in which a boundary lies; then the next
-words do. So each outcome has its chance exactly, and no float is near.
+words do. So each outcome has its chance exactly, without a float anywhere.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class Chances(ABC):
 
     @abstractmethod
     def __getitem__(self, outcome: int) -> Fraction:
-        """Return the chance of one outcome, 0 of one that cannot be."""
+        """Return the chance of one outcome; 0 for an impossible one."""
 
     @property
     def fractions(self) -> tuple[Fraction, ...]:
@@ -45,7 +45,7 @@ class Chances(ABC):
         return _fractions(self)
 
     def outcome(self, start: int, bits: int) -> int | None:
-        """Return the outcome for every uniform number whose first `bits` bits are `start`; None if it is open yet."""
+        """Return the outcome for every uniform number whose first `bits` bits are `start`; None if it is still open."""
         scale = 1 << bits
         for number, cumulative in enumerate(accumulate(self.weights())):
             if cumulative * scale > start * self.total:
@@ -107,7 +107,7 @@ class Binomial(Chances):
 class Hypergeometric(Chances):
     """How many of `marked` among `population` things are in a uniform choice of `drawn` of them.
 
-    Where there are not so many things, every weight is 0.
+    Where there are not enough things, every weight is 0.
     """
 
     population: int
@@ -150,7 +150,7 @@ def bounds(chances: Chances) -> Bounds:
         low, rest = divmod(cumulative << WORD_BITS, total)
         lows.append(low)
         highs.append(low + (rest > 0))
-    # what rounds up to 1 is no word's business: no word reaches it
+    # a bound that rounds up to 1 is left out: no word reaches it
     high = np.array([bound for bound in highs if bound < 1 << WORD_BITS], dtype=np.uint64)
     return high, np.array(lows, dtype=np.uint64)
 

@@ -1,4 +1,4 @@
-"""What randomized transactions tell beyond shown itemsets: by absent items, by sizes, to whoever knows anything.
+"""What randomized transactions tell beyond shown itemsets: by absent items, by sizes, to anyone who knows more.
 
 The breaches of `breaches.py` ask only what a shown itemset makes likely. The receiver also sees which items are *not*
 there, how many items were sent, and the original size; and it may know anything else (Review section 3.2 sets side
@@ -49,7 +49,7 @@ def absent_belief(operator: Operator, support: Fraction) -> Fraction | None:
 
 
 def size_beliefs(operator: Operator, support: Fraction, universe: int) -> list[SizeBelief]:
-    """Return what each size of a randomized transaction makes of an item that it shows, the item having this support.
+    """Return the belief in a shown item of this support, for each size of the randomized transaction.
 
     Raises:
         InputError: The support is not between 0 and 1, the transactions are empty, or the universe is too small.

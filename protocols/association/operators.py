@@ -151,7 +151,7 @@ class CutAndPaste(Operator):
         return self._kept
 
     def entering(self, kept: int, among: int) -> Chances:
-        """Return a binomial distribution, as of select-a-size."""
+        """Return a binomial distribution, as for select-a-size."""
         del kept
         return Binomial(among, self.rho)
 
@@ -176,7 +176,8 @@ class Uniform(Operator):
         replaced: `p`.
 
     Raises:
-        InputError: `p` is no fraction in `0 .. 1` or too fine, or there are too few other items to replace all by.
+        InputError: `p` is not a fraction in `0 .. 1` or is too fine, or there are too few other items to replace all of
+            them.
     """
 
     kind: ClassVar[str] = "uniform"

@@ -74,7 +74,7 @@ def randomize(
 
 
 def _blocks(sizes: Integers, universe: int) -> Iterator[RowNumbers]:
-    """Yield rows of one size, no more of them at once than fit in memory."""
+    """Yield rows of one size, at most as many at once as fit in memory."""
     most = max(1, _BLOCK_CELLS // max(universe, 1))
     for size in np.unique(sizes).tolist():
         rows = np.flatnonzero(sizes == size)

@@ -2,7 +2,7 @@
 
 Of `N` transactions of one original size, the share `s'_l'` holds `l'` items of `A` after randomizing; `E s' = P s`.
 With `Q = P^-1` the estimates are `s~ = Q s'`, and the support is the last of them: a transaction adds `q[k <- l']`,
-whose expectation is 1 if it holds all of `A` and else 0. So, the transactions being what they are and the coins alone
+whose expectation is 1 if it holds all of `A`, else 0. So, the transactions being what they are and the coins alone
 being chance,
 
     Var s~ = (1/N) sum_l s_l (sum_l' p[l -> l'] q[k <- l']^2 - [l = k])                  Review equation 9
@@ -28,7 +28,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import Matrix
 
 MOST_ITEMS = 12
-"""Sets with more items are not asked about: their weights are beyond all use."""
+"""Sets with more items are not asked about: their weights are too large to be of use."""
 
 
 @dataclass(frozen=True)

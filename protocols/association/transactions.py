@@ -98,7 +98,7 @@ class Transactions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Randomized:
-    """Randomized transactions, and of each the size that it had: the collector must know it (Review section 3.6 a).
+    """Randomized transactions, and the size that each had before: the collector must know it (Review section 3.6 a).
 
     Args:
         transactions: As they were sent.

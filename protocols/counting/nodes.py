@@ -1,4 +1,4 @@
-"""What is done for the open nodes of a tree, whatever their rows are: splitting these, and counting at many at once."""
+"""What is done for the open nodes of a tree, whatever their rows are: splitting them, and counting at many at once."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from typing import Generic, TypeVar
@@ -61,7 +61,7 @@ class NodeRows(Generic[_Rows]):
         return rows
 
     def _split(self, rows: _Rows, node: Expression, column: int) -> Mapping[int, _Rows]:
-        """Split a node; its branches are kept until another is split, as they are asked for in a row."""
+        """Split a node; its branches are kept until another is split, since they are asked for one after the other."""
         if self._last[:2] != (node, column):
             self._last = node, column, self._branches(rows, node, column)
         return self._last[2]
@@ -71,7 +71,7 @@ def split_by_value(values: Index) -> dict[int, Index]:
     """Return, for each value that is present, where it stands."""
     order = np.argsort(values, kind="stable")
     present, starts = np.unique(values[order], return_index=True)
-    return dict(zip(present.tolist(), np.split(order, starts[1:]), strict=False))  # of no values there is one part
+    return dict(zip(present.tolist(), np.split(order, starts[1:]), strict=False))  # no values still make one part
 
 
 def count_together(
@@ -84,7 +84,7 @@ def count_together(
 
     Args:
         queries: What is asked.
-        alike: Of each query what those of one pass have in common.
+        alike: For each query, what those of one pass have in common.
         join: Puts the rows of the queries in these positions together.
         count: Returns the table of a candidate for each query joined.
     """

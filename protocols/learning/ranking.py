@@ -1,8 +1,7 @@
 """Ranking the candidates of a level by estimated gains (Hybrid section 3.1, steps 4a and 4b; DESIGN 14).
 
-Two ways: the mean of what both parties estimate from their own true and the other's disguised columns, as the paper has
-it, told no finer than it is known; or what both disguised copies together say, which both know, so that nothing is
-told.
+Two ways: the mean of what both parties estimate from their own true and the other's disguised columns, as in the paper,
+told no finer than it is known; or what both disguised copies together say, which both know, so that nothing is told.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from protocols.role import Role, exchange
 from protocols.tables.expression import Expression
 
 GainStep = Callable[[float], float]
-"""Of a node's number of records: a power of two, in bits; gains are told as multiples of it."""
+"""From a node's number of records, a power of two, in bits; gains are told as multiples of it."""
 
 FINEST_STEP: Final = 2.0**-20
 """What gains are rounded to where nothing hides them."""
@@ -77,7 +76,7 @@ class CopyGains:
     Noisier than the mean by one more factor `1/|contrast|` wherever both a candidate and the class are disguised.
 
     Args:
-        estimates: From both copies: equal on both sides. What their processors round otherwise is rounded away.
+        estimates: From both copies: equal on both sides. What their processors round differently is rounded away.
 
     Discloses: nothing; nothing is sent.
     """

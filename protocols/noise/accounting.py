@@ -3,11 +3,11 @@
 Neighbours are two tables that differ in one record's values on one side; its class may differ too if that side holds
 the class alone. How many records there are is public, and so is which of them are held out.
 
-* A *training* record lies in one node of each level. Its values move it to another node at most, or to another cell of
-  the same one: either way it leaves one cell of each counted candidate and enters one, so a level whose nodes count
-  `w` candidates changes by `2 w`. At the root nothing moves, and without the class only the side's own candidates
-  change. The class counts, told by who holds the class, change by 2.
-* A *held-out* record changes the accuracy by 1, and nothing else; no training record changes it but through what has
+* A *training* record lies in one node of each level. At most its values move it to another node, or to another cell of
+  the same one: either way it leaves one cell of each counted candidate and enters one, so a level whose nodes count `w`
+  candidates changes by `2 w`. At the root nothing moves, and without the class only the side's own candidates change.
+  The class counts, told by the party that holds the class, change by 2.
+* A *held-out* record changes the accuracy by 1, and nothing else; a training record changes it only through what has
   been told. So the accuracy spends nothing of what the cells need, and has noise of scale `1/epsilon`.
 
 Shares are equal: noise of scale `changes / epsilon` for every cell and class count. Whatever is computed from told
@@ -55,7 +55,7 @@ class Spending:
 
 
 def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
-    """Return by how much cells and class counts change, added up, where one training record's values on a side do.
+    """Return by how much cells and class counts change in all when one training record's values on a side change.
 
     Args:
         schema: The joint schema.

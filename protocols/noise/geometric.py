@@ -3,8 +3,8 @@
     P(Z = z) proportional to exp(-|z| / scale),   |z| <= cut
 
 Without the cut a count that one record changes by 1 is `1/scale`-differentially private (Ghosh, Roughgarden and
-Sundararajan 2009). The cut is where `exp(-cut / scale)` falls to `2**-40`: so improbable is anything beyond, and so
-improbable, times `1/scale`, is what only one of two neighbours can give, the noise at one end of the range.
+Sundararajan 2009). The cut is where `exp(-cut / scale)` falls to `2**-40`: that is how improbable anything beyond is,
+and, times `1/scale`, what only one of two neighbours can give, the noise at one end of the range.
 
 Sampling is that of Canonne, Kamath and Steinke 2020 ("The Discrete Gaussian for Differential Privacy", algorithms 1 and
 2): integers alone, no float, no rounding, hence nothing that the low bits of a logarithm could give away (Mironov
@@ -29,7 +29,7 @@ class Geometric:
     """Noise of this scale.
 
     Raises:
-        InputError: The scale is no exact fraction above 0.
+        InputError: The scale is not an exact fraction above 0.
     """
 
     scale: Fraction
@@ -45,7 +45,7 @@ class Geometric:
 
     @property
     def variance(self) -> float:
-        """Of the noise before the cut, which takes less than a float shows: `2 a / (1 - a)**2`, `a = exp(-1/scale)`."""
+        """Variance before the cut, which takes less than a float shows: `2 a / (1 - a)**2`, `a = exp(-1/scale)`."""
         decay = exp(-1 / self.scale)
         return 2 * decay / (1 - decay) ** 2
 
@@ -58,7 +58,7 @@ class Geometric:
     def attempt(self, chance: Randomness) -> int | None:
         """Draw a remainder, whole units of it and a sign; None where that gives no value and must be done again.
 
-        A magnitude's chance falls by `exp(-1 / scale)` with each step. Minus zero and what lies beyond the cut are no
+        A magnitude's chance falls by `exp(-1 / scale)` with each step. Minus zero and anything beyond the cut are not
         values, and a remainder is one with the chance that its exponential leaves it.
         """
         top, below = self.scale.numerator, self.scale.denominator

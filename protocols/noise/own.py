@@ -1,4 +1,4 @@
-"""One party's own noise in one run: the same whenever asked, and unknown to everybody else (DESIGN 14, "Noise").
+"""One party's own noise in one run: the same whenever asked, and unknown to anybody else (DESIGN 14, "Noise").
 
 Each number's noise is a deterministic function of the owner's secret, of the run (its terms, both tables and the peer)
 and of what is asked, as coins are: asking again tells the same number, so nothing can be averaged away. In another run

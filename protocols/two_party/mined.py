@@ -1,7 +1,8 @@
 """Method `randomized`: one party mines its own columns beside the other's copy and sends the tree (Hybrid figure 1c).
 
-The miner is who holds the class; of two, the first name. Counts in the tree are its estimates, no finer than the other
-side knows them from the miner's copy (DESIGN 14); so is the number of correctly classified test records.
+The miner is the party that holds the class; if both do, the first by name. Counts in the tree are its estimates, no
+finer than the other side knows them from the miner's copy (DESIGN 14); so is the number of correctly classified test
+records.
 """
 
 from collections.abc import Iterator, Sequence
@@ -53,12 +54,12 @@ def receive_mined(schema: Schema, class_counts: tuple[int, ...], most: float) ->
     Args:
         schema: The joint schema.
         class_counts: Of the training records; known to both.
-        most: What the estimated number of correctly classified records cannot pass.
+        most: The most that the estimated number of correctly classified records can be.
 
     Discloses: nothing; nothing is sent.
 
     Raises:
-        PeerError: It is no tree over this schema.
+        PeerError: It is not a tree over this schema.
     """
     message = yield from receive(SentTree)
     if abs(message.correct) > most:

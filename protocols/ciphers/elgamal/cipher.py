@@ -131,7 +131,7 @@ class CurveKeyHolder:
         return MODULUS_BITS
 
     def read_peer(self, announcement: bytes, floor_bits: int) -> CurveCiphertexts:
-        """Check the peer's point, and the floor, which the curve itself reaches or not."""
+        """Check the peer's point, and whether the curve reaches the floor."""
         if floor_bits > MODULUS_BITS:
             raise PeerError(
                 f"the peer's key is as strong as a modulus of {MODULUS_BITS} bits; {floor_bits} are asked for"
@@ -147,7 +147,7 @@ class CurveKeyHolder:
         return write_pairs(encrypt_with_pairs(factors, plaintexts))
 
     def table_bytes(self, largest: int) -> int:
-        """Of multiples of G, and of the numbers of the smallest of them."""
+        """Memory of the multiples of G, and of the table of the smallest of them."""
         return TABLE_BYTES + BABY_BYTES * min(largest, MOST_BABIES)
 
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:

@@ -33,14 +33,14 @@ _UNCOMPRESSED_BYTES: Final = 65
 
 
 class NotAPointError(ValueError):
-    """Bytes that are no point of the curve; the point at infinity has no bytes."""
+    """Bytes that are not a point of the curve; the point at infinity has no bytes."""
 
 
 def read_points(data: bytes) -> Points:
     """Read points of 33 bytes each, one after the other.
 
     Raises:
-        NotAPointError: One of them is not on the curve, or the length is no multiple of a point's.
+        NotAPointError: One of them is not on the curve, or the length is not a multiple of a point's.
     """
     count, rest = divmod(len(data), POINT_BYTES)
     points = _none(count)
@@ -70,7 +70,7 @@ def write_points(points: Points) -> bytes:
 
 
 def are_finite(points: Points) -> NDArray[np.bool_]:
-    """Tell of each point whether it is none at infinity."""
+    """Tell for each point whether it is finite."""
     return np.asarray(np.ascontiguousarray(points).view(np.uint64).any(axis=-1))
 
 
@@ -84,7 +84,7 @@ def negate_points(points: Points) -> Points:
 
 
 def addresses(points: Points) -> Addresses:
-    """Return where each point stands: of use for as long as the array is kept and not changed.
+    """Return where each point stands: valid for as long as the array is kept unchanged.
 
     Raises:
         ValueError: The points do not stand one after the other.
@@ -101,7 +101,7 @@ def sum_runs(places: Addresses, lengths: Index) -> Points:
 
     Args:
         places: Addresses of all points, run by run.
-        lengths: How many each run has.
+        lengths: How many points each run has.
     """
     sums = _none(len(lengths))
     places = np.ascontiguousarray(places)
@@ -141,7 +141,7 @@ def multiply_secretly(points: Points, scalars: Sequence[int]) -> Points:
 
 
 def _take_coordinates(output: CData, x: CData, y: CData, data: CData) -> int:
-    """Stand where the library would hash the point that two parties share: it is wanted as it is."""
+    """Replaces the hash that the library would take of a shared point: the point is wanted as it is."""
     del data
     ffi.memmove(output, x, SCALAR_BYTES)
     ffi.memmove(output + SCALAR_BYTES, y, SCALAR_BYTES)

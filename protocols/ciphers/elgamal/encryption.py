@@ -52,7 +52,7 @@ def read_pairs(data: bytes) -> Points:
 
     Raises:
         PeerError: The length is not a multiple of a ciphertext's.
-        DeviationError: A half of one of them is no point of the curve, or at infinity.
+        DeviationError: A half of one of them is not a point of the curve, or is at infinity.
     """
     if len(data) % CIPHERTEXT_BYTES:
         raise PeerError("a page must hold whole ciphertexts")
@@ -104,8 +104,8 @@ class CurveEncryptor:
 def encrypt_with_pairs(pairs: Sequence[bytes], messages: Sequence[int]) -> FreshPairs:
     """Encrypt with pairs made ahead, encryptions of zero as they would cross: one division each.
 
-    NB: a pair used twice shows the difference of two plaintexts; the caller sees to it that none is. Three points are
-    added whatever the message, so that it does not show in the time.
+    NB: a pair used twice shows the difference of two plaintexts; the caller must see to it that none is. Three points
+    are added whatever the message, so that it does not show in the time.
 
     Raises:
         InputError: A message is not in `0 .. ORDER - 2`, or there are more or fewer pairs than messages.
@@ -126,7 +126,7 @@ def write_fresh(points: Points) -> bytes:
     """Write points made with fresh chance.
 
     Raises:
-        InputError: One of them is at infinity, as once in 2**255 times by chance.
+        InputError: One of them is at infinity, which happens by chance once in 2**255 times.
     """
     try:
         return write_points(points)

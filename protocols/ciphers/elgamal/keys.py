@@ -1,6 +1,6 @@
 """Keys of ElGamal on the curve: a secret number `x`, and the point `X = xG`.
 
-Any point but the one at infinity is a sound public key, so there is nothing to prove of one (FAULTS A3 and A4 have no
+Any point but the one at infinity is a sound public key, so there is nothing to prove about it (FAULTS A3 and A4 have no
 counterpart here): the group has prime order, and a reply sealed under any such point hides what was added.
 """
 
@@ -55,7 +55,7 @@ def check_peer_key(data: bytes, own: CurvePublicKey) -> CurvePublicKey:
     """Let in the peer's key, or refuse it.
 
     Raises:
-        PeerError: It is no point of the curve, or ours or its mirror image.
+        PeerError: It is not a point of the curve, or it is ours or the mirror image of ours.
     """
     try:
         points = len(read_points(data))

@@ -1,6 +1,6 @@
 """From `mG` back to `m`, for small `m`: baby steps from a table, giant steps for what is larger.
 
-Never an endless search: at most `largest / baby + 1` steps, and what is not found by then is larger than it can be.
+The search never runs on: at most `largest / baby + 1` steps, and a number not found by then is larger than allowed.
 """
 
 from functools import lru_cache
@@ -23,11 +23,11 @@ def logarithms(points: Points, largest: int) -> list[int]:
     """Return the numbers `m` of which these points are the multiples `mG`.
 
     Args:
-        points: Of any kind, at infinity too.
+        points: Any points, even at infinity.
         largest: The largest number that can be true.
 
     Raises:
-        DeviationError: One of them is no number from 0 to the largest.
+        DeviationError: One of them is not a multiple by 0 to the largest.
     """
     bits = _table_bits(largest, len(points))
     babies, giant = _babies(bits), table_of(GENERATOR).multiply([-(1 << bits)])

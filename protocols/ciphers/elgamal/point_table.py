@@ -48,7 +48,7 @@ class PointTable:
         return f"PointTable({self._table.nbytes} bytes)"
 
     def summands(self, scalars: Sequence[int]) -> Addresses:
-        """Return the addresses of the 32 points that add up to each multiple; of use while this object is kept."""
+        """Return the addresses of the 32 points that add up to each multiple; valid while this object is kept."""
         digits = b"".join(((scalar - OFFSET) % ORDER).to_bytes(SCALAR_BYTES, "little") for scalar in scalars)
         places = np.frombuffer(digits, dtype=np.uint8).reshape(-1, SCALAR_BYTES).astype(np.uint64)
         result: Addresses = self._rows + places * np.uint64(FORM_BYTES)
@@ -62,5 +62,5 @@ class PointTable:
 
 @lru_cache(maxsize=_TABLES)
 def table_of(point: bytes) -> PointTable:
-    """Return the table of a point that is given as it crosses."""
+    """Return the table of a point, given in the form that crosses."""
     return PointTable(point)

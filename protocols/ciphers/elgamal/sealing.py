@@ -2,9 +2,9 @@
 
     seal(A, B, k) = (A + sG, B + sX + kG),   s uniform
 
-The result is a uniform encryption of its plaintext whatever `(A, B)` is, the point at infinity included: perfect, not
-only hard to tell apart. NB: of its *plaintext*; a key holder that encrypted weights instead of bits reads of a cell
-whatever it can guess of their sum.
+The result is a uniform encryption of its plaintext whatever `(A, B)` is, even at infinity: this holds exactly, and not
+only for lack of a way to tell. NB: of its *plaintext*; a key holder that encrypted weights instead of bits reads from
+a cell whatever it can guess about their sum.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def seal_pairs(public_key: CurvePublicKey, values: CurveValues, randomness: Rand
 
     Args:
         public_key: The key holder's.
-        values: Any sums; of nothing, too.
+        values: Any sums, even of nothing.
         randomness: The evaluator's secret chance.
 
     Raises:

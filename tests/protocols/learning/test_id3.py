@@ -142,7 +142,7 @@ def test_a_nodes_counts_are_those_of_its_parents_answer() -> None:
 
 
 def test_a_tree_may_be_deeper_than_pythons_stack() -> None:
-    """Constant columns part nothing, and contradictory records never become pure: one node a level."""
+    """Constant columns part nothing, and contradictory records never become pure: one node per level."""
     columns = 250
     codes = np.zeros((3, columns + 1), dtype=np.uint8)
     codes[0, -1] = 1
