@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from party.cli.main import main
 
@@ -115,15 +116,21 @@ def cotally(*arguments: str, seconds: float = 60, folder: Path | None = None) ->
 
 def cotally_here(*arguments: str | Path) -> Ended:
     """Run the command in this process, which spares the start of another and can be looked into."""
-    handler, out, err = signal.getsignal(signal.SIGTERM), io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), io.StringIO()
+    code = run_here(arguments, out, err)
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def run_here(arguments: Sequence[str | Path], out: TextIO, err: TextIO) -> int:
+    """Run the command in this process and return its exit code."""
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         with redirect_stdout(out), redirect_stderr(err):
-            code = main([str(argument) for argument in arguments])
+            return main([str(argument) for argument in arguments])
     except SystemExit as end:
-        code = int(str(end.code))
+        return int(str(end.code))
     finally:
         signal.signal(signal.SIGTERM, handler)
-    return Ended(code, out.getvalue(), err.getvalue())
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

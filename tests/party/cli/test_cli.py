@@ -19,12 +19,7 @@ from party.show.progress import Step, make_progress
 from party.show.tree import to_dot
 from protocols.errors import PeerError
 from tests.support.models import small_model
-from tests.support.processes import Ended
-from tests.support.processes import cotally as run_command
-
-
-def cotally(*arguments: str | Path) -> Ended:
-    return run_command(*map(str, arguments))
+from tests.support.processes import Ended, cotally_here
 
 
 def assert_one_line(ended: Ended, code: int, *words: str) -> None:
@@ -42,7 +37,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which `alice` and `bob` were made by the command: to copy."""
     folder = tmp_path_factory.mktemp("parties")
     for name in ("alice", "bob"):
-        ended = cotally("init", name, "--dir", folder / name, "--host", f"{name}.example.org", "--key-bits", "2048")
+        ended = cotally_here(
+            "init", name, "--dir", folder / name, "--host", f"{name}.example.org", "--key-bits", "2048"
+        )
         assert ended.code == 0, ended.err
     return folder
 
@@ -91,8 +88,8 @@ def test_every_comment_of_the_settings_file_is_legal_when_it_is_uncommented(tmp_
 
 
 def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
-    made = cotally("init", "carol", "--dir", parties / "carol", "--key-bits", "2048")
-    trusted = cotally("trust", parties / "alice", parties / "carol" / "cert.pem")
+    made = cotally_here("init", "carol", "--dir", parties / "carol", "--key-bits", "2048")
+    trusted = cotally_here("trust", parties / "alice", parties / "carol" / "cert.pem")
     fingerprint = load_identity(parties / "carol").fingerprint
     assert (made.code, trusted.code) == (0, 0)
     assert fingerprint in made.out
@@ -110,14 +107,16 @@ def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
         (folder / name).write_text("mine")
         (folder / "data.csv").write_text("id\n1\n")
         before = snapshot(folder)
-        assert_one_line(cotally("init", "dora", "--dir", folder, "--key-bits", "2048"), 2, name, "exists and is kept")
+        assert_one_line(
+            cotally_here("init", "dora", "--dir", folder, "--key-bits", "2048"), 2, name, "exists and is kept"
+        )
         assert snapshot(folder) == before
         assert sorted(path.name for path in folder.iterdir()) == sorted([name, "data.csv"])
 
 
 def test_init_beside_the_data_is_fine(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("id\n1\n")
-    assert cotally("init", "dora", "--dir", tmp_path, "--key-bits", "2048").code == 0
+    assert cotally_here("init", "dora", "--dir", tmp_path, "--key-bits", "2048").code == 0
     assert (tmp_path / "data.csv").read_text() == "id\n1\n"
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
@@ -134,7 +133,7 @@ def test_init_beside_the_data_is_fine(tmp_path: Path) -> None:
     ],
 )
 def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, arguments: tuple[str, ...], word: str) -> None:
-    assert_one_line(cotally("init", *arguments, "--dir", tmp_path / "deep" / "new"), 2, word)
+    assert_one_line(cotally_here("init", *arguments, "--dir", tmp_path / "deep" / "new"), 2, word)
     assert not list(tmp_path.rglob("*.*"))
     assert not (tmp_path / "deep" / "new").exists()
 
@@ -142,17 +141,19 @@ def test_an_init_that_fails_leaves_nothing_behind(tmp_path: Path, arguments: tup
 def test_init_into_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert_one_line(
-        cotally("init", "dora", "--dir", tmp_path / "file" / "x", "--key-bits", "2048"), 2, "cannot be written"
+        cotally_here("init", "dora", "--dir", tmp_path / "file" / "x", "--key-bits", "2048"), 2, "cannot be written"
     )
-    assert_one_line(cotally("init", "dora", "--dir", tmp_path / "file", "--key-bits", "2048"), 2, "cannot be written")
+    assert_one_line(
+        cotally_here("init", "dora", "--dir", tmp_path / "file", "--key-bits", "2048"), 2, "cannot be written"
+    )
 
 
 def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_path: Path) -> None:
     (tmp_path / "x.pem").write_text("hello")
     before = snapshot(parties)
-    assert_one_line(cotally("trust", parties / "bob", tmp_path / "x.pem"), 2, "is not a certificate")
-    assert_one_line(cotally("trust", parties / "bob", parties / "bob" / "cert.pem"), 2, "our own certificate")
-    assert_one_line(cotally("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem is missing")
+    assert_one_line(cotally_here("trust", parties / "bob", tmp_path / "x.pem"), 2, "is not a certificate")
+    assert_one_line(cotally_here("trust", parties / "bob", parties / "bob" / "cert.pem"), 2, "our own certificate")
+    assert_one_line(cotally_here("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem is missing")
     assert snapshot(parties) == before
 
 
@@ -170,7 +171,7 @@ def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_pat
     ],
 )
 def test_wrong_arguments_are_one_line_that_points_to_the_help(arguments: tuple[str, ...]) -> None:
-    assert_one_line(cotally(*arguments), 2, "--help`")
+    assert_one_line(cotally_here(*arguments), 2, "--help`")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
@@ -199,15 +200,15 @@ def test_show_prints_text_drawing_or_json(model: Path, capsys: pytest.CaptureFix
 
 
 def test_show_of_what_is_no_model_is_one_line(model: Path) -> None:
-    assert_one_line(cotally("show", model.with_name("absent.json")), 2, "absent.json does not exist")
-    assert_one_line(cotally("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
+    assert_one_line(cotally_here("show", model.with_name("absent.json")), 2, "absent.json does not exist")
+    assert_one_line(cotally_here("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
     model.write_text(tree_json(small_model()).replace('"class": "bad"', '"class": "sad"'))
-    assert_one_line(cotally("show", model), 2, "model.json is not a cotally-model/1")
+    assert_one_line(cotally_here("show", model), 2, "model.json is not a cotally-model/1")
 
 
 def test_nothing_unprintable_of_a_file_reaches_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text('"a\\u001b[2J" = 1\n')
-    ended = cotally("precompute", tmp_path)
+    ended = cotally_here("precompute", tmp_path)
     assert_one_line(ended, 2, r"a\x1b[2J: unknown key")
 
 
@@ -227,7 +228,7 @@ def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> P
 
 def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
     rows = rows_file(model.parent)
-    ended = cotally("predict", model, rows)
+    ended = cotally_here("predict", model, rows)
     assert ended.code == 0
     expected = "alice.age,city,bob.age,outcome,prediction\n17,Oslo,no,good,good\n99,Oslo,yes,bad,good\n"
     assert ended.out == expected + '?,"a, b",no,,bad\n'
@@ -236,18 +237,18 @@ def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(mod
         == "taken for missing cells: '?' in 'alice.age'\naccuracy 0.5000: 1 of 2 rows (rows trained on included)\n"
     )
     out = model.parent / "out.csv"
-    to_file = cotally("predict", model, rows, "-o", out, "--column", "guess", "--missing", "99")
+    to_file = cotally_here("predict", model, rows, "-o", out, "--column", "guess", "--missing", "99")
     assert to_file.code == 0
     assert not to_file.out
     assert f"Wrote {out}: 3 rows\n" in to_file.err
     assert out.read_text().splitlines()[0].endswith(",guess")
     assert out.read_text().splitlines()[2] == "99,Oslo,yes,bad,bad"
-    again = cotally("predict", model, rows, "-o", out, "--column", "guess")
+    again = cotally_here("predict", model, rows, "-o", out, "--column", "guess")
     assert f"Replaced {out}: 3 rows\n" in again.err
 
 
 def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> None:
-    ended = cotally("predict", model, rows_file(model.parent, "alice.age,city,bob.age,note"))
+    ended = cotally_here("predict", model, rows_file(model.parent, "alice.age,city,bob.age,note"))
     assert (ended.code, ended.err) == (0, "taken for missing cells: '?' in 'alice.age'\n")
     assert ended.out.splitlines()[1] == "17,Oslo,no,good,good"
 
@@ -269,10 +270,10 @@ def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path
 
 def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
     rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
-    assert_one_line(cotally("predict", model, rows, "-o", out), 2, "bob.age")
+    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "bob.age")
     rows = rows_file(model.parent, "alice.age,city,bob.age,prediction")
-    assert_one_line(cotally("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
-    assert_one_line(cotally("predict", model, model, "-o", out), 2, "a table's file name ends in")
+    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
+    assert_one_line(cotally_here("predict", model, model, "-o", out), 2, "a table's file name ends in")
     assert not out.exists()
 
 
@@ -370,6 +371,6 @@ def test_bad_settings_end_train_before_anything_is_written(tmp_path: Path, party
     (tmp_path / "party.toml").write_text(party)
     (tmp_path / "job.toml").write_text(job)
     before = snapshot(tmp_path)
-    ended = cotally("train", tmp_path / "party.toml", tmp_path / "job.toml", "--model", tmp_path / "m.json")
+    ended = cotally_here("train", tmp_path / "party.toml", tmp_path / "job.toml", "--model", tmp_path / "m.json")
     assert_one_line(ended, 2, word)
     assert snapshot(tmp_path) == before
