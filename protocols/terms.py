@@ -75,6 +75,13 @@ class Rank(_Choice):
     COPIES = "copies"
 
 
+class Cipher(_Choice):
+    """What counts are encrypted with (DESIGN 6.4 and 6.5)."""
+
+    PAILLIER = "paillier"
+    CURVE = "curve"
+
+
 def is_window(value: object) -> bool:
     """Tell whether this is `ALL` or a number of candidates.
 
@@ -101,6 +108,7 @@ class Terms:
     theta: Fraction
     omega: Window
     engine: Engine
+    cipher: Cipher
     class_name: str
     seed: int
     test: Fraction
@@ -115,6 +123,7 @@ class Terms:
         if not is_window(self.omega):
             raise TermError("omega", f"must be {WINDOWS}")
         Engine(self.engine)
+        Cipher(self.cipher)
         if not 1 <= len(self.class_name) <= MAX_LABEL:
             raise TermError("class", f"must be text of 1 to {MAX_LABEL} characters")
         if not 0 <= self.seed <= MOST_SEED:

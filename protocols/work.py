@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -30,9 +30,9 @@ class Workers(Protocol):
 
 @dataclass(frozen=True, repr=False)
 class Compute:
-    """Both ports."""
+    """Both ports; `encryption` makes the encryptor of one of our keys, a `KeyHolder` of `protocols.ciphers.port`."""
 
-    encryption: PageEncryptor
+    encryption: Callable[[Any], PageEncryptor]
     workers: Workers
 
 

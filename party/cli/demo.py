@@ -19,7 +19,7 @@ from party.settings.party import USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Engine
+from protocols.terms import Cipher, Engine
 
 SUMMARY = "run everything on this machine, on real data"
 
@@ -47,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=Engine.names(),
         default=Engine.ENCRYPTED_COINS.value,
         help="of hybrid (default: %(default)s)",
+    )
+    terms.add_argument(
+        "--cipher",
+        choices=Cipher.names(),
+        default=Cipher.PAILLIER.value,
+        help="of secure counts (default: %(default)s)",
     )
     terms.add_argument("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="(default: %(default)s)")
     terms.add_argument("--test", default="1/5", metavar="SHARE", help="held out; 0: none (default: %(default)s)")
@@ -85,6 +91,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         test=fraction("--test", arguments.test),
         seed=arguments.seed,
         out=arguments.out,
+        cipher=Cipher(arguments.cipher),
         skip_smc=arguments.skip_smc,
     )
 

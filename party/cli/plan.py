@@ -53,17 +53,18 @@ def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Pa
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
     patterns = design.patterns if design else 1
+    key = local.secrets.keys[terms.cipher]
     sizes = Sizes(
         records=len(local.records),
         domains=[*own, *peer],
         classes=local.class_attribute.size if local.class_attribute else 2,
         patterns=(patterns, arguments.peer_patterns or patterns),
-        key=local.secrets.key,
+        key=key,
     )
     workers = config.compute.workers or available_cpus()
     at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
-    with make_compute(at_home, local.secrets.key) as compute:
-        speed = calibrate(local.secrets.key, compute.encryption, workers)
+    with make_compute(at_home) as compute:
+        speed = calibrate(key, compute.encryption(key), workers)
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(len(local.records), terms.test))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
-from party.keys.keystore import load_key_holder, load_secret
+from party.keys.keystore import load_keys, load_secret
 from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_inputs
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -24,6 +24,7 @@ from party.show.costs import discarded_text, factors_text, need_text, unknown_ne
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
 from protocols.errors import InputError
+from protocols.terms import Cipher
 from protocols.work import PageEncryptor
 
 SUMMARY = "make random factors while the machine is idle"
@@ -37,6 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amount.add_argument("--for-rows", type=_positive, metavar="N", help="have enough for a run over N records")
     amount.add_argument("--seconds", type=_positive, metavar="S", help="make factors for S seconds")
     amount.add_argument("--status", action="store_true", help="only say how many there are and what they are good for")
+    parser.add_argument(
+        "--cipher",
+        type=Cipher,
+        choices=list(Cipher),
+        metavar="{paillier,curve}",
+        help="whose factors (default: the first of [agree] ciphers)",
+    )
     parser.add_argument("--workers", type=int, metavar="N", help="use N processes, whatever [compute] says")
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
 
@@ -51,7 +59,8 @@ def _positive(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Make what is asked for, and say what there is."""
     config = read_party_config(arguments.folder / CONFIG_FILE)
-    key = load_key_holder(config.folder, KEY_FLOOR)
+    cipher = arguments.cipher or config.agree.ciphers[0]
+    key = load_keys(config.folder, KEY_FLOOR)[cipher]
     store = FactorStore(config.folder, load_secret(config.folder), key.public)
     wanted = 0 if arguments.status else _wanted(arguments, config, store)
     settings = replace(config.compute, cluster=None)
@@ -61,9 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
         with (
             suppress(KeyboardInterrupt),
             make_progress(arguments.progress) as progress,
-            make_compute(settings, key) as compute,
+            make_compute(settings) as compute,
         ):
-            _make(store, compute.encryption, wanted, arguments.seconds, progress)
+            _make(store, compute.encryption(key), wanted, arguments.seconds, progress)
     say_all(_status(config, store))
     return 0
 

@@ -5,22 +5,22 @@ Each place is a map whose results come in order and which takes only a few tasks
 
 What a worker is given:
 
-* to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public modulus. No private key.
+* to *count*: ciphertexts under the peer's key, the codes of one window, the peer's public key. No private key.
 * to *encrypt*: our own private key of the cipher and the plaintexts of one page. It draws its own chance.
 
 No worker is given the secret of the coins, the key of the certificate or the table. A cluster's scheduler passes tasks
-on, so it sees what its workers see: whoever runs the cluster holds the party's Paillier key once it encrypts there.
+on, so it sees what its workers see: whoever runs the cluster holds the key of the cipher once it encrypts there.
 """
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 
 from party.compute.cluster import Cluster
 from party.compute.encryption import ParallelEncryptor
 from party.compute.ordered import WorkerError
 from party.compute.pool import LocalPool
 from party.compute.settings import ComputeSettings, available_cpus
-from protocols.ciphers.port import AnyKeyHolder
 from protocols.work import Compute, InlineWorkers, Workers
 
 __all__ = [
@@ -35,8 +35,8 @@ __all__ = [
 
 
 @contextmanager
-def make_compute(settings: ComputeSettings, key: AnyKeyHolder) -> Iterator[Compute]:
-    """Hold workers for as long as the context lasts; each makes its tables of the key once.
+def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
+    """Hold workers for as long as the context lasts; each makes its tables of a key once.
 
     NB: enter before a channel or a server of gRPC is made.
 
@@ -44,7 +44,7 @@ def make_compute(settings: ComputeSettings, key: AnyKeyHolder) -> Iterator[Compu
         WorkerError: The cluster cannot be used.
     """
     with _workers(settings) as workers:
-        yield Compute(ParallelEncryptor(key, workers), workers)
+        yield Compute(partial(ParallelEncryptor, workers=workers), workers)
 
 
 def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:

@@ -175,6 +175,7 @@ method = "{terms.method}"
 theta = "{terms.theta}"
 omega = {omega}
 engine = "{terms.engine}"
+cipher = "{terms.cipher}"
 class = {toml_text(terms.class_name)}
 seed = {terms.seed}
 test = "{terms.test}"

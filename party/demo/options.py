@@ -8,7 +8,7 @@ from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import MOST_KEY_BITS, Engine, Method, Rank, Terms, Window
+from protocols.terms import MOST_KEY_BITS, Cipher, Engine, Method, Rank, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -38,6 +38,7 @@ class DemoOptions:
         test: Share of the records that is held out.
         seed: Decides who holds which column, and which records are held out.
         out: The folder.
+        cipher: Of all secure counts.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -56,6 +57,7 @@ class DemoOptions:
     test: Fraction
     seed: int
     out: Path
+    cipher: Cipher = Cipher.PAILLIER
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -77,7 +79,8 @@ class DemoOptions:
     def terms(self, method: Method, omega: Window, class_name: str) -> Terms:
         """Return the terms of one run."""
         engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
-        return Terms(method, self.theta, omega, engine, class_name, self.seed, self.test, self.key_bits, Rank.GAINS)
+        of_all = (class_name, self.seed, self.test, self.key_bits, Rank.GAINS)
+        return Terms(method, self.theta, omega, engine, self.cipher, *of_all)
 
     def derives_smc(self, rows: int) -> bool:
         """Tell whether the row of `smc` is derived from the plain tree."""

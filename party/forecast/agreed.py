@@ -14,6 +14,6 @@ def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Fore
         domains=[attribute.size for attribute in schema.attributes],
         classes=schema.classes,
         patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
-        key=local.secrets.key,
+        key=local.secrets.keys[agreed.terms.cipher],
     )
     return forecast(sizes, agreed.terms, speed)

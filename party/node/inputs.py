@@ -10,7 +10,7 @@ from pathlib import Path
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
 from party.errors import ConfigError
-from party.keys.keystore import load_key_holder, load_secret
+from party.keys.keystore import load_keys, load_secret
 from party.names import suggestion
 from party.records.releases import FILE, same_table
 from party.settings.party import PartyConfig
@@ -44,7 +44,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         InputError: A file cannot be used; the text says which and why.
     """
     folder = config.folder
-    key = load_key_holder(folder, key_floor, config.compute.exponents)
+    keys = load_keys(folder, key_floor, config.compute.exponents)
     share = read_share(
         config.data.file,
         config.name,
@@ -62,7 +62,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         records=tuple(share.ids),
         groups=_groups(config, share),
         dataset=config.data.dataset,
-        secrets=Secrets(load_secret(folder), key, secrets),
+        secrets=Secrets(load_secret(folder), keys, secrets),
         limits=config.agree.limits,
     )
     if set(config.agree.methods) != {Method.SMC}:
@@ -103,7 +103,7 @@ def with_workers(local: PartyInputs, settings: ComputeSettings) -> Iterator[Part
     Raises:
         InputError: They cannot be had.
     """
-    with make_compute(settings, local.secrets.key) as compute:
+    with make_compute(settings) as compute:
         yield replace(local, compute=compute)
 
 

@@ -73,6 +73,6 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
     memory.note(agreed)
-    ready, stored = with_stored_factors(local, stage.folder)
+    ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
     outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, stage.on_progress)
     return Trained(agreed, outcome, stored.use())

@@ -43,9 +43,10 @@ def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms) -> No
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
-    if terms.counts_exactly and local.secrets.key.bits < terms.key_bits:
+    bits = local.secrets.keys[terms.cipher].bits
+    if terms.counts_exactly and bits < terms.key_bits:
         raise ConfigError(
-            f"the key in {config.folder} has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}: "
+            f"the {terms.cipher} key in {config.folder} has {bits} bits, the job asks for {terms.key_bits}: "
             f"lower key_bits, or make a new folder with a key of that length"
         )
     flaw = object_to_limits(local, terms)
@@ -122,6 +123,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),
         ("omega", window_text(terms.omega), widest or not terms.ranks),
+        ("cipher", f"cipher {terms.cipher}", terms.cipher in agree.ciphers or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
     )
     return next(

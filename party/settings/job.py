@@ -5,7 +5,19 @@ from pathlib import Path
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
-from protocols.terms import MOST_KEY_BITS, MOST_SEED, TERM_NAMES, Engine, Job, Method, Rank, TermError, Terms, Train
+from protocols.terms import (
+    MOST_KEY_BITS,
+    MOST_SEED,
+    TERM_NAMES,
+    Cipher,
+    Engine,
+    Job,
+    Method,
+    Rank,
+    TermError,
+    Terms,
+    Train,
+)
 
 USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 
@@ -33,6 +45,7 @@ def _terms(job: Section, key_floor: int) -> Terms:
         theta=job.fraction("theta", USUAL_THETA),
         omega=read_window(job, 3),
         engine=Engine(job.choice("engine", Engine.names(), Engine.ENCRYPTED_COINS)),
+        cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
         class_name=job.text("class"),
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", "1/5"),

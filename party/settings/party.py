@@ -24,7 +24,7 @@ from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, Method, Rank, Window
+from protocols.terms import MOST_KEY_BITS, Cipher, Method, Rank, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
@@ -34,7 +34,10 @@ KEY_FLOOR = 2048
 USUAL_KEY_BITS = 3072
 USUAL_ODDS = 2
 
-_AGREE = ("methods", "ranks", "odds", "omega", "smallest_key_bits", "max_classes", "smallest_class", "smallest_test")
+_AGREE = (
+    "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits",
+    "max_classes", "smallest_class", "smallest_test",
+)  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
 
 
@@ -84,7 +87,7 @@ class DisguiseSettings:
 
 @dataclass(frozen=True)
 class Acceptance:
-    """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), key, limits, rankings.
+    """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits, rankings.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
     """
@@ -92,6 +95,7 @@ class Acceptance:
     methods: tuple[Method, ...]
     odds: Fraction | None
     omega: Window
+    ciphers: tuple[Cipher, ...]
     smallest_key_bits: int
     limits: Limits = USUAL_LIMITS
     ranks: tuple[Rank, ...] = tuple(Rank)
@@ -289,9 +293,12 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
     ranks = tuple(map(Rank, section.texts("ranks", Rank.names(), Rank.names())))
     if not ranks:
         raise section.error("ranks", "must name a way to rank")
+    ciphers = tuple(map(Cipher, section.texts("ciphers", Cipher.names(), Cipher.names())))
+    if not ciphers:
+        raise section.error("ciphers", "must name a cipher")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
-    return Acceptance(methods, _odds(section), read_window(section, "all"), bits, _limits(section), ranks)
+    return Acceptance(methods, _odds(section), read_window(section, "all"), ciphers, bits, _limits(section), ranks)
 
 
 def _limits(section: Section) -> Limits:

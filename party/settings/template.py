@@ -34,6 +34,10 @@ id = "id"                  # column that says which record is whose: both partie
 groups = 2                 # or name the columns: [["age", "city"], ["income"]]
 plain = []                 # columns that are not sensitive, sent as they are
 
+# Ciphers of exact counts. The curve (ElGamal on secp256k1, 66 bytes each) costs a fraction of
+# Paillier (the papers' cipher, 768 bytes each). The curve assumes that DDH is hard on it, Paillier
+# that N-th residues cannot be told; a key holder that cheats could read more on the curve.
+
 # What this party agrees to. Anything else that the other party proposes ends the run before data
 # leave.
 [agree]
@@ -41,7 +45,8 @@ methods = ["hybrid", "smc", "randomized"]
 odds = 2                   # strongest odds to 1 that a disguised value may give, or "any"
 ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each attribute is worth
 omega = "all"              # most attributes that may get exact counts at a node
-smallest_key_bits = {key_bits}
+ciphers = ["curve", "paillier"]   # of which job.toml names one: cipher = "curve"
+smallest_key_bits = {key_bits}   # of Paillier's modulus; the curve counts as 3072
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
@@ -55,11 +60,11 @@ silence = 3600             # seconds without a message after which a peer that l
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
 #   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party
-#              encrypts, the cluster gets its Paillier key and the plaintexts, unencrypted over the
-#              network unless you write dask+tls:// for dask://
-#   exponents  "full", or "short-256": encrypts five times faster, but assumes more than Paillier
-#              does, namely that powers of a random base with 256-bit exponents cannot be told from
-#              powers with full-length exponents
+#              encrypts, the cluster gets the key of its cipher and the plaintexts, unencrypted over
+#              the network unless you write dask+tls:// for dask://
+#   exponents  of Paillier: "full", or "short-256": encrypts five times faster, but assumes more
+#              than Paillier does, namely that powers of a random base with 256-bit exponents cannot
+#              be told from powers with full-length exponents
 [compute]
 workers = 0                # processes on this machine: 0 for one per processor, 1 for ours alone
 # on = "dask://host:8786"

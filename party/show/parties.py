@@ -14,7 +14,7 @@ def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
             [
                 ("cert.pem", "give it to the other party"),
                 ("party.toml", "say there where the data are and what you agree to"),
-                ("key.pem, secret.key, paillier.key", "keep them secret, and keep a backup"),
+                ("key.pem, secret.key, paillier.key, curve.key", "keep them secret, and keep a backup"),
             ],
             indent=2,
         ),

@@ -61,6 +61,11 @@ class Ciphertexts(Protocol[Values]):
     """The evaluator's side: ciphertexts under the key holder's public key. Picklable, and it holds no private key."""
 
     @property
+    def name(self) -> str:
+        """The cipher's name, as terms, files and screens have it."""
+        ...
+
+    @property
     def announcement(self) -> bytes:
         """The public key as it crosses."""
         ...

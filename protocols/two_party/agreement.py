@@ -208,8 +208,9 @@ def _greeting_objection(
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    if terms.counts_exactly and local.secrets.key.bits < terms.key_bits:
-        return Objection("key_bits", f"our key has {local.secrets.key.bits} bits, the job asks for {terms.key_bits}")
+    bits = local.secrets.keys[terms.cipher].bits
+    if terms.counts_exactly and bits < terms.key_bits:
+        return Objection("key_bits", f"our {terms.cipher} key has {bits} bits, the job asks for {terms.key_bits}")
     return _object_to_sizes(local, terms)
 
 

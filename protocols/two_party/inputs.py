@@ -1,5 +1,6 @@
 """What a party brings to a run: its records, its secrets and its view of who shares a coin."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,17 +16,18 @@ from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
+from protocols.terms import Cipher
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.two_party.people import spelling_digest
-from protocols.work import Compute
+from protocols.work import Compute, InlineWorkers
 
 
 @dataclass(frozen=True, repr=False)
 class Secrets:
-    """What never leaves: the key of the coins, the key of the cipher, and the source of secret chance."""
+    """What never leaves: the key of the coins, a key of each cipher, and the source of secret chance."""
 
     coins: bytes
-    key: AnyKeyHolder
+    keys: Mapping[Cipher, AnyKeyHolder]
     randomness: Randomness
 
 
@@ -65,6 +67,12 @@ class PartyInputs:
         columns = len(self.table.attributes)
         if not all(0 <= column < columns for group in self.groups for column in group):
             raise InputError(f"a group names an unknown column: there are 0 to {columns - 1}")
+
+    @property
+    def computing(self) -> Compute:
+        """Where heavy arithmetic is done."""
+        inline = Compute(lambda key: key.encryption(self.secrets.randomness), InlineWorkers())
+        return self.compute or inline
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

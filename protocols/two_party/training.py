@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from protocols.ciphers.port import AnyCiphertexts
+from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
 from protocols.counting.encrypted_coins import (
@@ -45,7 +45,6 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.mined import mine, receive_mined
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
-from protocols.work import Compute, InlineWorkers
 
 PAGE_RECORDS = 1 << 14
 
@@ -201,32 +200,35 @@ class _Run:
         return result, (yield from engine.count_correct(result.tree))
 
     @property
+    def _key(self) -> AnyKeyHolder:
+        return self._local.secrets.keys[self._terms.cipher]
+
+    @property
     def _holds_key(self) -> bool:
         return key_holder(self._local.party, self._agreed) == self._local.party
 
     def _make_engine(self, copies: _Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
         train, test = self._split(copies.view)
         secrets, sizes = self._local.secrets, (len(train), len(test))
-        telling = KeyHolderReplies(secrets.key, checks, *sizes)
+        telling = KeyHolderReplies(self._key, checks, *sizes)
         replying = EvaluatorReplies(cipher, checks, *sizes, secrets.randomness)
-        compute = self._local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
+        compute = self._local.computing
         if not self._terms.encrypts_coins:
             layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), *sizes, cipher)
             if self._holds_key:
-                return DotProductKeyHolder(compute.encryption, layout, train.codes, test.codes, telling)
+                return DotProductKeyHolder(compute.encryption(self._key), layout, train.codes, test.codes, telling)
             return DotProductEvaluator(layout, train.codes, test.codes, replying)
         if self._holds_key:
             design = self._agreed.own_design
             patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test])])
-            return EncryptedCoinsKeyHolder(compute.encryption, design, patterns, telling)
+            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling)
         return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
 
     def _share_key(self) -> Role[AnyCiphertexts]:
-        own = self._local.secrets.key
         if self._holds_key:
-            yield Send(HolderKey(own.public.announcement))
-            return own.public
-        return own.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
+            yield Send(HolderKey(self._key.public.announcement))
+            return self._key.public
+        return self._key.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         result, correct = grown.result, grown.correct

@@ -100,8 +100,8 @@ def make_key(key_bits: int) -> AnyKeyHolder:
 
 def calibrate_now(key: AnyKeyHolder) -> Speed:
     """Calibrate right before the run, as the product does: a machine's speed changes with its load."""
-    with make_compute(ComputeSettings(), key) as compute:
-        return calibrate(key, compute.encryption, available_cpus())
+    with make_compute(ComputeSettings()) as compute:
+        return calibrate(key, compute.encryption(key), available_cpus())
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import pytest
 from party.cli import train
 from party.forecast.calibration import Speed
 from party.forecast.model import Sizes, forecast, most_counts
-from party.keys.keystore import load_key_holder
+from party.keys.keystore import load_keys
 from party.models.tree_file import read_tree
 from party.node.session import Report, run_session
 from party.records.releases import FILE
@@ -18,6 +18,7 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.costs import forecast_text
 from protocols.randomized_response.precision import records_to_tell
+from protocols.terms import Cipher
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
 
 RECORDS = 150
@@ -199,7 +200,11 @@ def expected(
     **terms: object,
 ) -> str:
     sizes = Sizes(
-        records=RECORDS, domains=domains, classes=classes, patterns=patterns, key=load_key_holder(pair.bob, BITS)
+        records=RECORDS,
+        domains=domains,
+        classes=classes,
+        patterns=patterns,
+        key=load_keys(pair.bob, BITS)[Cipher.PAILLIER],
     )
     return forecast_text(forecast(sizes, read_job(pair.write_job(**terms)).terms, SPEED, splits)).split(", ", 1)[1]
 

@@ -9,16 +9,19 @@ from functools import cache
 import numpy as np
 from phe import paillier
 
+from protocols.ciphers.elgamal.cipher import CurveKeyHolder
+from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import HybridId3, Result
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, Engine, Job, Method, Rank, TermError, Terms, Train, Unusable
+from protocols.terms import ALL, Cipher, Engine, Job, Method, Rank, TermError, Terms, Train, Unusable
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.limits import Limits
@@ -47,6 +50,11 @@ def _made(number: int, bits: int) -> PaillierKeyHolder:
     return PaillierKeyHolder(PrivateKey(Integer(key.p), Integer(key.q)))
 
 
+def both_keys(number: int) -> dict[Cipher, AnyKeyHolder]:
+    """Return a small key of Paillier, and one of the curve, which knows no small ones."""
+    return {Cipher.PAILLIER: key_holder(number), Cipher.CURVE: CurveKeyHolder(CurvePrivateKey(1000 + number))}
+
+
 @dataclass(frozen=True)
 class Case:
     """A joint table, who holds what, and the terms."""
@@ -70,7 +78,7 @@ class Case:
 def make_terms(**changes: object) -> Terms:
     """Return usual terms with changes."""
     usual: dict[str, object] = {
-        "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins",
+        "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins", "cipher": "paillier",
         "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS, "rank": "gains",
     }  # fmt: skip
     return terms_of(usual | changes)
@@ -82,7 +90,7 @@ def terms_of(values: Mapping[str, object]) -> Terms:
     Raises:
         TermError: One of them is not legal.
     """
-    choices = {"method": Method, "engine": Engine, "rank": Rank}
+    choices = {"method": Method, "engine": Engine, "cipher": Cipher, "rank": Rank}
     named = {name: choice(str(values[name])) for name, choice in choices.items()}
     return Terms(**{**values, **named})  # type: ignore[arg-type]
 
@@ -112,15 +120,16 @@ def make_local(case: Case, party: str) -> PartyInputs:
         records=tuple(f"r{i}" for i in range(len(table))),
         groups=default_groups([a.size for a in attributes], case.groups[party]),
         dataset="case",
-        secrets=Secrets(bytes([number]) * 32, key_holder(number), secrets),
+        secrets=Secrets(bytes([number]) * 32, both_keys(number), secrets),
         limits=NO_LIMITS,
     )
 
 
 def private_key_of(local: PartyInputs) -> PrivateKey:
     """Return a party's key with its two primes."""
-    assert isinstance(local.secrets.key, PaillierKeyHolder)
-    return local.secrets.key.private_key
+    holder = local.secrets.keys[Cipher.PAILLIER]
+    assert isinstance(holder, PaillierKeyHolder)
+    return holder.private_key
 
 
 def labels(size: int) -> tuple[str, ...]:

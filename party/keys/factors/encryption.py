@@ -8,8 +8,9 @@ from pathlib import Path
 from party.errors import FactorsError
 from party.keys.factors.store import FactorStore
 from protocols.ciphers.port import AnyKeyHolder
+from protocols.terms import Cipher
 from protocols.two_party.inputs import PartyInputs
-from protocols.work import Compute, InlineWorkers, PageEncryptor
+from protocols.work import Compute, PageEncryptor
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,9 @@ class StoredFactors:
         return FactorsUse(self._used, self._store.discarded, left)
 
 
-def with_stored_factors(local: PartyInputs, folder: Path) -> tuple[PartyInputs, StoredFactors]:
+def with_stored_factors(local: PartyInputs, folder: Path, cipher: Cipher) -> tuple[PartyInputs, StoredFactors]:
     """Let a party encrypt with the factors in its folder, as long as there are any, and then as it otherwise would."""
-    secrets = local.secrets
-    compute = local.compute or Compute(secrets.key.encryption(secrets.randomness), InlineWorkers())
-    store = FactorStore(folder, secrets.coins, secrets.key.public)
-    encryption = StoredFactors(store, secrets.key, compute.encryption)
-    return replace(local, compute=Compute(encryption, compute.workers)), encryption
+    key, compute = local.secrets.keys[cipher], local.computing
+    store = FactorStore(folder, local.secrets.coins, key.public)
+    stored = StoredFactors(store, key, compute.encryption(key))
+    return replace(local, compute=Compute(lambda _: stored, compute.workers)), stored

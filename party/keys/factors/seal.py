@@ -98,5 +98,5 @@ def read_header(data: bytes, secret: bytes, cipher: AnyCiphertexts, block_factor
         raise FactorsError("it is cut short or not a store of factors")
     seal = Seal(secret, cipher, block_factors, data[-ID_BYTES:])
     if data != seal.header:
-        raise FactorsError("its factors belong to another key, or are of another format")
+        raise FactorsError("its factors are of another key or cipher, or of another format")
     return seal

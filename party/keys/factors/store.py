@@ -13,7 +13,6 @@ from party.keys.factors.seal import BOTTOM, HEADER_BYTES, ID_BYTES, TAG_BYTES, S
 from party.keys.factors.witness import LockedWitness, Machine, Mark, Witness
 from protocols.ciphers.port import AnyCiphertexts
 
-STORE_FILE = "factors.store"
 BLOCK_FACTORS = 128
 
 _TAKE_PATIENCE = 1.0  # seconds; then a run makes fresh factors instead
@@ -39,7 +38,7 @@ class FactorStore:
         machine: Callable[[], Machine] = Machine.here,
         block_factors: int = BLOCK_FACTORS,
     ) -> None:
-        self.path = folder / STORE_FILE
+        self.path = folder / f"factors-{cipher.name}.store"
         self.discarded = 0  # factors that this machine may no longer use
         self._secret, self._cipher, self._machine = secret, cipher, machine
         self._block_factors = block_factors
@@ -124,7 +123,7 @@ class FactorStore:
         """Yield a new store; its file gets its name once it is whole."""
         seal = Seal(self._secret, self._cipher, self._block_factors, os.urandom(ID_BYTES))
         witness.write(Mark())  # NB: the new file may get the number of an old one
-        new = self.path.with_name(f".{STORE_FILE}.new")
+        new = self.path.with_name(f".{self.path.name}.new")
         with self._handle(new, os.O_CREAT | os.O_TRUNC) as handle:
             if handle is None:
                 raise FactorsError("its folder does not exist")

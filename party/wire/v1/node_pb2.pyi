@@ -326,6 +326,7 @@ class Terms(_message.Message):
     TEST_FIELD_NUMBER: _builtins.int
     KEY_BITS_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
+    CIPHER_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -337,6 +338,7 @@ class Terms(_message.Message):
     test: _builtins.str
     key_bits: _builtins.int
     rank: _builtins.str
+    cipher: _builtins.str
     def __init__(
         self,
         *,
@@ -349,10 +351,11 @@ class Terms(_message.Message):
         test: _builtins.str = ...,
         key_bits: _builtins.int = ...,
         rank: _builtins.str = ...,
+        cipher: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "method", b"method", "omega", b"omega", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "method", b"method", "omega", b"omega", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -42,6 +42,11 @@ class CurveCiphertexts:
         return "CurveCiphertexts(secp256k1)"
 
     @property
+    def name(self) -> str:
+        """As in the terms."""
+        return "curve"
+
+    @property
     def announcement(self) -> bytes:
         """The point, compressed."""
         return self.public_key.point

@@ -74,6 +74,11 @@ class PaillierCiphertexts:
         return f"PaillierCiphertexts({self.public_key.bits} bits)"
 
     @property
+    def name(self) -> str:
+        """As in the terms."""
+        return "paillier"
+
+    @property
     def announcement(self) -> bytes:
         """The modulus, big-endian."""
         return self.public_key.modulus_bytes

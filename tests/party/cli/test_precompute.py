@@ -12,16 +12,17 @@ import pytest
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.factors.seal import derive_key, key_digest
 from party.keys.factors.witness import Machine, Witness
-from party.keys.keystore import load_key_holder, load_secret
+from party.keys.keystore import load_keys, load_secret
 from protocols.ciphers.port import Reply, Shape
+from protocols.terms import Cipher
 from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving, start, wait_for
 
 ROWS = [[str(i % 2), str(i % 3), "yes" if i % 2 else "no"] for i in range(60)]
 
 
-def witness_of(folder: Path) -> Path:
-    cipher = load_key_holder(folder, 2048).public
-    return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(cipher))).path
+def witness_of(folder: Path, cipher: Cipher = Cipher.PAILLIER) -> Path:
+    public = load_keys(folder, 2048)[cipher].public
+    return Witness(Machine.here(), derive_key(load_secret(folder), b"witness", key_digest(public))).path
 
 
 @pytest.fixture
@@ -30,6 +31,7 @@ def pair(trusting: Path, tmp_path: Path) -> Iterator[Pair]:
     pair = make_pair(trusting, tmp_path / "parties", *tables)
     for name in ("alice", "bob"):
         pair.edit(name, "odds = 2 ", 'odds = "any" ')
+        pair.edit(name, '["curve", "paillier"]', '["paillier", "curve"]')
     yield pair
     for folder in (pair.alice, pair.bob):
         witness_of(folder).unlink(missing_ok=True)  # it stands elsewhere on the machine, one per key
@@ -52,8 +54,8 @@ def left(ended: Ended) -> int:
     return int(found[1])
 
 
-def store_of(folder: Path) -> FactorStore:
-    return FactorStore(folder, load_secret(folder), load_key_holder(folder, 2048).public)
+def store_of(folder: Path, cipher: Cipher = Cipher.PAILLIER) -> FactorStore:
+    return FactorStore(folder, load_secret(folder), load_keys(folder, 2048)[cipher].public)
 
 
 def test_as_many_are_made_as_are_asked_for_and_status_tells_what_they_are_good_for(alice: Path) -> None:
@@ -64,12 +66,12 @@ def test_as_many_are_made_as_are_asked_for_and_status_tells_what_they_are_good_f
     assert left(told) == 3 * BLOCK_FACTORS
     (a_record, records) = re.findall(r"A record takes (\d+): enough for (\d+) records; .* have 60", told.out)[0]
     assert int(records) == 3 * BLOCK_FACTORS // int(a_record)
-    assert (alice / "factors.store").stat().st_mode & 0o777 == 0o600
+    assert (alice / "factors-paillier.store").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_is_stored_are_different_encryptions_of_zero_under_the_partys_key(alice: Path) -> None:
     precompute(alice, "--count", "256", "--workers", "1")
-    key = load_key_holder(alice, 2048)
+    key = load_keys(alice, 2048)[Cipher.PAILLIER]
     factors = store_of(alice).take(256)
     assert len(set(factors)) == 256
     zeros = key.public.seal([Reply(key.public.read(b"".join(factors)), slots=1)], 1, secrets)
@@ -96,7 +98,7 @@ def test_progress_tells_how_many_are_made(alice: Path) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
 def test_stopped_at_any_time_it_keeps_what_was_made(alice: Path, number: signal.Signals, code: int) -> None:
-    path = alice / "factors.store"
+    path = alice / "factors-paillier.store"
     process = start("precompute", str(alice), "--seconds", "600", "--workers", "1")
     wait_for(lambda: path.exists() and path.stat().st_size > 300_000)
     process.send_signal(number)
@@ -123,7 +125,7 @@ def test_a_wrong_amount_is_one_line_of_error(alice: Path, arguments: list[str]) 
 
 def test_a_damaged_store_is_one_line_of_error_that_names_the_file_and_the_cure(alice: Path) -> None:
     precompute(alice, "--count", "1", "--workers", "1")
-    path = alice / "factors.store"
+    path = alice / "factors-paillier.store"
     path.write_bytes(path.read_bytes()[:-1])
     ended = cotally_here("precompute", str(alice), "--status")
     assert ended.code == 2

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from operator import neg
 from pathlib import Path
 from typing import TypeVar
@@ -284,7 +285,7 @@ def spied(local: PartyInputs, coins: bytes) -> tuple[PartyInputs, Spy]:
     spy = Spy()
     records = tuple(f"canary{number}" for number in range(len(local.records)))
     local = replace(local, records=records, secrets=replace(local.secrets, coins=coins))
-    return replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, spy), spy)), spy
+    return replace(local, compute=Compute(partial(ParallelEncryptor, workers=spy), spy)), spy
 
 
 def case(**terms: object) -> Case:
@@ -356,7 +357,7 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
         this = case(**terms)
         (_, here), (_, peer) = run_pair(*make_roles(this))
         alice, bob = (
-            replace(local, compute=Compute(ParallelEncryptor(local.secrets.key, pool), pool))
+            replace(local, compute=Compute(partial(ParallelEncryptor, workers=pool), pool))
             for local in (make_local(this, "alice"), make_local(this, "bob"))
         )
         (_, there), (_, far) = run_pair(*make_roles(this, alice, bob))
@@ -365,13 +366,13 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
 
 
 def test_one_worker_is_this_process_and_none_means_one_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    with make_compute(ComputeSettings(workers=1), HOLDER) as compute:
+    with make_compute(ComputeSettings(workers=1)) as compute:
         assert list(compute.workers.map(pid_after, [0.0])) == [os.getpid()]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
-    with make_compute(ComputeSettings(), HOLDER) as compute:
+    with make_compute(ComputeSettings()) as compute:
         assert isinstance(compute.workers, LocalPool)
         assert len(compute.workers.pids) == 3
-        assert [decrypted(page) for page in compute.encryption.encrypt_pages([[1], [0]])] == [[1], [0]]
+        assert [decrypted(page) for page in compute.encryption(HOLDER).encrypt_pages([[1], [0]])] == [[1], [0]]
         pids = compute.workers.pids
     assert gone(pids)
 

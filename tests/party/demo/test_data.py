@@ -27,7 +27,7 @@ from party.settings.party import read_party_config
 from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Engine, Method, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Method, Terms, Train
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
@@ -268,7 +268,9 @@ def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_p
 def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) -> None:
     asked = options(tmp_path, seed=7)
     name = write_job(tmp_path, "hybrid-2", asked.terms(Method.HYBRID, 2, "c"))
-    terms = Terms(Method.HYBRID, Fraction(7, 10), 2, Engine.ENCRYPTED_COINS, "c", 7, Fraction(1, 5), BITS)
+    terms = Terms(
+        Method.HYBRID, Fraction(7, 10), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS
+    )
     assert read_job(tmp_path / name, BITS) == Train(terms)
     name = write_job(tmp_path, "smc", asked.terms(Method.SMC, ALL, "c"))
     by_dots = replace(terms, method=Method.SMC, omega=ALL, engine=Engine.DOT_PRODUCT)

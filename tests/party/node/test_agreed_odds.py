@@ -12,7 +12,7 @@ from party.records.releases import Memory
 from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
 from protocols.role import run_pair
-from protocols.terms import Method, Terms, Train
+from protocols.terms import Cipher, Method, Terms, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
@@ -89,7 +89,7 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(
     config = settings(tmp_path, odds)
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
-    own = replace(terms, key_bits=alice.secrets.key.bits)
+    own = replace(terms, key_bits=alice.secrets.keys[Cipher.PAILLIER].bits)
     if agreed:
         check_job(alice, config, Train(own))
         assert objection is None
@@ -104,8 +104,8 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(
 def test_a_job_that_asks_for_a_larger_key_than_ours_is_refused_with_both_ways_out(
     tmp_path: Path, alice: PartyInputs
 ) -> None:
-    bits = alice.secrets.key.bits
-    words = rf"the key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
+    bits = alice.secrets.keys[Cipher.PAILLIER].bits
+    words = rf"the paillier key in .* has {bits} bits, the job asks for 3072: lower key_bits, or make a new folder"
     with pytest.raises(InputError, match=words):
         check_job(alice, settings(tmp_path, "2"), Train(replace(CASE.terms, key_bits=3072)))
 

@@ -6,11 +6,13 @@ import pytest
 
 from party.node.policy import first_objection
 from party.settings.party import Acceptance
-from protocols.terms import ALL, Engine, Method, Terms
+from protocols.terms import ALL, Cipher, Engine, Method, Terms
 from protocols.two_party.limits import Limits
 
-TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, "outcome", 0, Fraction(1, 5), 3072)
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+TERMS = Terms(
+    Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "outcome", 0, Fraction(1, 5), 3072
+)
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.PAILLIER,), 3072, Limits(5, 25, 50))
 
 
 def make(**changes: Any) -> Terms:
@@ -30,6 +32,8 @@ def make(**changes: Any) -> Terms:
         ({"key_bits": 2048, "omega": 9}, "omega"),
         ({"method": Method.SMC, "theta": Fraction(1, 2), "omega": 99}, None),
         ({"method": Method.SMC, "key_bits": 2048}, "key_bits"),
+        ({"cipher": Cipher.CURVE}, "cipher"),
+        ({"cipher": Cipher.CURVE, "key_bits": 2048}, "cipher"),
     ],
 )
 def test_the_first_term_that_this_party_does_not_agree_to_is_named(

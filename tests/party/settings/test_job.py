@@ -6,19 +6,22 @@ import pytest
 
 from party.errors import ConfigError
 from party.settings.job import read_job
-from protocols.terms import ALL, Engine, Method, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Method, Terms, Train
 
 JOB = """\
 method = "hybrid"
 theta = "9/20"
 omega = 2
 engine = "dot_product"
+cipher = "curve"
 class = "outcome"
 seed = 7
 test = "1/4"
 key_bits = 4096
 """
-TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, "outcome", 0, Fraction(1, 5), 3072)
+TERMS = Terms(
+    Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "outcome", 0, Fraction(1, 5), 3072
+)
 
 
 def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
@@ -43,7 +46,7 @@ def test_a_byte_order_mark_before_a_job_is_allowed(tmp_path: Path) -> None:
 
 def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
     assert job(tmp_path, JOB) == Terms(
-        Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, "outcome", 7, Fraction(1, 4), 4096
+        Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.CURVE, "outcome", 7, Fraction(1, 4), 4096
     )
 
 

@@ -14,7 +14,7 @@ from party.settings.party import (
     read_party_config,
 )
 from party.settings.toml import exact_number
-from protocols.terms import ALL, Method
+from protocols.terms import ALL, Cipher, Method
 from protocols.two_party.limits import Limits
 
 PARTY = """\
@@ -38,6 +38,7 @@ smallest_key_bits = 3072
 max_classes = 5
 smallest_class = 25
 smallest_test = 50
+ciphers = ["curve"]
 [node]
 listen = "[::1]:7071"
 peer = "bob"
@@ -45,7 +46,7 @@ address = "bob.example.org:7071"
 patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, 3072, Limits(5, 25, 50))
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.CURVE,), 3072, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -82,7 +83,9 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert (config.data.form, config.data.ignore) == (Form(), ())
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
-    assert config.agree == Acceptance((Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, 3072)
+    assert config.agree == Acceptance(
+        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Cipher), 3072
+    )
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
 

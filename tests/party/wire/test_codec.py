@@ -22,6 +22,7 @@ from protocols.terms import (
     MOST_SEED,
     MOST_WINDOW,
     NO_JOB,
+    Cipher,
     Engine,
     Method,
     Terms,
@@ -41,6 +42,7 @@ TERMS = st.builds(
     CHANCES,
     st.just(ALL) | st.integers(1, MOST_WINDOW),
     st.sampled_from(Engine),
+    st.sampled_from(Cipher),
     LABELS.filter(bool),
     st.integers(0, MOST_SEED),
     st.just(Fraction(0)) | CHANCES,
@@ -87,7 +89,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
 }
 
-A_JOB = Train(Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, "c", 7, Fraction(0), 3072))
+A_JOB = Train(Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32), bytes(32))
 
@@ -226,6 +228,7 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("test", "1/1", "must be 0 or more and below 1"),
     ("omega", 65536, 'must be an integer from 1 to 65535, or "all"'),
     ("engine", "", "must be encrypted_coins or dot_product"),
+    ("cipher", "", "must be paillier or curve"),
     ("class_name", "", "must be text of 1 to 1024 characters"),
     ("class_name", LONG, "must be text of 1 to 1024 characters"),
     ("seed", 2**63, f"must be an integer from 0 to {MOST_SEED}"),

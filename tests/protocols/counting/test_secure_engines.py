@@ -15,6 +15,7 @@ import pytest
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.checks import Checks
 from protocols.counting.dot_product import (
     DotProductEvaluator,
@@ -42,10 +43,11 @@ from protocols.randomized_response.related_question import Coins, RelatedDesign
 from protocols.role import Message, Phase, Progress, Role, run_alone
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
+from protocols.terms import Cipher
 from protocols.work import InlineWorkers
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
-from tests.support.parties import key_holder
+from tests.support.parties import both_keys, key_holder
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 
@@ -55,38 +57,39 @@ CODES = correlated((*SIZES, 2), 40, seed=6, flips=0.6)
 TRAIN, TEST = CODES[:30], CODES[30:]
 HOLDER = key_holder(1)
 KEY = HOLDER.private_key
+CURVE = both_keys(1)[Cipher.CURVE]
 TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))))
 Engine = Any
 
 
 def halves(
-    train: int = 30, test: int = 10, checks: Checks | None = None
+    train: int = 30, test: int = 10, checks: Checks | None = None, key: AnyKeyHolder = HOLDER
 ) -> tuple[KeyHolderReplies[Any], EvaluatorReplies[Any]]:
     checks = checks or Checks(SCHEMA, train, None)
-    return KeyHolderReplies(HOLDER, checks, train, test), EvaluatorReplies(HOLDER.public, checks, train, test, secrets)
+    return KeyHolderReplies(key, checks, train, test), EvaluatorReplies(key.public, checks, train, test, secrets)
 
 
-def by_coins(tests: int = 10, theta: str = "9/20") -> tuple[Engine, Engine]:
+def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
     """Return evaluator and key holder."""
-    telling, replying = halves(test=tests)
+    telling, replying = halves(test=tests, key=key)
     codes = CODES[: 30 + tests]
     design = peer_design(SCHEMA, "alice", ((3, 2), (4,)), Fraction(theta))
     coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    holder = EncryptedCoinsKeyHolder(HOLDER.encryption(secrets), design, design.pattern_of(coins), telling)
+    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling)
     return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
 
 
-def layout(slots: int | None = None, tests: int = 10, schema: Schema = SCHEMA) -> Layout:
-    made = make_layout(schema, "bob", 30, tests, HOLDER.public)
+def layout(slots: int | None = None, tests: int = 10, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
+    made = make_layout(schema, "bob", 30, tests, key.public)
     return made if slots is None else replace(made, slots=slots)
 
 
-def by_dots(tests: int = 10, slots: int | None = None) -> tuple[Engine, Engine]:
+def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
     """Return evaluator and key holder, each with zeros in the other's columns."""
-    telling, replying = halves(test=tests)
-    shape = layout(slots, tests)
+    telling, replying = halves(test=tests, key=key)
+    shape = layout(slots, tests, key=key)
 
     def own(party: str) -> tuple[Any, Any]:
         codes = np.zeros_like(CODES)
@@ -95,10 +98,15 @@ def by_dots(tests: int = 10, slots: int | None = None) -> tuple[Engine, Engine]:
         return codes[:30], codes[30 : 30 + tests]
 
     evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
-    return evaluator, DotProductKeyHolder(HOLDER.encryption(secrets), shape, *own("bob"), telling)
+    return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)
 
 
-ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {"encrypted coins": by_coins, "dot products": by_dots}
+ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {
+    "encrypted coins": by_coins,
+    "dot products": by_dots,
+    "encrypted coins on the curve": partial(by_coins, key=CURVE),
+    "dot products on the curve": partial(by_dots, key=CURVE),
+}
 
 
 def count(engine: Engine, *batches: Sequence[Query], tree: Tree | None = None) -> Role[list[list[Answer]]]:
@@ -206,7 +214,7 @@ def test_no_leaf_hit_is_a_count_of_zero(name: str) -> None:
     """The tree says the other class everywhere, so the sum under encryption is over no record."""
     never = Tree(SCHEMA, Leaf((1, 1), 0))
     evaluator, holder = ENGINES[name]()
-    if name == "encrypted coins":
+    if name.startswith("encrypted coins"):
         evaluator._test.codes[:, -1] = 1
     else:
         holder._test[:, -1] = 1
@@ -407,7 +415,9 @@ def test_an_evaluator_that_deviates_is_told_nothing(name: str, deviation: str) -
 
 @pytest.mark.parametrize("name", ENGINES)
 def test_a_key_holder_counts_right_predictions_of_a_deviating_evaluator_for_nobody(name: str) -> None:
-    tamper = swap("a", PackedCounts, page(lambda data: encrypt(11)))
+    key = CURVE if name.endswith("curve") else HOLDER
+    (eleven,) = key.encryption(secrets).encrypt_pages([[11]])
+    tamper = swap("a", PackedCounts, page(lambda data: eleven))
     _, holder = play(ENGINES[name](), tree=TREE, tamper=tamper)
     assert type(holder.error) is DeviationError
     assert not any(isinstance(message, ExactCounts) for message in holder.sent)

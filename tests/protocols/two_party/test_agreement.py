@@ -132,6 +132,7 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "test": {"test": Fraction(1, 3)},
     "key_bits": {"key_bits": 128},
     "rank": {"rank": "copies"},
+    "cipher": {"cipher": "curve"},
 }
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("method", {"method": "guess"}),
@@ -144,6 +145,7 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("omega", {"omega": 0}),
     ("omega", {"omega": 65536}),
     ("engine", {"engine": "abacus"}),
+    ("cipher", {"cipher": "rot13"}),
     ("class", {"class_name": ""}),
     ("class", {"class_name": "x" * 1025}),
     ("seed", {"seed": -1}),

@@ -17,6 +17,8 @@ SECURE_WAYS: Mapping[str, dict[str, object]] = {
     "dot products": {"method": "hybrid", "engine": "dot_product"},
     "smc": {"method": "smc", "engine": "dot_product"},
 }
+CURVE_WAYS = {f"{way} on the curve": terms | {"cipher": "curve"} for way, terms in SECURE_WAYS.items()}
+EVERY_WAY = {**SECURE_WAYS, **CURVE_WAYS}
 
 
 def play_equal(case: Case) -> Outcome:
@@ -26,7 +28,7 @@ def play_equal(case: Case) -> Outcome:
 
 
 def assert_is_plain_id3(case: Case, way: str) -> None:
-    terms = replace(case.terms, **SECURE_WAYS[way])  # type: ignore[arg-type]
+    terms = replace(case.terms, **EVERY_WAY[way])  # type: ignore[arg-type]
     outcome = play_equal(replace(case, terms=terms))
     plain, correct = plain_id3(case)
     assert outcome.tree == plain.tree
@@ -40,6 +42,13 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 @settings(max_examples=110)
 @given(case=cases())
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
+    assert_is_plain_id3(case, way)
+
+
+@pytest.mark.parametrize("way", CURVE_WAYS)
+@settings(max_examples=25)
+@given(case=cases())
+def test_on_the_curve_too(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
 
 
@@ -58,7 +67,7 @@ def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)
 
 
-@pytest.mark.parametrize("way", SECURE_WAYS)
+@pytest.mark.parametrize("way", EVERY_WAY)
 def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("protocols.two_party.training.PAGE_RECORDS", 7)
     monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 5 * 64)

@@ -19,7 +19,7 @@ from protocols.errors import PeerError
 from protocols.learning.tree import Tree
 from protocols.messages import Greeting, ModelDigest, SentNode, Verdict
 from protocols.role import Message, Transcript, run_pair
-from protocols.terms import ALL, NO_JOB, Engine, Job, Method, Rank, Train, Unusable
+from protocols.terms import ALL, NO_JOB, Cipher, Engine, Job, Method, Rank, Train, Unusable
 from tests.support.cases import correlated
 from tests.support.duel import replay
 from tests.support.parties import Case, changed_job, make_roles, make_terms
@@ -28,6 +28,8 @@ WAYS: Mapping[str, dict[str, Any]] = {
     "hybrid by coins": {"omega": 2},
     "hybrid by dots": {"omega": 1, "engine": "dot_product"},
     "hybrid, all": {},
+    "hybrid on the curve": {"omega": 2, "cipher": "curve"},
+    "smc on the curve": {"method": "smc", "cipher": "curve"},
     "smc": {"method": "smc"},
     "randomized": {"method": "randomized"},
 }
@@ -70,7 +72,7 @@ FRACTIONS = st.one_of(
 LABELS = st.text(max_size=4)
 
 
-TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_product", "alice", "bob"]))
+TEXTS = st.one_of(LABELS, st.sampled_from(["smc", "hybrid", "randomized", "dot_product", "curve", "alice", "bob"]))
 
 
 @st.composite
@@ -123,7 +125,7 @@ def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
 def changed_jobs(draw: st.DrawFn, job: Train) -> Job | Unusable:
     name = draw(st.sampled_from([field.name for field in fields(job.terms)]))
     value = getattr(job.terms, name)
-    plain = str(value) if isinstance(value, Method | Engine | Rank) else 0 if value is ALL else value
+    plain = str(value) if isinstance(value, Method | Engine | Cipher | Rank) else 0 if value is ALL else value
     return draw(st.just(NO_JOB) | changed_value(plain).map(lambda other: changed_job(job, **{name: other})))
 
 

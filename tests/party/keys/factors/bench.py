@@ -34,7 +34,7 @@ class Bench:
 
     @property
     def path(self) -> Path:
-        return self.folder / "factors.store"
+        return self.folder / "factors-paillier.store"
 
     @property
     def witness(self) -> Path:

@@ -117,7 +117,7 @@ def test_factors_that_are_left_and_those_discarded_are_reported(setting: Setting
 
 def test_a_damaged_store_ends_the_run_and_is_reported(setting: Setting) -> None:
     setting.make(1)
-    path = setting.folder / "factors.store"
+    path = setting.folder / "factors-paillier.store"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     stored = setting.stored()
     with pytest.raises(FactorsError, match="damaged"):

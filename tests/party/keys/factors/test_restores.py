@@ -46,7 +46,7 @@ def test_a_copied_folder_has_no_factors_and_the_first_one_keeps_its_own(bench: B
     copied = bench.store(tmp_path / "copy")
     assert copied.take(1) == []
     assert copied.discarded
-    assert not (tmp_path / "copy" / "factors.store").exists()
+    assert not (tmp_path / "copy" / "factors-paillier.store").exists()
     assert len(store.take(100)) == 3 * BLOCK
 
 

@@ -336,7 +336,7 @@ def test_a_full_disk_is_a_clear_error_and_the_store_stays_as_it_was(bench: Bench
 
 
 def test_a_folder_that_cannot_be_written_is_a_clear_error(bench: Bench, tmp_path: Path) -> None:
-    with pytest.raises(FactorsError, match=r"factors\.store: its folder does not exist"):
+    with pytest.raises(FactorsError, match=r"factors-paillier\.store: its folder does not exist"):
         FactorStore(tmp_path / "absent", SECRET, KEY, bench.machine, BLOCK).append(bench.page())
 
 
