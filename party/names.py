@@ -61,6 +61,7 @@ def printable(text: str) -> str:
 def odds_words(odds: Odds) -> str:
     """Return odds as people say them.
 
+    >>> from fractions import Fraction
     >>> odds_words(Odds(Fraction(9, 20), Fraction(11, 20))), odds_words(Odds(Fraction(1), Fraction(0)))
     ('9 to 11', '1 to 0')
     >>> odds_words(Odds(Fraction(1001, 3000), Fraction(1999, 3000)))

@@ -12,6 +12,7 @@ from protocols.two_party.inputs import PartyInputs
 def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     """Return named odds in words, names of equal odds together, and no names where all are equal.
 
+    >>> from fractions import Fraction
     >>> from protocols.privacy.odds import disguised_odds
     >>> from protocols.randomized_response.related_question import RelatedDesign
     >>> design = RelatedDesign.of_contrast((2, 4, 2), ((0, 1), (2,)), Fraction(9, 20))
