@@ -104,6 +104,16 @@ def problems(ended: Ended) -> list[str]:
     return [line for line in ended.err.splitlines() if line.startswith("cotally: ")]
 
 
+def serve_with_one_problem(pair: Pair, calls: Callable[[Bob], None]) -> tuple[Ended, str]:
+    """Let Alice serve one run that fails, and one that does not; return the line that says what was wrong."""
+    ended, bob = serve(pair, calls)
+    assert not bob.errors, bob.errors
+    assert ended.code == 0
+    (line,) = problems(ended)
+    assert ended.err.count("Both parties hold the same tree") == 1
+    return ended, line
+
+
 def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
     faults = iter([ValueError("a cell's content")])
@@ -126,13 +136,9 @@ def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypat
         bob.play(run)
         bob.wait_until_alice_says("Both parties hold the same tree")
 
-    ended, bob = serve(pair, calls)
-    assert not bob.errors, bob.errors
-    assert ended.code == 0
-    (line,) = problems(ended)
+    ended, line = serve_with_one_problem(pair, calls)
     assert re.fullmatch(r"cotally: internal error: ValueError in test_serving\.py, line \d+; set \S+=1 to see .*", line)
     assert "cell" not in ended.err
-    assert ended.err.count("Both parties hold the same tree") == 1
     assert (pair.alice / "model.json").exists()
 
 
@@ -157,13 +163,9 @@ def test_after_a_disagreement_the_node_serves_the_next(pair: Pair) -> None:
         bob.play(run)
         bob.wait_until_alice_says("Both parties hold the same tree")
 
-    ended, bob = serve(pair, calls)
-    assert not bob.errors, bob.errors
-    assert ended.code == 0
-    (line,) = problems(ended)
+    _, line = serve_with_one_problem(pair, calls)
     assert "theta = 1/5" in line
     assert "4/5 has the same strength" in line
-    assert ended.err.count("Both parties hold the same tree") == 1
 
 
 def with_another_model(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
@@ -186,6 +187,17 @@ def every_record(sizes: Sequence[int]) -> Codes:
 def true_count(codes: Codes, expression: Expression) -> int:
     """Count by the definition, record by record."""
     return sum(all(row[term.column] == term.value for term in expression.terms) for row in codes.tolist())
+
+
+def assert_unbiased(codes: Codes, copies: Sequence[tuple[Codes, Fraction]], design: Design) -> None:
+    """Check that estimates from all copies, each with its chance, have the truth for mean, and their variance too."""
+    assert sum(chance for _, chance in copies) == 1
+    for expression in expressions(design.sizes):
+        truth = true_count(codes, expression)
+        estimates = [(estimate_count(copy, expression, design), chance) for copy, chance in copies]
+        assert sum(chance * e.count for e, chance in estimates) == truth
+        variance = sum(chance * (e.count - truth) ** 2 for e, chance in estimates)
+        assert sum(chance * e.variance for e, chance in estimates) == variance
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction]:

@@ -14,6 +14,7 @@ from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.table import Codes
 from tests.support.declaration import pattern_weights, undo
 from tests.support.enumeration import (
+    assert_unbiased,
     designs,
     disguised_copies,
     every_record,
@@ -33,14 +34,7 @@ def few_records(design: RelatedDesign) -> Codes:
 @pytest.mark.parametrize("design", designs(), ids=name)
 def test_over_all_coins_the_estimate_is_the_count_and_its_variance_the_variance(design: RelatedDesign) -> None:
     codes = few_records(design)
-    copies = list(disguised_copies(codes, design))
-    assert sum(chance for _, chance in copies) == 1
-    for expression in expressions(design.sizes):
-        truth = true_count(codes, expression)
-        estimates = [(estimate_count(copy, expression, design), chance) for copy, chance in copies]
-        assert sum(chance * e.count for e, chance in estimates) == truth
-        variance = sum(chance * (e.count - truth) ** 2 for e, chance in estimates)
-        assert sum(chance * e.variance for e, chance in estimates) == variance
+    assert_unbiased(codes, list(disguised_copies(codes, design)), design)
 
 
 @pytest.mark.parametrize("design", designs(), ids=name)
