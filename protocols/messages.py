@@ -95,7 +95,10 @@ class Verdict(Message):
 
 @dataclass(frozen=True, repr=False)
 class HolderKey(Message):
-    """The key holder's public key, as its cipher writes it; of Paillier, the modulus, big-endian."""
+    """The key holder's public key, as its cipher writes it; of Paillier, the modulus and a proof that it hides.
+
+    The receiver learns no more than the key: what proves it could be made by anybody who chooses the questions.
+    """
 
     key: bytes
 

@@ -40,7 +40,7 @@ from protocols.terms import (
 MAX_FRAME: Final = 256 << 20
 DIGEST_BYTES: Final = 32
 NONCE_BYTES: Final = 32
-MAX_KEY_BYTES: Final = 2048
+MAX_KEY_BYTES: Final = 2048 * 8  # a Paillier modulus and seven roots that prove it
 MAX_ATTRIBUTES: Final = 4096
 MAX_VALUES: Final = 256  # a code is one byte
 

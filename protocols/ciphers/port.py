@@ -66,8 +66,8 @@ class Ciphertexts(Protocol[Values]):
         ...
 
     @property
-    def announcement(self) -> bytes:
-        """The public key as it crosses."""
+    def key_bytes(self) -> bytes:
+        """The public key."""
         ...
 
     @property
@@ -156,8 +156,16 @@ class KeyHolder(Protocol[Values]):
         """Strength of the key in the measure of the terms: the length of a modulus that is as hard to factor."""
         ...
 
-    def read_peer(self, announcement: bytes, floor_bits: int) -> Ciphertexts[Values]:
-        """Let in a peer's public key of this cipher, or refuse it (FAULTS cases 10-15 and 18).
+    def announce(self, context: bytes) -> bytes:
+        """Return the public key as it crosses, with what proves it, for this run and this side alone.
+
+        Args:
+            context: What names the run and the key holder, and no other.
+        """
+        ...
+
+    def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> Ciphertexts[Values]:
+        """Let in a peer's public key of this cipher, or refuse it (FAULTS cases 10-18).
 
         Raises:
             PeerError: It is not one that an honest peer would send, it is ours, or it is too short.

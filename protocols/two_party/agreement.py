@@ -77,7 +77,10 @@ class Opening:
 
 @dataclass(frozen=True, repr=False)
 class Agreement:
-    """What both parties know when they have agreed on training; `commitment` is the peer's, to its table."""
+    """What both parties know when they have agreed on training.
+
+    `commitment` is the peer's, to its table; `nonces` are those of the `Opening`, and name the run.
+    """
 
     terms: Terms
     schema: Schema
@@ -85,6 +88,7 @@ class Agreement:
     own_design: RelatedDesign
     peer_design: RelatedDesign
     commitment: bytes = b""
+    nonces: bytes = b""
 
 
 Judge = Callable[[Agreement], Objection | None]
@@ -154,7 +158,7 @@ def agree_on_training(
     judged = _judge_shares(local, own, share, terms, peer)
     yield from settle(judged if isinstance(judged, Objection) else None)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
-    agreed = replace(judged, commitment=commitment.digest)
+    agreed = replace(judged, commitment=commitment.digest, nonces=nonces)
     objection = yield from _class_objection(local, own, share, nonces)
     yield from settle(objection or judge(agreed))
     return agreed

@@ -225,10 +225,11 @@ class _Run:
         return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
 
     def _share_key(self) -> Role[AnyCiphertexts]:
+        context = canonical(self._agreed.nonces, key_holder(self._local.party, self._agreed).encode())
         if self._holds_key:
-            yield Send(HolderKey(self._key.public.announcement))
+            yield Send(HolderKey(self._key.announce(context)))
             return self._key.public
-        return self._key.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits)
+        return self._key.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits, context)
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         result, correct = grown.result, grown.correct

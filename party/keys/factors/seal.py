@@ -36,7 +36,7 @@ def derive_key(secret: bytes, purpose: bytes, salt: bytes) -> bytes:
 
 def key_digest(cipher: AnyCiphertexts) -> bytes:
     """Return the SHA-256 of the public key: the key to which factors belong."""
-    return hashlib.sha256(cipher.announcement).digest()
+    return hashlib.sha256(cipher.key_bytes).digest()
 
 
 class Seal:

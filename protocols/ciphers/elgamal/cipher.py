@@ -47,7 +47,7 @@ class CurveCiphertexts:
         return "curve"
 
     @property
-    def announcement(self) -> bytes:
+    def key_bytes(self) -> bytes:
         """The point, compressed."""
         return self.public_key.point
 
@@ -135,8 +135,14 @@ class CurveKeyHolder:
         """The strength of the curve as that of a modulus: 128 bits of security, as 3,072 bits have (NIST SP 800-57)."""
         return MODULUS_BITS
 
-    def read_peer(self, announcement: bytes, floor_bits: int) -> CurveCiphertexts:
+    def announce(self, context: bytes) -> bytes:
+        """Return the point; nothing has to be proved of it."""
+        del context
+        return self.public.key_bytes
+
+    def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> CurveCiphertexts:
         """Check the peer's point, and whether the curve reaches the floor."""
+        del context
         if floor_bits > MODULUS_BITS:
             raise PeerError(
                 f"the peer's key is as strong as a modulus of {MODULUS_BITS} bits; {floor_bits} are asked for"

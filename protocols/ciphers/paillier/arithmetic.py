@@ -21,6 +21,7 @@ else:
     Integer = gmpy2.mpz
 
 SMALL_FACTOR_LIMIT = 2**20
+FERMAT_STEPS = 1 << 10
 _PRIMALITY_ROUNDS = 40
 
 
@@ -116,6 +117,12 @@ def is_perfect_power(value: Integer) -> bool:
 def has_small_factor(value: Integer) -> bool:
     """Say whether a prime below 2**20 divides the value."""
     return gcd(_product_of_small_primes() % value, value) != 1
+
+
+def has_close_factors(value: Integer) -> bool:
+    """Say whether Fermat's method finds two factors of an odd value within a few steps from its root."""
+    start = gmpy2.isqrt(value - 1) + 1
+    return any(gmpy2.is_square((start + step) ** 2 - value) for step in range(FERMAT_STEPS))
 
 
 @cache

@@ -16,6 +16,7 @@ from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, invert_al
 from protocols.ciphers.paillier.ciphertext import read_page, write_page
 from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents, encrypt_with
 from protocols.ciphers.paillier.keys import PrivateKey, PublicKey, check_peer_modulus
+from protocols.ciphers.paillier.modulus_proof import ROUNDS, prove, verify
 from protocols.ciphers.paillier.packing import pack_bits, pack_counts, slot_width, slots_per_reply, unpack_counts
 from protocols.ciphers.port import Reply, Shape
 from protocols.errors import PeerError
@@ -79,7 +80,7 @@ class PaillierCiphertexts:
         return "paillier"
 
     @property
-    def announcement(self) -> bytes:
+    def key_bytes(self) -> bytes:
         """The modulus, big-endian."""
         return self.public_key.modulus_bytes
 
@@ -196,9 +197,21 @@ class PaillierKeyHolder:
         """Length of the modulus."""
         return self.private_key.public_key.bits
 
-    def read_peer(self, announcement: bytes, floor_bits: int) -> PaillierCiphertexts:
-        """Check the peer's modulus against ours and the floor."""
-        return PaillierCiphertexts(check_peer_modulus(announcement, floor_bits, self.private_key.public_key.n))
+    def announce(self, context: bytes) -> bytes:
+        """Return the modulus and the roots that prove it, all of equal length."""
+        key = self.private_key.public_key
+        roots = prove(self.private_key, context)
+        return key.modulus_bytes + b"".join(to_bytes(root, len(key.modulus_bytes)) for root in roots)
+
+    def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> PaillierCiphertexts:
+        """Check the peer's modulus against ours and the floor, then the proof."""
+        length, rest = divmod(len(announcement), 1 + ROUNDS)
+        if rest:
+            raise PeerError(f"the peer must send its modulus and {ROUNDS} numbers of the same length that prove it")
+        parts = [announcement[start : start + length] for start in range(0, len(announcement), length or 1)]
+        key = check_peer_modulus(parts[0] if parts else b"", floor_bits, self.private_key.public_key.n)
+        verify(key, [from_bytes(part) for part in parts[1:]], context)
+        return PaillierCiphertexts(key)
 
     def encryption(self, randomness: Randomness) -> PaillierEncryptor:
         """Return an encryptor with tables of its own, made at its first use."""

@@ -1,7 +1,7 @@
 """Paillier keys, and what is asked of a modulus before it is used.
 
 A modulus from the peer is untrusted: a bad one would undo the hiding of our replies (FAULTS A3, A4). What cannot
-be seen from the modulus alone (`p` dividing `q - 1` for large `p`) is left to the semi-honest model.
+be seen from the modulus alone (`p` dividing `q - 1` for large `p`, `p**2 q`) its owner proves (`modulus_proof`).
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from protocols.ciphers.paillier.arithmetic import (
     Integer,
     from_bytes,
     gcd,
+    has_close_factors,
     has_small_factor,
     invert,
     is_perfect_power,
@@ -108,6 +109,8 @@ def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None
         raise PeerError("the peer's modulus is a perfect power")
     if is_prime(n):
         raise PeerError("the peer's modulus is prime")
+    if has_close_factors(n):
+        raise PeerError("the peer's modulus has factors so close that anybody finds them")
     return PublicKey(n)
 
 
@@ -133,6 +136,7 @@ class PrivateKey:
         self._p_square, self._q_square = p * p, q * q
         self._p_scale, self._q_scale = invert(-q % p, p), invert(-p % q, q)
         self._p_inverse = invert(p, q)
+        self._p_root, self._q_root = invert(self.public_key.n, p - 1), invert(self.public_key.n, q - 1)
 
     def __repr__(self) -> str:
         return f"PrivateKey({self.public_key.bits} bits)"
@@ -148,6 +152,15 @@ class PrivateKey:
         self.public_key.require_units([ciphertext])
         modulo_p = _decrypt_half(ciphertext, self.p, self._p_square, self._p_scale)
         modulo_q = _decrypt_half(ciphertext, self.q, self._q_square, self._q_scale)
+        return self._joined(modulo_p, modulo_q)
+
+    def root(self, residue: Integer) -> Integer:
+        """Return the N-th root of a residue modulo `N`."""
+        modulo_p = powmod_secret(residue % self.p, self._p_root, self.p)
+        modulo_q = powmod_secret(residue % self.q, self._q_root, self.q)
+        return self._joined(modulo_p, modulo_q)
+
+    def _joined(self, modulo_p: Integer, modulo_q: Integer) -> Integer:
         return modulo_p + self.p * ((modulo_q - modulo_p) * self._p_inverse % self.q)
 
 

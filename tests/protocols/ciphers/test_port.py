@@ -132,9 +132,9 @@ def test_groups_out_of_range_are_refused(holder: AnyKeyHolder) -> None:
 
 def test_a_key_of_our_own_is_not_let_in_as_the_peers(holder: AnyKeyHolder) -> None:
     with pytest.raises(PeerError):
-        holder.read_peer(holder.public.announcement, holder.bits)
+        holder.read_peer(holder.announce(b"run"), holder.bits, b"run")
     with pytest.raises(PeerError):
-        holder.read_peer(b"\x00\x01", holder.bits)
+        holder.read_peer(b"\x00\x01", holder.bits, b"run")
 
 
 def test_a_pickled_key_holder_is_the_same_and_shows_nothing(holder: AnyKeyHolder) -> None:

@@ -16,7 +16,7 @@ from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
-from tests.support.parties import TEST_BITS, Case, make_roles, make_terms, play, private_key
+from tests.support.parties import TEST_BITS, Case, key_holder, make_roles, make_terms, play, private_key
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -130,13 +130,14 @@ def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Mes
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (lambda: private_key(2, TEST_BITS - 16).public_key.modulus_bytes, f"at least {TEST_BITS} bits"),
-        (lambda: private_key(0).public_key.modulus_bytes, "ours or shares a factor"),
+        (lambda: key_holder(2, TEST_BITS - 16).announce(b"run"), f"at least {TEST_BITS} bits"),
+        (lambda: key_holder(0).announce(b"run"), "ours or shares a factor"),
+        (lambda: key_holder(1).announce(b"run"), "not proved"),
         (lambda: b"", "without leading zeros"),
     ],
-    ids=["too short", "ours", "empty"],
+    ids=["too short", "ours", "proved for another run", "empty"],
 )
-def test_a_modulus_below_the_terms_or_equal_to_ours_is_refused(data: Callable[[], bytes], text: str) -> None:
+def test_a_modulus_too_short_ours_or_not_proved_is_refused(data: Callable[[], bytes], text: str) -> None:
     """Bob has fewer coin patterns and so holds the key; Alice, whose own key is number 0, judges it."""
     alice, _ = against("b", HolderKey, lambda m: HolderKey(data()))
     assert type(alice.error) is PeerError
