@@ -14,8 +14,8 @@ from protocols.ciphers.port import AnyKeyHolder
 from protocols.terms import ALL, Terms
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
-_PLANES_A_SPLIT, _TEST_PLANES_A_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
-_SECONDS_A_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
+_PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
+_SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _BASE_MEMORY = 110 << 20
 _AGREEMENT_TRIPS, _LAST_TRIPS = 4, 2
 
@@ -105,7 +105,7 @@ class _Model:
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         return Forecast(
-            seconds=1 + self.setting_up(encrypted) + self.counting(counts) + self.splits * _SECONDS_A_SPLIT,
+            seconds=1 + self.setting_up(encrypted) + self.counting(counts) + self.splits * _SECONDS_PER_SPLIT,
             bytes=encrypted * length + copies + gains + counts * 2 + self.replies(counts) * length + 8_000,
             memory=self.memory(secure),
             round_trips=_AGREEMENT_TRIPS + _LAST_TRIPS + 2 * self.levels(),
@@ -133,7 +133,7 @@ class _Model:
         if self.terms.encrypts_coins:
             return self.sizes.records * (min(self.sizes.patterns) - 1)
         test = self.sizes.records - self.train
-        return self.splits * (_PLANES_A_SPLIT * self.train + _TEST_PLANES_A_SPLIT * test)
+        return self.splits * (_PLANES_PER_SPLIT * self.train + _TEST_PLANES_PER_SPLIT * test)
 
     def setting_up(self, encrypted: float) -> float:
         """Encryption and the evaluator's share of it, which go on side by side."""

@@ -49,7 +49,7 @@ class MinedItemsets:
         return self.lattice.levels
 
     def frequent(self) -> Iterator[Level]:
-        """Yield of every level the sets whose estimated support is at least the threshold."""
+        """Yield, for every level, the sets whose estimated support is at least the threshold."""
         for level in self.levels:
             yield level.chosen(level.shares >= float(self.threshold))
 
@@ -67,7 +67,7 @@ def mine_itemsets(
         randomized: Randomized transactions with their original sizes.
         design: How they were randomized.
         threshold: `s_min`, a share of all transactions.
-        largest: The most items of a set; as many as can be told if not given.
+        largest: The most items of a set; as many as can be estimated if not given.
         watch: Told, as it goes: the number of items, candidates done, and candidates in all.
 
     Raises:

@@ -1,11 +1,11 @@
 """Self-audit of a sampler of transactions: what it sends, held against what its operators declare (DESIGN 9.1 and 10).
 
-For every size one made-up transaction is randomized many times over, and counted is, against its declared chance by
-Chernoff's bound:
+For every size one made-up transaction is randomized many times over, and these are counted and held against
+their declared chances by Chernoff's bound:
 
 * how many own items stay, and how many foreign ones enter;
 * of sets of up to three items, with every number of own items in them, how many are shown: `p[l -> l']`;
-* of one transaction and the next, how a foreign item of both comes: by coins of their own.
+* of one transaction and the next, how an item foreign to both comes: by coins of their own.
 
 The number of trials follows from the departure that must be caught: the chance that an own item is shown, or that a
 foreign one is, off by `shift`.
@@ -41,8 +41,8 @@ class OperatorTest:
         size: Original size of the transactions.
         what: What was counted.
         chance: As declared.
-        observed: How often it came.
-        trials: In how many.
+        observed: How often it occurred.
+        trials: Number of trials.
         bound: Bound on that being chance.
         passed: Whether that is above the limit.
     """

@@ -1,7 +1,7 @@
 """Which transactions hold an item, one bit each: how sets of items are counted.
 
 Transactions stand in the order of their original sizes, each size beginning with a word of its own, so that one pass
-over the words of a set gives its counts for every size apart (Review section 3.6 a).
+over the words of a set gives its counts for every size separately (Review section 3.6 a).
 """
 
 from collections.abc import Iterator

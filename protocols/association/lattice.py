@@ -27,7 +27,7 @@ class Level:
 
     Args:
         itemsets: Items, rising in each row (`sets x k`).
-        keys: Of each set, the position of its first `k - 1` items in the level below, times `n`, plus its last item.
+        keys: For each set, the position of its first `k - 1` items in the level below, times `n`, plus its last item.
         counts: How many transactions of each size hold all of it (`sets x sizes`).
         shares: Estimated supports.
         variances: Of the estimates.
@@ -71,7 +71,7 @@ class Lattice:
         return int(self.totals.sum())
 
     def above(self, level: Level) -> "Lattice":
-        """Return this lattice with one level more."""
+        """Return this lattice with one more level."""
         return Lattice(self.design, self.sizes, self.totals, (*self.levels, level))
 
     def find(self, itemsets: Itemsets) -> NDArray[np.intp]:

@@ -24,11 +24,11 @@ _BLOCK_CELLS = 2**22
 
 @dataclass(frozen=True)
 class RuleEstimate:
-    """A rule: who holds the antecedent also holds the consequent, in this share of cases.
+    """A rule: transactions that hold the antecedent hold the consequent too, in this share of cases.
 
     Args:
         antecedent: Items.
-        consequent: Items, others.
+        consequent: Other items.
         supports: Of both together, of the antecedent, of the consequent.
         support_error: Standard error of the first.
         confidence: `supports[0]/supports[1]`.
@@ -88,7 +88,7 @@ def confidence_error(confidence: Reals, union: Reals, inner: Reals, covariance: 
 def rule_metrics(both: Reals, antecedent: Reals, consequent: Reals) -> dict[str, Reals]:
     """Return the usual measures of rules from three supports, by mlxtend's names.
 
-    Where a measure is not defined it is what mlxtend makes it: conviction is infinite from a confidence of 1 on,
+    Where a measure is not defined it is what mlxtend makes it: conviction is infinite for a confidence of 1 or more,
     Zhang's metric and certainty are 0 where they would divide by 0.
     """
     confidence, rest = both / antecedent, 1 - consequent
@@ -134,7 +134,7 @@ def _rules(lattice: Lattice, level: Level) -> Iterator[RuleEstimate | None]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Column:
-    """The rules of many sets that have their antecedents in the same places."""
+    """The rules of many sets whose antecedents are in the same places."""
 
     antecedent: Reals
     consequent: Reals

@@ -29,7 +29,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.work import PageEncryptor, Workers
 
-MAX_CIPHERTEXTS_A_RECORD = 255
+MAX_CIPHERTEXTS_PER_RECORD = 255
 
 
 def ciphertexts_per_record(design: RelatedDesign) -> int:
@@ -38,7 +38,7 @@ def ciphertexts_per_record(design: RelatedDesign) -> int:
     Raises:
         InputError: There are too many for this engine.
     """
-    if design.patterns - 1 > MAX_CIPHERTEXTS_A_RECORD:
+    if design.patterns - 1 > MAX_CIPHERTEXTS_PER_RECORD:
         raise InputError(
             f"the groups have {design.patterns} coin patterns: too many to encrypt; "
             "use fewer groups, merge values (max_values) or choose engine dot_product"

@@ -82,7 +82,7 @@ class Design(ABC):
         if len(set(columns)) != len(columns):
             raise InputError("a column is in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
-            raise InputError(f"a group is empty or names an unknown column: there are 0 to {len(self.sizes) - 1}")
+            raise InputError(f"a group is empty or names an unknown column: columns are 0 to {len(self.sizes) - 1}")
 
     def truth(self, group: int) -> Fraction:
         """Chance that this group tells the truth."""

@@ -173,7 +173,7 @@ def _check(codes: Codes, columns: Sequence[int], design: Design) -> None:
     if not len(codes):
         raise InputError("there are no records to estimate from")
     if not columns or len(set(columns)) != len(columns) or not set(columns) <= set(range(len(design.sizes))):
-        raise InputError(f"name one column or more, each once: there are 0 to {len(design.sizes) - 1}")
+        raise InputError(f"name one column or more, each once: columns are 0 to {len(design.sizes) - 1}")
     if prod(design.sizes[column] for column in columns) > MAX_LIKELIHOOD_CELLS:
         raise InputError(f"the columns have more than {MAX_LIKELIHOOD_CELLS} joint cells: name fewer of them")
     for group in design.groups:

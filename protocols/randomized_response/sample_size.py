@@ -208,4 +208,4 @@ def _needed(
 
 def _check_column(design: Design, column: int) -> None:
     if not 0 <= column < len(design.sizes):
-        raise InputError(f"column {column} is unknown: there are 0 to {len(design.sizes) - 1}")
+        raise InputError(f"column {column} is unknown: columns are 0 to {len(design.sizes) - 1}")

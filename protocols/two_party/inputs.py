@@ -66,7 +66,7 @@ class PartyInputs:
             raise InputError("a table needs records, and one id for each")
         columns = len(self.table.attributes)
         if not all(0 <= column < columns for group in self.groups for column in group):
-            raise InputError(f"a group names an unknown column: there are 0 to {columns - 1}")
+            raise InputError(f"a group names an unknown column: columns are 0 to {columns - 1}")
 
     @property
     def computing(self) -> Compute:

@@ -62,7 +62,7 @@ def measure(case: Case, key_bits: int) -> dict[str, object]:
     return {
         **vars(case),
         "seconds": run.report.seconds,
-        "milliseconds_a_record": 1e3 * run.report.seconds / case.records,
+        "milliseconds_per_record": 1e3 * run.report.seconds / case.records,
         "megabytes": run.megabytes,
         "round_trips": run.report.round_trips,
         "memory_mib": run.memory_mib,

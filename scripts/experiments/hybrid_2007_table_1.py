@@ -10,7 +10,7 @@ from _figure import Figure, Line, Panel, Sweep
 from _hybrid import SEED, cells, measure
 
 DATA = ("adult", "mushroom", "tic-tac-toe")
-GROUPS_A_PARTY = (4, 2)
+GROUPS_PER_PARTY = (4, 2)
 THETA = "0.45"
 WINDOWS = 4
 PRINTED = {
@@ -24,7 +24,7 @@ SWEEP = Sweep(
     name="hybrid_2007_table_1",
     seed=SEED,
     repetitions=50,
-    cells=[cell for data in DATA for cell in cells(data, GROUPS_A_PARTY, (THETA,), WINDOWS)],
+    cells=[cell for data in DATA for cell in cells(data, GROUPS_PER_PARTY, (THETA,), WINDOWS)],
     measure=measure,
     quick=[cell for data in DATA for cell in cells(data, (2,), (THETA,), 2, QUICK_RECORDS)],
 )

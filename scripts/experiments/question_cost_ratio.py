@@ -26,7 +26,7 @@ from protocols.simulation.two_party import GrownTree, disguised_views, grow_hybr
 from protocols.tables.expression import Expression
 from protocols.tables.table import Table
 
-THETA, GROUPS_A_PARTY = "0.45", 2
+THETA, GROUPS_PER_PARTY = "0.45", 2
 WINDOWS = (2, 3, 4)
 VALUES = {"two": None, "up to 4": (4, 4), "all": (None, 10)}  # of texts, and bins of numbers
 LEAST_SHARES = ("0.0025", "0.01", "0.025", "0.05")  # of the training records in a node that is split
@@ -89,7 +89,7 @@ def table_of(name: str, records: int, values: str) -> Table:
 
 def disguised(sizes: tuple[int, ...]) -> RelatedDesign:
     """Each group tells the truth by theta itself, however many offsets it has."""
-    return RelatedDesign(sizes, default_groups(sizes, GROUPS_A_PARTY), Fraction(THETA))
+    return RelatedDesign(sizes, default_groups(sizes, GROUPS_PER_PARTY), Fraction(THETA))
 
 
 def undisguised(sizes: tuple[int, ...]) -> RelatedDesign:

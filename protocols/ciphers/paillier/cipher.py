@@ -24,8 +24,8 @@ from protocols.randomness import Randomness
 from protocols.tables.arrays import Index
 
 _KEYS_KEPT = 4
-_BYTES_AN_INTEGER = 60  # beside its digits
-_TABLE_BYTES_A_BIT = 16 * 1024
+_BYTES_PER_INTEGER = 60  # on top of its digits
+_TABLE_BYTES_PER_BIT = 16 * 1024
 
 
 class PaillierValues:
@@ -92,7 +92,7 @@ class PaillierCiphertexts:
     @property
     def held_bytes(self) -> int:
         """Memory of one integer."""
-        return self.ciphertext_bytes + _BYTES_AN_INTEGER
+        return self.ciphertext_bytes + _BYTES_PER_INTEGER
 
     def fingerprint(self) -> str:
         """Return the digest of the modulus."""
@@ -227,7 +227,7 @@ class PaillierKeyHolder:
     def table_bytes(self, largest: int) -> int:
         """Of the powers of two bases; counts are read without."""
         del largest
-        return self.bits * _TABLE_BYTES_A_BIT
+        return self.bits * _TABLE_BYTES_PER_BIT
 
     def pack(self, columns: NDArray[np.bool_], largest: int) -> list[int]:
         """Lay bits side by side, each as wide as a count."""

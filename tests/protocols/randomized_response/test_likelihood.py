@@ -196,10 +196,10 @@ ZEROS = np.zeros((3, 18), dtype=np.uint8)
     ("codes", "columns", "text"),
     [
         (ZEROS[:0], [0], "there are no records to estimate from"),
-        (ZEROS, [], "name one column or more, each once: there are 0 to 17"),
-        (ZEROS, [1, 1], "name one column or more, each once: there are 0 to 17"),
-        (ZEROS, [18], "name one column or more, each once: there are 0 to 17"),
-        (ZEROS, [-1], "name one column or more, each once: there are 0 to 17"),
+        (ZEROS, [], "name one column or more, each once: columns are 0 to 17"),
+        (ZEROS, [1, 1], "name one column or more, each once: columns are 0 to 17"),
+        (ZEROS, [18], "name one column or more, each once: columns are 0 to 17"),
+        (ZEROS, [-1], "name one column or more, each once: columns are 0 to 17"),
         (
             ZEROS,
             list(range(1, 18)),

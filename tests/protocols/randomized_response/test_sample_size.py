@@ -259,7 +259,7 @@ def test_a_share_that_is_none_is_refused(share: Fraction) -> None:
 
 def test_an_unknown_column_or_value_is_refused() -> None:
     for column in (-1, 1):
-        text = f"column {column} is unknown: there are 0 to 0"
+        text = f"column {column} is unknown: columns are 0 to 0"
         with pytest.raises(InputError, match=text):
             record_variance(WARNER, Expression((Term(column, 0),)))
         with pytest.raises(InputError, match=text):

@@ -38,7 +38,7 @@ EVERY = every_design()
     [
         ((2,), ((0,),), "-1/9", ["1/2 1/2"], "theta must be between 0 and 1, not -1/9"),
         ((2,), ((0,),), f"1/{MAX_DENOMINATOR + 1}", ["1/2 1/2"], "theta must be a fraction with a denominator of at"),
-        ((2,), ((1,),), "1/2", ["1/2 1/2"], "names an unknown column: there are 0 to 0"),
+        ((2,), ((1,),), "1/2", ["1/2 1/2"], "names an unknown column: columns are 0 to 0"),
         ((2,), ((0,), (0,)), "1/2", ["1/2 1/2"], "a column is in two groups: name each once"),
         ((2,), ((0,), ()), "1/2", ["1/2 1/2"], "a group is empty"),
         ((2,), ((0,),), "0", ["1/2 1/2"], "theta = 0 makes every response a personal one, which carries nothing"),

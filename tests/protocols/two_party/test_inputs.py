@@ -39,7 +39,7 @@ def test_a_table_without_records_is_refused() -> None:
 
 @pytest.mark.parametrize("groups", [((3,),), ((0,), (-1,))])
 def test_a_group_of_an_unknown_column_is_refused(groups: tuple[tuple[int, ...], ...]) -> None:
-    with pytest.raises(InputError, match="unknown column: there are 0 to 2"):
+    with pytest.raises(InputError, match="unknown column: columns are 0 to 2"):
         replace(ALICE, groups=groups)
 
 
