@@ -156,7 +156,11 @@ class SentTree(Message):
 
 @dataclass(frozen=True, repr=False)
 class PackedCounts(Message):
-    """Rerandomized encryptions, under the receiver's key, of the exact counts of one batch."""
+    """Rerandomized encryptions, under the receiver's key, of the exact counts of one batch.
+
+    A receiver that encrypted weights instead of bits reads sums of weights in place of counts: of Paillier no more bits
+    than a count has, of the curve whatever it can guess of a sum (DESIGN 6.5).
+    """
 
     ciphertexts: bytes
 

@@ -59,7 +59,8 @@ class KeyHolderReplies(Generic[Values]):
 class EvaluatorReplies(Generic[Values]):
     """The evaluator's half: seal, send, and check what the key holder tells.
 
-    Discloses: to the peer, rerandomized encryptions of the exact counts that both ask for.
+    Discloses: to the peer, rerandomized encryptions of the exact counts that both ask for; of other sums, if it has
+        encrypted anything but bits (DESIGN 6.5).
     """
 
     def __init__(
