@@ -95,7 +95,7 @@ class Verdict(Message):
 
 @dataclass(frozen=True, repr=False)
 class HolderKey(Message):
-    """The key holder's public key, as its cipher writes it; of Paillier, the modulus and a proof that it hides.
+    """The key holder's public key, as its cipher writes it; for Paillier, the modulus and a proof that it hides.
 
     The receiver learns no more than the key: what proves it could be made by anybody who chooses the questions.
     """
@@ -121,8 +121,8 @@ class CiphertextPage(Message):
 class EstimatedGains(Message):
     """The sender's estimated gain of every candidate at every node of one level, as multiples of the node's step.
 
-    A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): the full
-    numbers, made of the sender's true columns, would be solved for them.
+    A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): exact
+    numbers, computed from the sender's true columns, could be solved for those.
     """
 
     values: tuple[int, ...]
@@ -145,7 +145,7 @@ class SentNode:
 class SentTree(Message):
     """The tree that the class holder has mined, nodes in the order of `Tree.walk` (method `randomized` only).
 
-    Splits and classes follow from the sender's true columns and the receiver's copy. With it the estimated number of
+    Splits and classes follow from the sender's true columns and the receiver's copy. With it go the estimated number of
     correctly classified test records and its standard error, rounded to a quarter of that error.
     """
 

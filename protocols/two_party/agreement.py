@@ -1,8 +1,8 @@
 """Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
 
 First the greetings and the job (`propose`, `answer`), then what a job of that kind compares. For training
-(`agree_on_training`) that is each party's share of the schema with a keyed digest of the ordered
-record ids and a commitment to its table, last, where both hold the class, a keyed digest of it. After each step both
+(`agree_on_training`) that is each party's share of the schema with a keyed digest of the ordered record ids, a
+commitment to its table and, last, where both hold the class, a keyed digest of it. After each step both
 tell the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
 judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
 

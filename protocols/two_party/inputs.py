@@ -106,7 +106,7 @@ class PartyInputs:
         """Return how many encrypted coins hide one of our records: what a run may need, made ahead.
 
         Raises:
-            InputError: They are too many for that engine, or the groups too large for any theta.
+            InputError: There are too many for that engine, or the groups too large for any theta.
         """
         return ciphertexts_per_record(self.design(Fraction(1), class_is_shared=False))
 
