@@ -59,7 +59,9 @@ def _accuracy(trained: Trained) -> list[str]:
     records = f"on {outcome.records_test} held-out records"
     counts = outcome.tree.root.counts
     commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
-    if trained.agreed.terms.counts_exactly:
+    if (
+        trained.agreed.terms.counts_exactly or outcome.standard_error == 0
+    ):  # a mined tree may read its miner's own columns alone
         return [f"Accuracy {share:.3f} {records}", commonest]
     error = outcome.standard_error / outcome.records_test
     if not tells(error):
