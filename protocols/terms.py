@@ -16,6 +16,8 @@ Window = int | None
 ALL: Final = None
 
 MOST_WINDOW: Final = 65535
+MOST_DEPTH: Final = 65535
+MOST_LEAF: Final = 2**31 - 1
 MOST_SEED: Final = 2**63 - 1
 MOST_KEY_BITS: Final = 16384
 MOST_DIGITS: Final = 18  # of a fraction, above and below the line
@@ -92,13 +94,45 @@ def is_window(value: object) -> bool:
 
 
 @dataclass(frozen=True)
+class Growth:
+    """How far a tree is grown (DESIGN 7.1, "Limits"); as it stands, to its end, like the papers' trees.
+
+    `max_depth` is the number of splits that no path may pass, None for any. An attribute may split a node only if each
+    branch that has records has `min_leaf` of them. At a node, classes of fewer than `min_class` records are counted
+    together. 1 is no limit, of estimates that are fractions of a record either.
+
+    Raises:
+        TermError: A limit that no tree can have.
+    """
+
+    max_depth: int | None = None
+    min_leaf: int = 1
+    min_class: int = 1
+
+    def __post_init__(self) -> None:
+        if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
+            raise TermError("max_depth", f"must be an integer from 1 to {MOST_DEPTH}")
+        for field in ("min_leaf", "min_class"):
+            if not 1 <= getattr(self, field) <= MOST_LEAF:
+                raise TermError(field, f"must be an integer from 1 to {MOST_LEAF}")
+
+    @property
+    def smallest_split(self) -> int:
+        """The fewest records of a node that may be split."""
+        return 2 * self.min_leaf
+
+
+TO_THE_END: Final = Growth()
+
+
+@dataclass(frozen=True)
 class Terms:
     """The parameters of building one tree, on which both parties must agree.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
-    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, and `rank` what
-    candidates are ranked by. Terms that the method does not use must still be legal, except that `theta` may be 1/2
-    where nothing is disguised.
+    `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
+    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree. Terms that the method does not use must
+    still be legal, except that `theta` may be 1/2 where nothing is disguised.
 
     Raises:
         TermError: The first term that no run can have.
@@ -114,6 +148,8 @@ class Terms:
     test: Fraction
     key_bits: int
     rank: Rank = Rank.GAINS
+    max_depth: int | None = None
+    min_leaf: int = 1
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -134,6 +170,12 @@ class Terms:
         if not 1 <= self.key_bits <= MOST_KEY_BITS:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
         Rank(self.rank)
+        _ = self.growth
+
+    @property
+    def growth(self) -> Growth:
+        """How far the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
+        return Growth(self.max_depth, self.min_leaf, min_class=self.min_leaf)
 
     @property
     def disguises(self) -> bool:

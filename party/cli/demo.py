@@ -55,6 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of secure counts (default: %(default)s)",
     )
     terms.add_argument("--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="(default: %(default)s)")
+    terms.add_argument("--max-depth", type=int, metavar="D", help="most splits of a path (default: any)")
+    terms.add_argument(
+        "--min-leaf", type=int, default=1, metavar="N", help="fewest records of a leaf (default: 1, as in the papers)"
+    )
     terms.add_argument("--test", default="1/5", metavar="SHARE", help="held out; 0: none (default: %(default)s)")
     terms.add_argument("--seed", type=int, default=1, metavar="S", help="of both splits (default: %(default)s)")
     terms.add_argument(
@@ -92,6 +96,8 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         seed=arguments.seed,
         out=arguments.out,
         cipher=Cipher(arguments.cipher),
+        max_depth=arguments.max_depth,
+        min_leaf=arguments.min_leaf,
         skip_smc=arguments.skip_smc,
     )
 

@@ -18,6 +18,7 @@ from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
 from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
+from protocols.terms import Growth
 
 SUMMARY = "learn a tree or naive Bayes from disguised answers"
 
@@ -38,6 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--smoothing", type=float, metavar="S", help="added to each estimated count, 1 if not given (bayes alone)"
     )
+    parser.add_argument("--max-depth", type=int, metavar="D", help="most splits of a path (tree alone)")
+    parser.add_argument(
+        "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
+    )
     parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
 
 
@@ -50,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     survey = load_survey(frame, questionnaire)
     parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
     if arguments.learner == "tree":
-        mined = mine_tree(parts)
+        mined = mine_tree(parts, Growth(arguments.max_depth, 1 if arguments.min_leaf is None else arguments.min_leaf))
     else:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
@@ -64,8 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse, before long work, what cannot be done."""
     is_tree = arguments.learner == "tree"
-    if not is_tree and (arguments.prune or arguments.levels is not None):
-        raise InputError("--prune and --levels are for trees")
+    given = (arguments.levels, arguments.max_depth, arguments.min_leaf)
+    if not is_tree and (arguments.prune or any(value is not None for value in given)):
+        raise InputError("--prune, --levels, --max-depth and --min-leaf are for trees")
     if is_tree and arguments.smoothing is not None:
         raise InputError("--smoothing is for naive Bayes")
     if arguments.levels is not None and arguments.levels < 0:

@@ -14,6 +14,7 @@ from party.files import LOCK_FILE, locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import CONFIG_FILE, create_party
 from party.records.run_file import FORMAT
+from party.settings.depth import ANY
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.terms import ALL, Method, Terms
@@ -144,6 +145,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         'odds = "any"',
         'omega = "all"',
         f"smallest_key_bits = {options.key_bits}",
+        f"min_leaf = {options.min_leaf}",
         "",
         "[node]",
         f'peer = "{BOB if party == ALICE else ALICE}"',
@@ -181,6 +183,8 @@ seed = {terms.seed}
 test = "{terms.test}"
 key_bits = {terms.key_bits}
 rank = "{terms.rank}"
+max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
+min_leaf = {terms.min_leaf}
 """
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)

@@ -8,7 +8,7 @@ from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import MOST_KEY_BITS, Cipher, Engine, Method, Rank, Terms, Window
+from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Method, Rank, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -39,6 +39,8 @@ class DemoOptions:
         seed: Decides who holds which column, and which records are held out.
         out: The folder.
         cipher: Of all secure counts.
+        max_depth: Most splits of a path; None, as in the papers, for any.
+        min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -58,6 +60,8 @@ class DemoOptions:
     seed: int
     out: Path
     cipher: Cipher = Cipher.PAILLIER
+    max_depth: int | None = None
+    min_leaf: int = 1
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -79,8 +83,25 @@ class DemoOptions:
     def terms(self, method: Method, omega: Window, class_name: str) -> Terms:
         """Return the terms of one run."""
         engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
-        of_all = (class_name, self.seed, self.test, self.key_bits, Rank.GAINS)
-        return Terms(method, self.theta, omega, engine, self.cipher, *of_all)
+        return Terms(
+            method=method,
+            theta=self.theta,
+            omega=omega,
+            engine=engine,
+            cipher=self.cipher,
+            class_name=class_name,
+            seed=self.seed,
+            test=self.test,
+            key_bits=self.key_bits,
+            rank=Rank.GAINS,
+            max_depth=self.max_depth,
+            min_leaf=self.min_leaf,
+        )
+
+    @property
+    def growth(self) -> Growth:
+        """How far all trees are grown."""
+        return self.terms(Method.HYBRID, ALL, "class").growth
 
     def derives_smc(self, rows: int) -> bool:
         """Tell whether the row of `smc` is derived from the plain tree."""

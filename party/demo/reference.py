@@ -61,7 +61,8 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
     schema, codes = _join(parties)
     train, test = split_records(options.seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
-    result = run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build())
+    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth)
+    result = run_alone(learner.build())
     return Reference(schema, codes[train], codes[test], result.tree, result.computations)
 
 

@@ -150,7 +150,15 @@ class _Demo:
                 len(reference.schema.attributes),
                 reference.schema.classes,
             ),
-            Parameters(str(options.theta), options.groups, options.key_bits, options.engine, options.seed),
+            Parameters(
+                theta=str(options.theta),
+                groups=options.groups,
+                key_bits=options.key_bits,
+                engine=options.engine,
+                seed=options.seed,
+                max_depth=options.max_depth,
+                min_leaf=options.min_leaf,
+            ),
             (self._unmeasured(PLAIN, seconds),),
         )
         self.tree = reference.tree

@@ -48,9 +48,9 @@ class Forecast:
 def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, splits: int | None = None) -> int:
     """Return how many exact counts a run tells at most, whatever tree it grows; nobody knows before how many it will.
 
-    A node is asked for if its records are of two classes at least, so those of one level are at most half the records;
-    and they are at most as many as the values of the attributes above them combine to. Each costs its window.
-    The class holder tells the records of each class before.
+    A node is asked for if its records can be split and are of two classes, so those of one level are at most one for
+    each two smallest leaves; and they are at most as many as the values of the attributes above them combine to. Each
+    costs its window. The class holder tells the records of each class before.
 
     Args:
         domains: Numbers of values of all attributes.
@@ -64,8 +64,8 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
     total, left = 0, splits
-    for level in range(len(sizes)):
-        nodes = min(prod(sizes[:level]), max(1, train // 2))
+    for level in range(_most_levels(len(sizes), terms)):
+        nodes = min(prod(sizes[:level]), max(1, train // terms.growth.smallest_split))
         if left is not None:
             nodes = min(nodes, left)
             left -= nodes
@@ -83,9 +83,24 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
         splits: Inner nodes of the tree, if better known than the guess.
     """
     train = sizes.records - floor(sizes.records * terms.test)
-    guess = SPLITS_FACTOR * train**SPLITS_POWER if splits is None else splits
+    guess = _guess_splits(sizes, terms, train) if splits is None else splits
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     return _Model(sizes, terms, speed, train, guess).forecast(most)
+
+
+def _most_levels(attributes: int, terms: Terms) -> int:
+    return attributes if terms.max_depth is None else min(attributes, terms.max_depth)
+
+
+def _guess_splits(sizes: Sizes, terms: Terms, train: int) -> float:
+    """Guess the number of inner nodes: as of a tree grown to the end, with the smallest leaf in the place of a record.
+
+    A depth allows no more than the attributes' values combine to.
+    """
+    mean = sum(sizes.domains) / len(sizes.domains)
+    levels = (mean**level for level in range(_most_levels(len(sizes.domains), terms)))
+    grown: float = SPLITS_FACTOR * (train / terms.min_leaf) ** SPLITS_POWER
+    return min(grown, sum(levels))
 
 
 @dataclass(frozen=True)
@@ -113,9 +128,9 @@ class _Model:
         )
 
     def levels(self) -> int:
-        """Depth of the tree: about all attributes, or as many as a full tree with that many splits needs."""
+        """Depth of the tree: about all that is allowed, or as many as a full tree with that many splits needs."""
         full: int = round(2.2 * float(self.splits) ** 0.25) + 2
-        return max(1, min(len(self.sizes.domains), full))
+        return max(1, min(_most_levels(len(self.sizes.domains), self.terms), full))
 
     def window(self) -> float:
         """Mean number of candidates that are counted at a node."""

@@ -10,6 +10,7 @@ records there is `estimate_accuracy`, which `score` gives for what looks disguis
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 from warnings import warn
 
@@ -25,6 +26,7 @@ from party.models.any_file import Model
 from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
 from party.survey.signal import SURE, clearness
+from protocols.errors import InputError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design
@@ -33,6 +35,7 @@ from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, lear
 from protocols.survey.responses import Responses
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
+from protocols.terms import Growth, TermError
 
 
 class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -157,6 +160,8 @@ class RandomizedID3Classifier(_SurveyClassifier):
         design: How the records were disguised: as read from a file, or the core's, the class last; None for clear ones.
         classes: The class labels in the order of the design's codes; by default 0, 1, ...
         confidence: Of the test that marks splits whose lead over the runner-up is not clear, in `text`.
+        max_depth: Most splits of a path; None for any.
+        min_samples_leaf: Fewest records, as estimated, of a branch that has any.
     """
 
     model_: Tree
@@ -166,13 +171,28 @@ class RandomizedID3Classifier(_SurveyClassifier):
         design: Questionnaire | Design | None = None,
         classes: Sequence[Any] | None = None,
         confidence: float = 0.95,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
     ) -> None:
         self.design = design
         self.classes = classes
         self.confidence = confidence
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
 
     def _learn(self, survey: Responses) -> Tree:
-        return grow_tree(survey)
+        return grow_tree(survey, self._growth())
+
+    def _growth(self) -> Growth:
+        """Return the limits under the names that scikit-learn gives them."""
+        for name, value in (("max_depth", self.max_depth or 0), ("min_samples_leaf", self.min_samples_leaf)):
+            if not isinstance(value, Integral):
+                raise InputError("must be an integer", field=name)
+        try:
+            return Growth(self.max_depth, self.min_samples_leaf)
+        except TermError as error:
+            name = {"min_leaf": "min_samples_leaf"}.get(error.field, error.field)
+            raise InputError(error.problem, field=name) from None
 
     def prune(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803
         """Cut the tree back by reduced-error pruning on disguised records that did not grow it."""

@@ -1,25 +1,27 @@
 """The finished model as a file.
 
-`cotally-model/1` is JSON: `{"format", "class": {"name", "values"}, "attributes": [{"party", "name", "values"}],
-"tree": NODE}`. A NODE is `{"counts", "attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts",
-"class"}`. Where both parties have a column of one name, `attribute` is `party.name`. The reader trusts nothing: a
-file that breaks any rule is refused with the place. Trees are walked without recursion: a tree over many two-valued
-columns can be one long chain.
+`cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class"},
+"attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute", "children": [{"value",
+"node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name, `attribute` is
+`party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are walked without
+recursion: a tree over many two-valued columns can be one long chain.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from party.models.strict_json import compact, head_of, list_of, opening, read_format, record_of, refuse
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Growth, TermError
 
-FORMAT = "cotally-model/1"
+FORMAT = "cotally-model/2"
 _SPLIT = {"counts", "attribute", "children"}
 _LEAF = {"counts", "class"}
+_GROWTH = {field.name for field in fields(Growth)}
 
 
 def references(attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -41,7 +43,7 @@ def tree_json(tree: Tree) -> str:
     """Write a model as text, one node per line."""
     fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
     attributes = ",\n  ".join(map(compact, fields))
-    begin = opening(FORMAT, tree.schema.class_attribute)
+    begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(asdict(tree.growth))},\n'
     return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
 
 
@@ -67,7 +69,7 @@ def read_tree(path: Path) -> Tree:
     """Read a model's file.
 
     Raises:
-        ModelError: It cannot be read, or is not a `cotally-model/1` in every detail.
+        ModelError: It cannot be read, or is not a `cotally-model/2` in every detail.
     """
     return read_format(path, FORMAT, tree_from_json)
 
@@ -76,11 +78,22 @@ def tree_from_json(data: bytes | str) -> Tree:
     """Read a model from its JSON.
 
     Raises:
-        ModelError: It is not a `cotally-model/1` in every detail.
+        ModelError: It is not a `cotally-model/2` in every detail.
     """
-    head = head_of(data, FORMAT, own=["tree"])
+    head = head_of(data, FORMAT, own=["growth", "tree"])
     schema = head.schema
-    return Tree(schema, _Nodes(schema).read(head.fields["tree"]))
+    return Tree(schema, _Nodes(schema).read(head.fields["tree"]), _growth(head.fields["growth"]))
+
+
+def _growth(value: object) -> Growth:
+    limits = record_of(value, "growth", _GROWTH)
+    for name, limit in limits.items():
+        if type(limit) is not int and not (limit is None and name == "max_depth"):
+            refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
+    try:
+        return Growth(**limits)
+    except TermError as error:
+        refuse(f"growth.{error.field}", error.problem)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from party.errors import ConfigError
 from party.keys.identity import Peer
 from party.names import odds_words
 from party.records.releases import Memory, check_release, release_of
+from party.settings.depth import depth_text
 from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
@@ -119,12 +120,15 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     Terms that the method does not use are not looked at.
     """
     widest = agree.omega is ALL or (terms.omega is not ALL and terms.omega <= agree.omega)
+    shallow = terms.max_depth is not None and terms.max_depth <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),
         ("omega", window_text(terms.omega), widest or not terms.ranks),
         ("cipher", f"cipher {terms.cipher}", terms.cipher in agree.ciphers or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
+        ("max_depth", depth_text(terms.max_depth), agree.max_depth is None or shallow),
+        ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
     )
     return next(
         (

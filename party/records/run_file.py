@@ -35,13 +35,15 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all runs of a demo have in common; `theta` as a fraction in text, `groups` per party."""
+    """What all runs of a demo have in common; `theta` as a fraction in text, `groups` per party, no depth as null."""
 
     theta: str
     groups: int
     key_bits: int
     engine: str
     seed: int
+    max_depth: int | None = None
+    min_leaf: int = 1
 
 
 @dataclass(frozen=True)

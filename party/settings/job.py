@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
-from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
+from party.settings.depth import read_depth
+from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, USUAL_MIN_LEAF
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
 from protocols.terms import (
     MOST_KEY_BITS,
+    MOST_LEAF,
     MOST_SEED,
     TERM_NAMES,
     Cipher,
@@ -51,4 +53,6 @@ def _terms(job: Section, key_floor: int) -> Terms:
         test=job.fraction("test", "1/5"),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),
         rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
+        max_depth=read_depth(job),
+        min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
     )

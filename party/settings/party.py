@@ -20,11 +20,12 @@ from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
+from party.settings.depth import read_depth
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
-from protocols.terms import MOST_KEY_BITS, Cipher, Method, Rank, Window
+from protocols.terms import MOST_KEY_BITS, MOST_LEAF, Cipher, Method, Rank, Window
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 
 T = TypeVar("T")
@@ -33,9 +34,10 @@ HERE = "local"
 KEY_FLOOR = 2048
 USUAL_KEY_BITS = 3072
 USUAL_ODDS = 2
+USUAL_MIN_LEAF = 5
 
 _AGREE = (
-    "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits",
+    "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test",
 )  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
@@ -90,6 +92,7 @@ class Acceptance:
     """What this party agrees to: methods, odds of a column to 1, largest window (`ALL`), keys, limits, rankings.
 
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
+    `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     """
 
     methods: tuple[Method, ...]
@@ -97,6 +100,8 @@ class Acceptance:
     omega: Window
     ciphers: tuple[Cipher, ...]
     smallest_key_bits: int
+    max_depth: int | None
+    min_leaf: int
     limits: Limits = USUAL_LIMITS
     ranks: tuple[Rank, ...] = tuple(Rank)
 
@@ -298,7 +303,17 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         raise section.error("ciphers", "must name a cipher")
     default_bits = max(key_floor, USUAL_KEY_BITS)
     bits = section.integer("smallest_key_bits", key_floor, MOST_KEY_BITS, default_bits)
-    return Acceptance(methods, _odds(section), read_window(section, "all"), ciphers, bits, _limits(section), ranks)
+    return Acceptance(
+        methods=methods,
+        odds=_odds(section),
+        omega=read_window(section, "all"),
+        ciphers=ciphers,
+        smallest_key_bits=bits,
+        max_depth=read_depth(section),
+        min_leaf=section.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
+        limits=_limits(section),
+        ranks=ranks,
+    )
 
 
 def _limits(section: Section) -> Limits:

@@ -47,6 +47,8 @@ ranks = ["gains", "copies"]  # "gains": both tell rounded estimates of what each
 omega = "all"              # most attributes that may get exact counts at a node
 ciphers = ["curve", "paillier"]   # of which job.toml names one: cipher = "curve"
 smallest_key_bits = {key_bits}   # of Paillier's modulus; the curve counts as 3072
+min_leaf = 5               # fewest records of a leaf; 1 lets a tree name single persons
+max_depth = "any"          # most splits of a path; with a number, a job must have one too
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person

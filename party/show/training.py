@@ -4,6 +4,7 @@ from pathlib import Path
 
 from party.forecast.model import Forecast, most_counts
 from party.node.players import Trained
+from party.settings.depth import depth_text
 from party.settings.window import window_text
 from party.show.costs import factors_use_lines, forecast_text
 from party.show.odds import own_odds
@@ -22,7 +23,9 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     terms = agreed.terms
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    told = f"{terms.method}{theta}{window}, class {terms.class_name!r}, {len(agreed.schema.attributes)} attributes"
+    limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}"
+    attributes = f"{len(agreed.schema.attributes)} attributes"
+    told = f"{terms.method}{theta}{window}{limits}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
         *own_odds(local, agreed.own_design),

@@ -9,6 +9,7 @@ from party.models.tree_file import number_of, references
 from party.names import printable
 from protocols.learning.tree import Leaf, Node, Tree
 from protocols.tables.expression import ROOT, Expression
+from protocols.terms import Growth
 
 MARK = "(?)"
 
@@ -24,7 +25,15 @@ def title(tree: Tree) -> str:
     target = tree.schema.class_attribute
     values = ", ".join(printable(value) for value in target.values)
     nodes = "1 node" if tree.size == 1 else f"{tree.size} nodes"
-    return f"{printable(target.name)} [{values}]: {nodes}, depth {tree.depth}"
+    return f"{printable(target.name)} [{values}]: {nodes}, depth {tree.depth}{''.join(_limits(tree.growth))}"
+
+
+def _limits(growth: Growth) -> Iterator[str]:
+    """Yield the limits that a tree was grown under."""
+    if growth.max_depth is not None:
+        yield f" of at most {growth.max_depth}"
+    if growth.min_leaf > 1:
+        yield f", leaves of {growth.min_leaf} or more records"
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:

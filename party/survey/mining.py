@@ -18,6 +18,7 @@ from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
+from protocols.terms import TO_THE_END, Growth
 
 CONFIDENCE = 0.95
 PRUNING_SHARE = Fraction(1, 5)
@@ -80,14 +81,14 @@ def _part(survey: Responses, rows: NDArray[np.intp]) -> Responses:
     return Responses(survey.schema, survey.codes[np.sort(rows)], survey.design)
 
 
-def mine_tree(parts: Parts) -> MinedModel:
+def mine_tree(parts: Parts, growth: Growth = TO_THE_END) -> MinedModel:
     """Grow a tree, prune it if records are held out for that, test it, and look at its splits.
 
     Raises:
         InputError: The survey cannot be mined, or its counts would be noise.
     """
     check_signal(parts.train)
-    tree = grow_tree(parts.train)
+    tree = grow_tree(parts.train, growth)
     if parts.pruning is not None:
         tree = prune_tree(tree, parts.pruning)
     doubts = split_doubts(tree, parts.train)

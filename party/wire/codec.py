@@ -47,6 +47,7 @@ MAX_VALUES: Final = 256  # a code is one byte
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES = 0
 _MOST_COUNT = 1 << 53  # a model's counts are exact as floats
+_ANY_DEPTH = 0
 _REFUSAL = "the peer sent a message that cannot be read"
 
 
@@ -158,6 +159,8 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         test=_fraction_text(terms.test),
         key_bits=terms.key_bits,
         rank=terms.rank,
+        max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
+        min_leaf=terms.min_leaf,
     )
 
 
@@ -187,6 +190,8 @@ def _terms(proto: wire.Terms) -> Terms:
         test=_fraction("test", proto.test),
         key_bits=proto.key_bits,
         rank=Rank(proto.rank),
+        max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
+        min_leaf=proto.min_leaf,
     )
 
 

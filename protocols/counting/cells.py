@@ -30,7 +30,7 @@ class NodeTask(Generic[Values]):
     Args:
         cipher: The peer's public key.
         weights: Encrypted weight of each row.
-        codes: Rows by window candidates, the class last.
+        codes: Rows by window candidates, the class last: the column of the answer that counts it.
         sizes: Domain sizes of these columns.
     """
 

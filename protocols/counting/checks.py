@@ -15,8 +15,8 @@ from math import lgamma, log
 import numpy as np
 
 from protocols.counting.estimated import Estimator
-from protocols.counting.rows import View, cell_count
-from protocols.counts import Answer, CountTable, Query
+from protocols.counting.rows import View
+from protocols.counts import Answer, CountTable, Query, joined
 from protocols.errors import DeviationError
 from protocols.randomized_response.moments import error_bound
 from protocols.tables.expression import Expression
@@ -44,11 +44,15 @@ class Plausibility:
         self._estimator.advance([query.expression for query in queries])
 
     def check(self, query: Query, answer: Answer) -> None:
-        """Raise DeviationError where a count is further from its estimate than chance allows."""
+        """Raise DeviationError where a count is further from its estimate than chance allows.
+
+        What bounds the errors of some classes bounds, added up, that of their count together.
+        """
+        columns = query.columns(self._view.schema.classes)
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             spread = self._estimator.spread(query.expression, candidate)
-            bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))
-            if (np.abs(table - spread.counts) > bounds(spread.live) + _SLACK).any():
+            bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))(spread.live)
+            if (np.abs(table - joined(spread.counts, columns)) > joined(bounds, columns) + _SLACK).any():
                 raise DeviationError
 
     def _bound(self, expression: Expression, candidate: int, live: int) -> float:
@@ -76,7 +80,7 @@ class Checks:
 
     def size(self, queries: Sequence[Query]) -> int:
         """Number of counts in the batch."""
-        return sum(cell_count(c, self._schema) for query in queries for c in query.candidates)
+        return sum(sum(query.cells(self._schema)) for query in queries)
 
     def answers(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
         """Check a batch of counts, in the order queries, candidates, values, classes.
@@ -91,11 +95,11 @@ class Checks:
         flat = np.array(counts, dtype=np.int64)
         answers, start = [], 0
         for query in queries:
+            columns = len(query.columns(self._schema.classes))
             tables = []
-            for candidate in query.candidates:
-                end = start + cell_count(candidate, self._schema)
-                tables.append(flat[start:end].reshape(-1, self._schema.classes))
-                start = end
+            for cells in query.cells(self._schema):
+                tables.append(flat[start : start + cells].reshape(-1, columns))
+                start += cells
             answers.append(Answer(tuple(tables)))
             self._conserve(query, answers[-1].tables)
             if self._plausibility is not None:

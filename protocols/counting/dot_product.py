@@ -21,16 +21,17 @@ import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
-from protocols.counting.rows import cell_count
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.arrays import Index
-from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.expression import ROOT, AnyOf, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.work import PageEncryptor
+
+_EVERY = AnyOf((ROOT,))
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Plane:
     """Columns of the key holder that travel together: slot `j` of record `i` is `[i satisfies path and slots[j]]`."""
 
     path: Expression
-    slots: tuple[Expression, ...]
+    slots: tuple[AnyOf, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Item:
     """
 
     plane: Plane
-    selection: Expression
+    selection: AnyOf
     cells: tuple[int, ...]
 
 
@@ -87,7 +88,7 @@ def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:
     start = 0
     for query in queries:
         items += _items_of(query, layout, start)
-        start += sum(cell_count(candidate, layout.schema) for candidate in query.candidates)
+        start += sum(query.cells(layout.schema))
     return sorted(items, key=lambda item: len(item.plane.slots))
 
 
@@ -95,10 +96,11 @@ def _items_of(query: Query, layout: Layout, start: int) -> Iterator[Item]:
     """Put all cells that differ on the key holder's side only into the slots of one item."""
     path = query.expression.restricted(layout.holder_columns)
     rows = query.expression.restricted(layout.evaluator_columns)
-    shared: dict[Expression, list[tuple[Expression, int]]] = {}
+    shared: dict[AnyOf, list[tuple[AnyOf, int]]] = {}
     for number, cell in enumerate(_cells(query, layout.schema)):
         holder = cell.restricted(layout.holder_columns)
-        selection = Expression((*rows.terms, *cell.restricted(layout.evaluator_columns).terms))
+        own = cell.restricted(layout.evaluator_columns).expressions
+        selection = AnyOf(tuple(Expression((*rows.terms, *part.terms)) for part in own))
         shared.setdefault(selection, []).append((holder, start + number))
     for selection, slots in shared.items():
         for first in range(0, len(slots), layout.slots):
@@ -106,12 +108,13 @@ def _items_of(query: Query, layout: Layout, start: int) -> Iterator[Item]:
             yield Item(Plane(path, holders), selection, cells)
 
 
-def _cells(query: Query, schema: Schema) -> Iterator[Expression]:
-    """`A = v and class = c` of every count of the query, in the order of the batch."""
+def _cells(query: Query, schema: Schema) -> Iterator[AnyOf]:
+    """`A = v and class = c` of every count of the query, in the order of the batch; any `c` that is counted with it."""
+    columns = query.columns(schema.classes)
     for candidate in query.candidates:
-        sizes = range(schema.attributes[candidate].size), range(schema.classes)
-        for value, label in combinations(*sizes):
-            yield Expression((Term(candidate, value), Term(schema.class_index, label)))
+        for value, labels in combinations(range(schema.attributes[candidate].size), columns):
+            classes = (Term(schema.class_index, label) for label in labels)
+            yield AnyOf(tuple(Expression((Term(candidate, value), label)) for label in classes))
 
 
 def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
@@ -119,8 +122,8 @@ def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
     items = []
     for expression, label in tree.leaves():
         hit = expression & Term(layout.schema.class_index, label)
-        plane = Plane(hit.restricted(layout.holder_columns), (ROOT,))
-        items.append(Item(plane, hit.restricted(layout.evaluator_columns), (0,)))
+        plane = Plane(hit.restricted(layout.holder_columns), (_EVERY,))
+        items.append(Item(plane, AnyOf((hit.restricted(layout.evaluator_columns),)), (0,)))
     return items
 
 

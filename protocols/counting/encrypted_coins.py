@@ -144,12 +144,15 @@ class EncryptedCoinsEvaluator(Generic[Values]):
 
     def _task(self, query: Query) -> NodeTask[Values]:
         rows = self._sets.rows(query.expression)
-        columns = [*query.candidates, self._schema.class_index]
+        codes = np.ascontiguousarray(self._train.codes[rows][:, [*query.candidates, self._schema.class_index]])
+        columns = query.columns(self._schema.classes)
+        column_of = {label: position for position, labels in enumerate(columns) for label in labels}
+        codes[:, -1] = np.array([column_of[label] for label in range(self._schema.classes)])[codes[:, -1]]
         return NodeTask(
             cipher=self._cipher,
             weights=self._cipher.take(self._train.weights, rows),
-            codes=np.ascontiguousarray(self._train.codes[rows][:, columns]),
-            sizes=tuple(self._schema.columns[column].size for column in columns),
+            codes=codes,
+            sizes=(*(self._schema.attributes[candidate].size for candidate in query.candidates), len(columns)),
         )
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS, GuessedRows, GuessingEstimator, guess_weights
 from protocols.counting.nodes import split_by_value
-from protocols.counting.rows import View, cell_count, expand
+from protocols.counting.rows import View, expand
 from protocols.counts import Classifier
 from protocols.errors import InputError
 from protocols.tables.arrays import Floats, Index
@@ -89,7 +89,7 @@ class Estimator(GuessingEstimator):
     def spread(self, expression: Expression, candidate: int) -> Spread:
         """Estimate one candidate's cells together with their errors."""
         rows, cell = self.cells(expression, candidate)
-        cells = cell_count(candidate, self._schema)
+        cells = self._sizes[candidate] * self._schema.classes
         present, local = np.unique(rows.record, return_inverse=True)
         keys = local * cells + cell
         size = len(present) * cells

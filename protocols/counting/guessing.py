@@ -185,7 +185,7 @@ class GuessingEstimator(ABC):
             rows, node, number = joined
             return self._count(candidate, *self._given(rows, node, candidate), number)
 
-        return count_together(queries, [frozenset(node.guess) for node in nodes], join, count)
+        return count_together(queries, [frozenset(node.guess) for node in nodes], join, count, self._schema.classes)
 
     def _given(self, rows: GuessedRows, node: Index, candidate: int) -> tuple[GuessedRows, Index]:
         """Leave out the rows without an answer in a candidate or the class."""

@@ -79,6 +79,7 @@ def count_together(
     alike: Sequence[Hashable],
     join: Callable[[Sequence[int]], _Joined],
     count: Callable[[int, _Joined], Iterable[CountTable]],
+    classes: int,
 ) -> list[Answer]:
     """Answer queries, one pass per candidate over all alike that ask for it.
 
@@ -86,7 +87,8 @@ def count_together(
         queries: What is asked.
         alike: For each query, what those of one pass have in common.
         join: Puts the rows of the queries in these positions together.
-        count: Returns the table of a candidate for each query joined.
+        count: Returns the table of a candidate for each query joined, every class by itself.
+        classes: Number of classes.
     """
     asked: dict[tuple[int, Hashable], list[int]] = {}
     for position, query in enumerate(queries):
@@ -99,7 +101,7 @@ def count_together(
             together, joined = positions, join(positions)
         tables |= {(p, candidate): table for p, table in zip(positions, count(candidate, joined), strict=True)}
     return [
-        Answer(tuple(tables[position, candidate] for candidate in query.candidates))
+        query.answer((tables[position, candidate] for candidate in query.candidates), classes)
         for position, query in enumerate(queries)
     ]
 

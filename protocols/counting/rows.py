@@ -168,9 +168,4 @@ def tally(codes: Codes, nodes: Sequence[Index], queries: Sequence[Query], schema
         keys = (node * shape[1] + codes[rows, candidate]) * shape[2] + codes[rows, schema.class_index]
         return np.bincount(keys, minlength=prod(shape)).reshape(shape)
 
-    return count_together(queries, [None] * len(queries), join, count)
-
-
-def cell_count(candidate: int, schema: Schema) -> int:
-    """Number of cells in the candidate's `values x classes` matrix."""
-    return schema.attributes[candidate].size * schema.classes
+    return count_together(queries, [None] * len(queries), join, count, schema.classes)

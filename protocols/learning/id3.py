@@ -9,9 +9,10 @@ One algorithm serves all methods; they differ in the window and in where counts 
 
 All nodes of one depth are handled together (DESIGN 7.2), so a tree of depth `d` takes about `2d` round trips.
 
-Deviations from the paper: where the root's class counts are not known beforehand, they are the sums of its first answer
-and not asked for by themselves, so a root of one class becomes a leaf only then; where the window takes all candidates
-left, nothing is ranked and no estimated gain crosses.
+Deviations from the paper: the root's class counts are known beforehand; where the window takes all candidates left,
+nothing is ranked and no estimated gain crosses; a tree may be limited. An attribute whose branches would be too small
+has no gain, estimated or exact, and a node whose window has no other attribute is a leaf: so a node never tells more
+than a window of counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,12 +21,13 @@ from dataclasses import dataclass
 from protocols.counts import Answer, Counts, Query
 from protocols.errors import InputError
 from protocols.learning.impurity import TIE, gains
+from protocols.learning.limits import Tally, may_be_split, may_split, tally_of
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
-from protocols.terms import ALL, WINDOWS, Window, is_window
+from protocols.terms import ALL, TO_THE_END, WINDOWS, Growth, Window, is_window
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,17 @@ class _Open:
     """A node that is to be split: step 1 of the algorithm, `E` and `AL`."""
 
     expression: Expression
-    class_counts: tuple[float, ...] | None
+    tally: Tally
     candidates: tuple[int, ...]
+
+    @property
+    def leaf(self) -> Leaf:
+        """The node as a leaf of its majority class."""
+        return Leaf(self.tally.counts, majority(self.tally.counts))
+
+    def query(self, candidates: tuple[int, ...]) -> Query:
+        """Ask for these candidates here."""
+        return Query(self.expression, candidates, self.tally.sums, self.tally.together)
 
 
 @dataclass(frozen=True)
@@ -50,11 +61,11 @@ class HybridId3:
 
     Args:
         schema: The joint schema.
-        records: Number of training records.
+        class_counts: Of all training records.
         window: omega, or `ALL`.
         engine: Where the counts of the window come from.
         ranking: What ranks candidates; needed unless the window is `ALL`.
-        class_counts: Of all training records, where they are known beforehand.
+        growth: How far the tree is grown.
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.
@@ -66,32 +77,33 @@ class HybridId3:
     def __init__(
         self,
         schema: Schema,
-        records: int,
+        class_counts: Sequence[float],
         window: Window,
         engine: Counts,
         ranking: Ranking | None = None,
-        class_counts: tuple[float, ...] | None = None,
+        growth: Growth = TO_THE_END,
     ) -> None:
         if not is_window(window):
             raise InputError(f"must be {WINDOWS}", field="omega")
         if window is not ALL and ranking is None:
             raise InputError("a window needs something to rank by")
-        self._schema, self._records, self._window = schema, records, window
+        self._schema, self._window, self._growth = schema, window, growth
         self._engine, self._ranking = engine, ranking
-        self._class_counts = (float(records),) if schema.classes == 1 else class_counts
+        self._root = tally_of(class_counts, growth)
         self._nodes: dict[Expression, Node] = {}
         self._computations = 0
 
     def build(self) -> Role[Result]:
-        """Grow the tree to its end."""
+        """Grow the tree to its end, or its limits."""
         every = tuple(range(len(self._schema.attributes)))
-        level = self._without_leaves([_Open(ROOT, self._class_counts, every)])
+        level = self._without_leaves([_Open(ROOT, self._root, every)])
+        records = self._root.records
         while level:
-            progress = Progress(Phase.TREE, self._records_settled(level), self._records)
+            progress = Progress(Phase.TREE, records - sum(node.tally.records for node in level), records)
             yield progress
             level = yield from as_part(self._grow(level), progress)
-        yield Progress(Phase.TREE, self._records, self._records)
-        return Result(assembled(self._schema, self._nodes.items()), self._computations)
+        yield Progress(Phase.TREE, records, records)
+        return Result(assembled(self._schema, self._nodes.items(), self._growth), self._computations)
 
     def _grow(self, level: Sequence[_Open]) -> Role[list[_Open]]:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
@@ -100,31 +112,39 @@ class HybridId3:
         exact = iter(gains([table for answer in answers for table in answer.tables]))
         children = []
         for node, window, answer in zip(level, windows, answers, strict=True):
-            best = _first_best([next(exact) for _ in window])
-            attribute, table = window[best], answer.tables[best]  # TA
-            counts = node.class_counts or tuple(table.sum(axis=0).tolist())
-            if _is_pure(counts):  # 2, at a root whose counts were not known before
-                self._nodes[node.expression] = Leaf(counts, majority(counts))
+            measured = [next(exact) for _ in window]
+            eligible = [i for i, table in enumerate(answer.tables) if may_split(table, self._growth)]
+            if not eligible:
+                self._nodes[node.expression] = node.leaf
                 continue
-            self._nodes[node.expression] = Split(counts, attribute, ())  # 5
-            for value, row in enumerate(table.tolist()):  # 6
-                child = node.expression.child(attribute, value)  # 6a
-                if sum(row) == 0:
-                    self._nodes[child] = Leaf(tuple(row), majority(counts))  # 6b
-                else:
-                    left = tuple(a for a in node.candidates if a != attribute)
-                    children.append(_Open(child, tuple(row), left))  # 6c
+            best = _first_best({i: measured[i] for i in eligible})
+            children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
 
+    def _branches(self, node: _Open, attribute: int, rows: Sequence[Sequence[float]]) -> list[_Open]:
+        """Steps 5 and 6: split a node; return the branches that have records."""
+        counts = node.tally.counts
+        self._nodes[node.expression] = Split(counts, attribute, ())  # 5
+        left = tuple(a for a in node.candidates if a != attribute)
+        children = []
+        for value, row in enumerate(rows):  # 6
+            child = node.expression.child(attribute, value)  # 6a
+            if sum(row) == 0:
+                self._nodes[child] = Leaf(tuple(0 for _ in counts), majority(counts))  # 6b
+            else:
+                children.append(_Open(child, node.tally.child(row, self._growth), left))  # 6c
+        return children
+
     def _without_leaves(self, nodes: Sequence[_Open]) -> list[_Open]:
-        """Steps 1 to 3: pure nodes and nodes without candidates become leaves; return the others."""
+        """Steps 1 to 3: what is pure, has no candidates or may not be split becomes a leaf; return the others."""
         others = []
         for node in nodes:
-            counts = node.class_counts
-            if counts is not None and (_is_pure(counts) or not node.candidates):
-                self._nodes[node.expression] = Leaf(counts, majority(counts))
-            else:
+            depth = len(node.expression.terms)
+            grows = node.candidates and may_be_split(node.tally.records, depth, self._growth)
+            if grows and not node.tally.is_pure:
                 others.append(node)
+            else:
+                self._nodes[node.expression] = node.leaf
         return others
 
     def _windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
@@ -134,8 +154,7 @@ class HybridId3:
             return [node.candidates for node in level]
         assert self._ranking is not None  # noqa: S101  # the constructor refused a window without a ranking
         self._ranking.advance([node.expression for node in level])
-        queries = [Query(node.expression, node.candidates, node.class_counts) for node in ranked]
-        estimated = iter((yield from self._ranking.gains(queries)))
+        estimated = iter((yield from self._ranking.gains([node.query(node.candidates) for node in ranked])))
         return [
             _best({attribute: next(estimated) for attribute in node.candidates}, self._window)
             if self._is_ranked(node)
@@ -145,27 +164,18 @@ class HybridId3:
 
     def _exact_counts(self, level: Sequence[_Open], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
         """Step 4c: ask for the counts of every window."""
-        queries = [Query(n.expression, window, n.class_counts) for n, window in zip(level, windows, strict=True)]
-        sizes = (self._schema.attributes[a].size for query in queries for a in query.candidates)
-        self._computations += sum(sizes) * self._schema.classes
+        queries = [node.query(window) for node, window in zip(level, windows, strict=True)]
+        self._computations += sum(sum(query.cells(self._schema)) for query in queries)
         return (yield from self._engine.count(queries))
-
-    def _records_settled(self, level: Sequence[_Open]) -> float:
-        pending = (sum(node.class_counts) if node.class_counts else self._records for node in level)
-        return self._records - sum(pending)
 
     def _is_ranked(self, node: _Open) -> bool:
         return self._window is not ALL and self._window < len(node.candidates)
 
 
-def _first_best(values: Sequence[float]) -> int:
+def _first_best(values: Mapping[int, float]) -> int:
     """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
-    most = max(values) - TIE
-    return next(i for i, value in enumerate(values) if value >= most)
-
-
-def _is_pure(counts: Sequence[float]) -> bool:
-    return sum(count > 0 for count in counts) == 1
+    most = max(values.values()) - TIE
+    return next(position for position, value in values.items() if value >= most)
 
 
 def _best(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protocols.counts import CountTable, positive_part, stacks
+from protocols.learning.limits import may_split
 from protocols.tables.arrays import Floats
+from protocols.terms import Growth
 
 TIE = 1e-9
+_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
 def entropy(counts: ArrayLike) -> Floats:
@@ -58,6 +61,20 @@ def projected_gains(tables: Sequence[CountTable]) -> list[float]:
     Rescaling to the node's total, the other half of a projection, would not change a gain.
     """
     return gains([positive_part(table.astype(np.float64)) for table in tables])
+
+
+def limited_gains(tables: Sequence[CountTable], records: Sequence[float], growth: Growth) -> list[float]:
+    """Return the projected gains of estimated counts; what may not split its node has none.
+
+    Args:
+        tables: Estimates, each of them of a candidate at a node.
+        records: For each the node's total.
+        growth: The limits.
+    """
+    projected = [positive_part(table.astype(np.float64)) for table in tables]
+    scales = (total / max(float(table.sum()), _LEAST_MASS) for total, table in zip(records, projected, strict=True))
+    fits = [may_split(table, growth, scale) for table, scale in zip(projected, scales, strict=True)]
+    return [gain if fit else 0.0 for gain, fit in zip(gains(projected), fits, strict=True)]
 
 
 def gain_gradient(table: ArrayLike) -> Floats:

@@ -7,7 +7,7 @@ better by more than that. A split whose leaves all say one class is a leaf too.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def prune(tree: Tree, estimates: Estimates, rounding: Rounding) -> Tree:
         tolerance = rounding(grown.columns | {tree.schema.class_index})
         return grown if grown.right - cut.right > tolerance else cut
 
-    return Tree(tree.schema, tree.folded(leaf, split).node)
+    return replace(tree, root=tree.folded(leaf, split).node)
 
 
 def _joined(split: Split, children: Sequence[_Kept]) -> _Kept:

@@ -10,10 +10,11 @@ from typing import Final, Protocol
 
 from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
-from protocols.learning.impurity import TIE, projected_gains
+from protocols.learning.impurity import TIE, limited_gains
 from protocols.messages import EstimatedGains
 from protocols.role import Role, exchange
 from protocols.tables.expression import Expression
+from protocols.terms import TO_THE_END, Growth
 
 GainStep = Callable[[float], float]
 """From a node's number of records, a power of two, in bits; gains are told as multiples of it."""
@@ -41,13 +42,14 @@ class MeanGains:
         estimates: Our own.
         classes: Number of classes.
         step: How coarsely the gains of a node are told; equal on both sides.
+        growth: What may not split a node, as we estimate, has no gain there.
 
     Discloses: to the peer, our estimated gain of every candidate, rounded to the nearest multiple of the node's step.
     What it could make of exact numbers, whole tables, the rounding hides as well as the coins hide the copy.
     """
 
-    def __init__(self, estimates: Estimates, classes: int, step: GainStep) -> None:
-        self._estimates, self._classes, self._step = estimates, classes, step
+    def __init__(self, estimates: Estimates, classes: int, step: GainStep, growth: Growth = TO_THE_END) -> None:
+        self._estimates, self._classes, self._step, self._growth = estimates, classes, step, growth
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
@@ -62,7 +64,8 @@ class MeanGains:
         if not queries:
             return ()
         steps = [self._step(_records(query)) for query in queries for _ in query.candidates]
-        own = tuple(round(gain / step) for gain, step in zip(_estimated(self._estimates, queries), steps, strict=True))
+        gains = _estimated(self._estimates, queries, self._growth)
+        own = tuple(round(gain / step) for gain, step in zip(gains, steps, strict=True))
         theirs = (yield from exchange(EstimatedGains(own))).values
         most = log2(self._classes) + TIE
         if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
@@ -77,12 +80,13 @@ class CopyGains:
 
     Args:
         estimates: From both copies: equal on both sides. What their processors round differently is rounded away.
+        growth: What may not split a node, by these estimates, has no gain there.
 
     Discloses: nothing; nothing is sent.
     """
 
-    def __init__(self, estimates: Estimates) -> None:
-        self._estimates = estimates
+    def __init__(self, estimates: Estimates, growth: Growth = TO_THE_END) -> None:
+        self._estimates, self._growth = estimates, growth
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
@@ -91,12 +95,13 @@ class CopyGains:
     def gains(self, queries: Sequence[Query]) -> Role[Sequence[float]]:
         """Compute the gains; yields nothing."""
         yield from ()
-        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in _estimated(self._estimates, queries)]
+        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in _estimated(self._estimates, queries, self._growth)]
 
 
-def _estimated(estimates: Estimates, queries: Sequence[Query]) -> list[float]:
-    answers = estimates.answers(queries)
-    return [max(gain, 0.0) for gain in projected_gains([table for answer in answers for table in answer.tables])]
+def _estimated(estimates: Estimates, queries: Sequence[Query], growth: Growth) -> list[float]:
+    tables = [table for answer in estimates.answers(queries) for table in answer.tables]
+    records = [_records(query) for query in queries for _ in query.candidates]
+    return [max(gain, 0.0) for gain in limited_gains(tables, records, growth)]
 
 
 def _records(query: Query) -> float:

@@ -12,6 +12,7 @@ from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Rows
+from protocols.terms import TO_THE_END, Growth
 
 Folded = TypeVar("Folded")
 
@@ -38,10 +39,11 @@ Node = Leaf | Split
 
 @dataclass(frozen=True)
 class Tree:
-    """A decision tree over a joint schema."""
+    """A decision tree over a joint schema, and how far it was allowed to grow."""
 
     schema: Schema
     root: Node
+    growth: Growth = TO_THE_END
 
     @property
     def columns(self) -> frozenset[int]:
@@ -118,7 +120,10 @@ class Tree:
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
 
     def digest(self) -> bytes:
-        """Return SHA-256 of the model in canonical form (FAULTS A8): of all that `model.json` holds."""
+        """Return SHA-256 of the model in canonical form (FAULTS A8): of all that `model.json` holds but its limits.
+
+        Those are terms, and agreed on.
+        """
         label = self.schema.class_attribute
         names = [(column.party, column.name, *column.values) for column in self.schema.attributes]
         names.append((label.name, *label.values))
@@ -140,7 +145,7 @@ class Tree:
         return max(len(expression.terms) for expression, _ in self.walk())
 
 
-def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]]) -> Tree:
+def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]], growth: Growth) -> Tree:
     """Put a tree together from all its nodes, in any order; its splits need not have their children yet."""
 
     def leaf(_: Expression, node: Leaf) -> Node:
@@ -149,7 +154,7 @@ def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]]) -> Tree:
     def split(_: Expression, node: Split, children: Sequence[Node]) -> Node:
         return Split(node.counts, node.attribute, tuple(children))
 
-    return Tree(schema, _folded(nodes, schema, leaf, split))
+    return Tree(schema, _folded(nodes, schema, leaf, split), growth)
 
 
 def _folded(

@@ -1,6 +1,7 @@
 """Change a finished tree: label its leaves by other counts, or end it early."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +28,7 @@ def label_leaves(tree: Tree, engine: Counts) -> Role[Tree]:
             (tables[expression],) = answer.tables
             rows = tables[expression].tolist()
             known |= {expression.child(node.attribute, value): tuple(row) for value, row in enumerate(rows)}
-    return Tree(tree.schema, _labelled(tree, tables))
+    return replace(tree, root=_labelled(tree, tables))
 
 
 def _labelled(tree: Tree, tables: dict[Expression, CountTable]) -> Node:
@@ -58,4 +59,4 @@ def end_early(tree: Tree, is_split: Callable[[Expression, Split], bool]) -> Tree
             return Split(node.counts, node.attribute, tuple(children))
         return Leaf(node.counts, majority(node.counts))
 
-    return Tree(tree.schema, tree.folded(lambda _, leaf: leaf, split))
+    return replace(tree, root=tree.folded(lambda _, leaf: leaf, split))

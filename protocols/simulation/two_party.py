@@ -25,7 +25,7 @@ from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.relabelling import label_leaves
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Table
-from protocols.terms import ALL, Method, Window
+from protocols.terms import ALL, TO_THE_END, Growth, Method, Window
 from protocols.two_party.rounding import gain_step
 
 _PARTIES = ("alice", "bob")
@@ -81,7 +81,12 @@ def random_split(table: Table, class_column: int, test: Fraction, generator: np.
 
 
 def compare_methods(
-    split: HoldOut, theta: Fraction, groups: int, windows: Sequence[int], generator: np.random.Generator
+    split: HoldOut,
+    theta: Fraction,
+    groups: int,
+    windows: Sequence[int],
+    generator: np.random.Generator,
+    growth: Growth = TO_THE_END,
 ) -> list[MethodScore]:
     """Run plain ID3, `randomized`, and `hybrid` for each window on one disguise of a split.
 
@@ -91,13 +96,14 @@ def compare_methods(
         groups: Groups of each party, drawn at random.
         windows: Values of omega.
         generator: Draws groups and coins.
+        growth: How far all trees are grown.
     """
     views = disguised_views(split, at_random(theta, groups, generator), generator)
-    plain = grow_plain(split)
+    plain = grow_plain(split, growth)
     rows = [MethodScore("plain", None, accuracy(plain.tree, split), 1.0)]
-    rows.append(MethodScore(Method.RANDOMIZED, None, accuracy(grow_randomized(split, views), split), 0.0))
+    rows.append(MethodScore(Method.RANDOMIZED, None, accuracy(grow_randomized(split, views, growth), split), 0.0))
     for omega in windows:
-        grown = grow_hybrid(split, views, omega)
+        grown = grow_hybrid(split, views, omega, growth)
         ratio = grown.computations / plain.computations
         rows.append(MethodScore(Method.HYBRID, omega, accuracy(grown.tree, split), ratio))
     return rows
@@ -128,20 +134,18 @@ def disguised_views(split: HoldOut, disguise: Disguise, generator: np.random.Gen
     return alice, bob
 
 
-def grow_plain(split: HoldOut) -> GrownTree:
+def grow_plain(split: HoldOut, growth: Growth = TO_THE_END) -> GrownTree:
     """Grow plain ID3 on the joint table: what `smc` finds, all candidates counted."""
     exact = _exact(split)
     engine = _Recorded(exact)
-    learner = HybridId3(split.schema, len(split.train), ALL, engine, class_counts=exact.class_counts)
+    learner = HybridId3(split.schema, exact.class_counts, ALL, engine, growth=growth)
     return GrownTree(run_alone(learner.build()), engine.queries)
 
 
-def grow_randomized(split: HoldOut, views: Sequence[View]) -> Tree:
+def grow_randomized(split: HoldOut, views: Sequence[View], growth: Growth = TO_THE_END) -> Tree:
     """Grow a tree on what the class holder estimates from its own columns and the other's copy."""
     told = _exact(split).class_counts
-    return run_alone(
-        HybridId3(split.schema, len(split.train), ALL, _mined(split, views), class_counts=told).build()
-    ).tree
+    return run_alone(HybridId3(split.schema, told, ALL, _mined(split, views), growth=growth).build()).tree
 
 
 def _mined(split: HoldOut, views: Sequence[View]) -> Counts:
@@ -149,22 +153,22 @@ def _mined(split: HoldOut, views: Sequence[View]) -> Counts:
     return ProjectedEstimates(Estimator(views[_PARTIES.index(miner)]))
 
 
-def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window) -> GrownTree:
+def grow_hybrid(split: HoldOut, views: Sequence[View], omega: Window, growth: Growth = TO_THE_END) -> GrownTree:
     """Grow a tree on exact counts of the `omega` candidates that both parties' estimates rank highest."""
     exact = _exact(split)
     engine = _Recorded(exact)
 
     def learner(view: View, counts: Counts) -> HybridId3:
-        ranking = _mean_gains(Estimator(view), views)
-        return HybridId3(split.schema, len(split.train), omega, counts, ranking, exact.class_counts)
+        ranking = _mean_gains(Estimator(view), views, growth)
+        return HybridId3(split.schema, exact.class_counts, omega, counts, ranking, growth)
 
     alice, bob = learner(views[0], engine), learner(views[1], _exact(split))
     return GrownTree(run_pair(alice.build(), bob.build())[0], engine.queries)
 
 
-def _mean_gains(estimator: Estimator, views: Sequence[View]) -> Ranking:
+def _mean_gains(estimator: Estimator, views: Sequence[View], growth: Growth) -> Ranking:
     classes = views[0].schema.classes
-    return MeanGains(estimator, classes, gain_step([view.design for view in views]))
+    return MeanGains(estimator, classes, gain_step([view.design for view in views]), growth)
 
 
 def label_exactly(tree: Tree, split: HoldOut) -> Tree:

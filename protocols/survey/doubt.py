@@ -6,13 +6,14 @@ two gains are correlated. Errors are those of respondents drawn from a populatio
 gradient stops, and the error is too small: a lead that is called clear there may not be.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from protocols.counts import Answer, Contributions, Query
-from protocols.learning.impurity import gain_gradient, projected_gains
+from protocols.learning.impurity import gain_gradient, limited_gains
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
 from protocols.survey.responses import Responses, SurveyEstimator
@@ -48,8 +49,9 @@ def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
     for level in tree.levels():
         queries = [Query(expression, _candidates(expression, node, survey), None) for expression, node in level]
         estimator.advance([query.expression for query in queries])
-        for query, answer in zip(queries, estimator.answers(queries), strict=True):
-            doubts[query.expression] = _doubt(query, answer, estimator, len(survey))
+        for (expression, node), query, answer in zip(level, queries, estimator.answers(queries), strict=True):
+            gains = limited_gains(answer.tables, [sum(node.counts)] * len(answer.tables), tree.growth)
+            doubts[expression] = _doubt(query, answer, gains, estimator, len(survey))
     return doubts
 
 
@@ -59,9 +61,8 @@ def _candidates(expression: Expression, node: Split, survey: Responses) -> tuple
     return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)
 
 
-def _doubt(query: Query, answer: Answer, estimator: SurveyEstimator, records: int) -> Doubt:
+def _doubt(query: Query, answer: Answer, gains: Sequence[float], estimator: SurveyEstimator, records: int) -> Doubt:
     chosen = query.candidates[0]
-    gains = projected_gains(answer.tables)
     weights = {chosen: gain_gradient(answer.tables[0])}
     lead, rival = gains[0], None
     if len(gains) > 1:

@@ -13,10 +13,10 @@ from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
 from protocols.survey.responses import Responses
-from protocols.terms import ALL
+from protocols.terms import ALL, TO_THE_END, Growth
 
 
-def grow_tree(survey: Responses) -> Tree:
+def grow_tree(survey: Responses, growth: Growth = TO_THE_END) -> Tree:
     """Grow ID3 on estimated counts, each node's projected to its parent's; the root's are the class's own estimate.
 
     Answers not given are left out count by count: a candidate's cells are of the records that have an answer in it, in
@@ -25,8 +25,7 @@ def grow_tree(survey: Responses) -> Tree:
     Raises:
         InputError: The survey cannot be mined.
     """
-    classes = survey.class_counts()
-    learner = HybridId3(survey.schema, round(sum(classes)), ALL, survey.counts(), class_counts=classes)
+    learner = HybridId3(survey.schema, survey.class_counts(), ALL, survey.counts(), growth=growth)
     return run_alone(learner.build()).tree
 
 

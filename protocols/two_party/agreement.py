@@ -62,6 +62,8 @@ _PEER_WANTS = {
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
+    "max_depth": "the peer does not agree: it allows fewer splits of a path",
+    "min_leaf": "the peer does not agree: it asks for larger leaves",
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
@@ -220,9 +222,16 @@ def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
-    reason = local.limits.refuse_test(held_out_records(len(local.records), terms.test))
+    held_out = held_out_records(len(local.records), terms.test)
+    reason = local.limits.refuse_test(held_out)
     if reason is not None:
         return Objection("test", reason)
+    train = len(local.records) - held_out
+    if terms.min_leaf > 1 and terms.growth.smallest_split > train:
+        most = f"no split is possible, take {train // 2} or less"
+        return Objection(
+            "min_leaf", f"min_leaf = {terms.min_leaf} is more than half of the {train} training records: {most}"
+        )
     if local.class_attribute is None:
         return None
     reason = local.limits.refuse_classes(local.class_attribute.size)

@@ -20,7 +20,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Role, Send, receive
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
-from protocols.terms import ALL
+from protocols.terms import ALL, Growth
 from protocols.two_party.rounding import QUARTER, count_step
 
 Designs = Sequence[RelatedDesign]
@@ -28,7 +28,9 @@ Designs = Sequence[RelatedDesign]
 _NO_MODEL = "the peer's model does not fit what was agreed"
 
 
-def mine(train: View, test: View, class_counts: tuple[int, ...], designs: Designs) -> Role[tuple[Tree, Correct]]:
+def mine(
+    train: View, test: View, class_counts: tuple[int, ...], designs: Designs, growth: Growth
+) -> Role[tuple[Tree, Correct]]:
     """Grow the tree on our own columns and the peer's copy, and send it.
 
     Args:
@@ -36,35 +38,39 @@ def mine(train: View, test: View, class_counts: tuple[int, ...], designs: Design
         test: Our view of those held out; may be empty.
         class_counts: Of the training records; known to both.
         designs: Of both copies.
+        growth: How far the tree is grown, by our estimates.
 
     Discloses: to the peer, the tree, whose splits and leaf classes follow from our true columns, counts rounded to a
     quarter of the error that our copy has left it, and the estimated number of correctly classified test records with
     its error, rounded likewise.
     """
-    learner = HybridId3(train.schema, len(train), ALL, ProjectedEstimates(Estimator(train)), class_counts=class_counts)
+    learner = HybridId3(train.schema, class_counts, ALL, ProjectedEstimates(Estimator(train)), growth=growth)
     tree = (yield from learner.build()).tree
     message = SentTree(tuple(_told(tree, designs)), *_told_correct(tree, test))
     yield Send(message)
-    return _read(message, train.schema, class_counts)
+    return _read(message, train.schema, class_counts, growth)
 
 
-def receive_mined(schema: Schema, class_counts: tuple[int, ...], most: float) -> Role[tuple[Tree, Correct]]:
+def receive_mined(
+    schema: Schema, class_counts: tuple[int, ...], most: float, growth: Growth
+) -> Role[tuple[Tree, Correct]]:
     """Receive the tree that the peer has mined.
 
     Args:
         schema: The joint schema.
         class_counts: Of the training records; known to both.
         most: The most that the estimated number of correctly classified records can be.
+        growth: How far the tree may be grown. Its depth is seen; the sizes of its leaves are estimates, and rounded.
 
     Discloses: nothing; nothing is sent.
 
     Raises:
-        PeerError: It is not a tree over this schema.
+        PeerError: It is not a tree over this schema, or is a deeper one than was agreed.
     """
     message = yield from receive(SentTree)
     if abs(message.correct) > most:
         raise PeerError(_NO_MODEL)
-    return _read(message, schema, class_counts)
+    return _read(message, schema, class_counts, growth)
 
 
 def _told(tree: Tree, designs: Designs) -> Iterator[SentNode]:
@@ -84,7 +90,7 @@ def _told_correct(tree: Tree, test: View) -> tuple[int, int]:
     return int(round(correct / step) * step), int(ceil(error / step) * step)
 
 
-def _read(message: SentTree, schema: Schema, class_counts: tuple[int, ...]) -> tuple[Tree, Correct]:
+def _read(message: SentTree, schema: Schema, class_counts: tuple[int, ...], growth: Growth) -> tuple[Tree, Correct]:
     nodes: dict[Expression, Node] = {}
     pending = [ROOT]
     for told in message.nodes:
@@ -100,7 +106,10 @@ def _read(message: SentTree, schema: Schema, class_counts: tuple[int, ...]) -> t
             pending += [expression.child(told.attribute, value) for value in reversed(values)]
     if pending:
         raise PeerError(_NO_MODEL)
-    return assembled(schema, nodes.items()), Correct(float(message.correct), float(message.error))
+    tree = assembled(schema, nodes.items(), growth)
+    if growth.max_depth is not None and tree.depth > growth.max_depth:
+        raise PeerError(_NO_MODEL)
+    return tree, Correct(float(message.correct), float(message.error))
 
 
 def _node(told: SentNode, counts: tuple[float, ...], expression: Expression, schema: Schema) -> Node:

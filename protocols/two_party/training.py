@@ -167,13 +167,13 @@ class _Run:
 
     def _mine(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
-        agreed = self._agreed
+        agreed, growth = self._agreed, self._terms.growth
         if agreed.schema.class_attribute.party == self._local.party:
             train, test = self._split(copies.view)
-            tree, correct = yield from mine(train, test, told, (agreed.own_design, agreed.peer_design))
+            tree, correct = yield from mine(train, test, told, (agreed.own_design, agreed.peer_design), growth)
         else:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
-            tree, correct = yield from receive_mined(agreed.schema, told, most)
+            tree, correct = yield from receive_mined(agreed.schema, told, most, growth)
         return _Grown(Result(tree, 0), correct, None)
 
     def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
@@ -188,14 +188,15 @@ class _Run:
         return _Grown(result, correct, cipher.fingerprint())
 
     def _ranking(self, copies: _Copies, estimator: Estimator | None) -> Ranking:
+        growth = self._terms.growth
         if self._terms.rank == Rank.COPIES or estimator is None:
-            return CopyGains(Estimator(copies.both.rows(self._train)))
+            return CopyGains(Estimator(copies.both.rows(self._train)), growth)
         designs = (self._agreed.own_design, self._agreed.peer_design)
-        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs))
+        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs), growth)
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
-        schema, records = self._agreed.schema, len(self._train)
-        learner = HybridId3(schema, records, self._terms.window, engine, ranking, class_counts=told)
+        terms = self._terms
+        learner = HybridId3(self._agreed.schema, told, terms.window, engine, ranking, terms.growth)
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 

@@ -113,10 +113,10 @@ def test_the_walk_through_of_two_organisations_works_as_it_stands(walked: tuple[
 
 def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]) -> None:
     model = json.loads((walked[0] / "bob" / "model.json").read_text())
-    assert model["format"] == "cotally-model/1"
-    assert set(model) == {"format", "class", "attributes", "tree"}
+    assert model["format"] == "cotally-model/2"
+    assert set(model) == {"format", "class", "growth", "attributes", "tree"}
     assert {key for attribute in model["attributes"] for key in attribute} == {"party", "name", "values"}
-    for key in (*model, *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
+    for key in (*model, *model["growth"], *model["attributes"][0], *model["tree"], *model["tree"]["children"][0]):
         assert f'"{key}"' in FORMATS
 
 

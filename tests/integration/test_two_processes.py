@@ -52,7 +52,7 @@ def plain_tree(schema: Schema) -> Tree:
     ).T
     train, test = split_records(1, RECORDS, Fraction(1, 5))
     engine = PlaintextEngine(schema, codes[train], codes[test])
-    return run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build()).tree
+    return run_alone(HybridId3(schema, engine.class_counts, ALL, engine).build()).tree
 
 
 def assert_one_line(ended: Ended, code: int, *words: str) -> None:
@@ -96,6 +96,8 @@ def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
         ({"omega": 4}, "omega"),
         ({"method": "smc"}, "method"),
         ({"class": "outcome"}, "class"),
+        ({"min_leaf": 3}, "min_leaf"),
+        ({"max_depth": "any"}, "max_depth"),
     ],
 )
 def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
@@ -103,9 +105,11 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
 ) -> None:
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
     pair.edit("alice", 'omega = "all"', "omega = 3")
+    pair.edit("alice", "min_leaf = 1", "min_leaf = 4")
+    pair.edit("alice", 'max_depth = "any"', "max_depth = 3")
     pair.edit("bob", "odds = 2 ", 'odds = "any" ')
     with serving(pair, "--once") as alice:
-        trained = pair.train(pair.write_job(**{"omega": 2, **changes}))
+        trained = pair.train(pair.write_job(**{"omega": 2, "min_leaf": 4, "max_depth": 3, **changes}))
         assert_one_line(trained, 3, f"{field!r}")
         assert_one_line(finish(alice), 3, f"{field!r}")
 
@@ -154,6 +158,9 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
         ({"key_bits": 1024}, "2048"),
         ({"key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
         ({"test": "1"}, "test"),
+        ({"max_depth": 0}, 'max_depth: must be an integer from 1 to 65535, or "any"'),
+        ({"min_leaf": 0}, "min_leaf"),
+        ({"min_leaf": 121}, "min_leaf = 121 is more than half of the 240 training records"),
         ({"sede": 1}, "seed"),
         ({"class": None}, "class"),
     ]

@@ -9,7 +9,9 @@ import pytest
 from protocols.errors import InputError
 from protocols.terms import (
     ALL,
+    MOST_DEPTH,
     MOST_KEY_BITS,
+    MOST_LEAF,
     MOST_SEED,
     MOST_WINDOW,
     TERM_NAMES,
@@ -23,6 +25,7 @@ from tests.support.parties import make_terms
 
 THETA = "must be above 0 and below 1, and not 1/2, where two-valued columns carry nothing"
 OMEGA = 'must be an integer from 1 to 65535, or "all"'
+DEPTH = "must be an integer from 1 to 65535"
 TEST = "must be 0 or more and below 1"
 DIGITS = "must be a fraction of at most 18 digits above and below the line"
 LONG = Fraction(1, 10**18)
@@ -52,6 +55,10 @@ LONG = Fraction(1, 10**18)
         ({"test": LONG}, "test", DIGITS),
         ({"key_bits": 0}, "key_bits", "must be an integer from 1 to 16384"),
         ({"key_bits": 16385}, "key_bits", "must be an integer from 1 to 16384"),
+        ({"max_depth": 0}, "max_depth", DEPTH),
+        ({"max_depth": MOST_DEPTH + 1}, "max_depth", DEPTH),
+        ({"min_leaf": 0}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
+        ({"min_leaf": 2**31}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
         ({"theta": Fraction(1), "key_bits": 0, "omega": 0}, "theta", THETA),
     ],
 )
@@ -77,6 +84,9 @@ def test_what_no_run_can_have_cannot_be_made(changes: dict[str, Any], field: str
         {"test": Fraction(0)},
         {"key_bits": 1},
         {"key_bits": MOST_KEY_BITS},
+        {"max_depth": 1},
+        {"max_depth": MOST_DEPTH},
+        {"min_leaf": MOST_LEAF},
     ],
 )
 def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
@@ -84,7 +94,8 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    assert TERM_NAMES == ("method", "theta", "omega", "engine", "class", "seed", "test", "key_bits", "rank")
+    expected = "method theta omega engine cipher class seed test key_bits rank max_depth min_leaf"
+    assert " ".join(TERM_NAMES) == expected
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 
 

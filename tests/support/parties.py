@@ -80,6 +80,7 @@ def make_terms(**changes: object) -> Terms:
     usual: dict[str, object] = {
         "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins", "cipher": "paillier",
         "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS, "rank": "gains",
+        "max_depth": None, "min_leaf": 1,
     }  # fmt: skip
     return terms_of(usual | changes)
 
@@ -190,5 +191,6 @@ def plain_id3(case: Case) -> tuple[Result, float]:
     )
     train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
-    result = run_alone(HybridId3(schema, len(train), ALL, engine, class_counts=engine.class_counts).build())
+    learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=case.terms.growth)
+    result = run_alone(learner.build())
     return result, run_alone(engine.count_correct(result.tree)).count

@@ -25,24 +25,81 @@ def schema_of(sizes: Sequence[int], classes: int, alice: int = 0) -> Schema:
     return joint_schema(columns, Attribute("bob", "class", tuple(f"c{c}" for c in range(classes))), ("bob",))
 
 
+@dataclass
+class ReferenceId3:
+    """Quinlan's algorithm on rows that end with the class; ties as DESIGN 5.3 settles them, limits as DESIGN 7.1.
+
+    `asked` has the number of counts that every node needs, level by level.
+    """
+
+    sizes: Sequence[int]
+    classes: int
+    max_depth: int | None = None
+    min_leaf: int = 1
+    asked: dict[int, list[int]] = field(default_factory=dict)
+
+    def grow(self, rows: list[list[int]]) -> Node:
+        alone = [{c} for c in range(self.classes)]
+        counts = [sum(row[-1] == c for row in rows) for c in range(self.classes)]
+        return self._grow(rows, list(range(len(self.sizes))), alone, counts)
+
+    def _grow(self, rows: list[list[int]], left: list[int], groups: list[set[int]], known: Sequence[float]) -> Node:
+        """Grow a node; the classes of a group are one above it already, and `known` is what can be known of each."""
+        groups = self._groups(rows, groups)
+        label = known.index(max(known))
+        leaf = Leaf(tuple(known), label)
+        depth = len(self.sizes) - len(left)
+        if sum(any(row[-1] in group for row in rows) for group in groups) == 1 or not left or depth == self.max_depth:
+            return leaf
+        if self.min_leaf > 1 and len(rows) < 2 * self.min_leaf:
+            return leaf
+        self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * len(groups))
+        as_groups = [[*row[:-1], next(i for i, group in enumerate(groups) if row[-1] in group)] for row in rows]
+        gains = {a: _information(as_groups) - _information_after(as_groups, a) for a in left if self._parts(rows, a)}
+        if not gains:
+            return leaf
+        best = next(a for a in gains if gains[a] >= max(gains.values()) - TIE)
+        children: list[Node] = []
+        for value in range(self.sizes[best]):
+            part = [row for row in rows if row[best] == value]
+            below = self._known(rows, part, groups, known)
+            rest = [a for a in left if a != best]
+            children.append(self._grow(part, rest, groups, below) if part else Leaf((0,) * self.classes, label))
+        return Split(tuple(known), best, tuple(children))
+
+    def _groups(self, rows: list[list[int]], groups: list[set[int]]) -> list[set[int]]:
+        """Count rare classes together, where there is a limit."""
+
+        def records(group: set[int]) -> int:
+            return sum(row[-1] in group for row in rows)
+
+        groups = list(groups)
+        while self.min_leaf > 1:
+            there = sorted((group for group in groups if records(group)), key=lambda g: (records(g), sorted(g)))
+            if len(there) < 2 or records(there[0]) >= self.min_leaf:
+                break
+            groups = [group for group in groups if group not in there[:2]] + [there[0] | there[1]]
+        return groups
+
+    def _parts(self, rows: list[list[int]], attribute: int) -> bool:
+        return min(Counter(row[attribute] for row in rows).values()) >= self.min_leaf
+
+    def _known(
+        self, rows: list[list[int]], part: list[list[int]], groups: list[set[int]], known: Sequence[float]
+    ) -> list[float]:
+        """Share out the part's count of each group as its classes stand in all rows."""
+        shares: list[float] = [0] * self.classes
+        for group in groups:
+            inside = sum(row[-1] in group for row in part)
+            for c in group:
+                if inside:
+                    shares[c] = inside if len(group) == 1 else inside * known[c] / sum(r[-1] in group for r in rows)
+        return shares
+
+
 def reference_id3(rows: list[list[int]], sizes: Sequence[int], classes: int) -> Node:
-    """Quinlan's algorithm on rows that end with the class; ties as DESIGN 5.3 settles them."""
-    return _grow(rows, list(range(len(sizes))), sizes, classes)
-
-
-def _grow(rows: list[list[int]], candidates: list[int], sizes: Sequence[int], classes: int) -> Node:
-    counts = tuple(sum(row[-1] == c for row in rows) for c in range(classes))
-    if max(counts) == len(rows) or not candidates:
-        return Leaf(counts, counts.index(max(counts)))
-    gains = {a: _information(rows) - _information_after(rows, a) for a in candidates}
-    best = next(a for a in candidates if gains[a] >= max(gains.values()) - TIE)
-    children: list[Node] = []
-    for value in range(sizes[best]):
-        part = [row for row in rows if row[best] == value]
-        rest = [a for a in candidates if a != best]
-        empty = Leaf((0,) * classes, counts.index(max(counts)))
-        children.append(_grow(part, rest, sizes, classes) if part else empty)
-    return Split(counts, best, tuple(children))
+    """Plain ID3 without limits."""
+    return ReferenceId3(sizes, classes).grow(rows)
 
 
 def _information(rows: list[list[int]]) -> float:

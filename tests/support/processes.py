@@ -25,7 +25,7 @@ from party.cli.main import main
 BITS = 2048
 JOB = {
     "method": "hybrid", "theta": "9/20", "omega": "all", "engine": "encrypted_coins",
-    "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS,
+    "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1,
 }  # fmt: skip
 Table = tuple[Sequence[str], list[list[str]]]
 """The header without the id, and the rows."""
@@ -166,6 +166,7 @@ def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
     """Give the parties of that folder their tables, in a new folder; the old one stays as it is."""
     pair = Pair(Path(shutil.copytree(trusting, folder)))
     for name, peer, (header, rows) in (("alice", "bob", alice), ("bob", "alice", bob)):
+        pair.edit(name, "min_leaf = 5", "min_leaf = 1")  # the papers' tree
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')

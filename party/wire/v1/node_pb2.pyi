@@ -327,6 +327,8 @@ class Terms(_message.Message):
     KEY_BITS_FIELD_NUMBER: _builtins.int
     RANK_FIELD_NUMBER: _builtins.int
     CIPHER_FIELD_NUMBER: _builtins.int
+    MAX_DEPTH_FIELD_NUMBER: _builtins.int
+    MIN_LEAF_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` too."""
@@ -339,6 +341,9 @@ class Terms(_message.Message):
     key_bits: _builtins.int
     rank: _builtins.str
     cipher: _builtins.str
+    max_depth: _builtins.int
+    """0 for any."""
+    min_leaf: _builtins.int
     def __init__(
         self,
         *,
@@ -352,10 +357,12 @@ class Terms(_message.Message):
         key_bits: _builtins.int = ...,
         rank: _builtins.str = ...,
         cipher: _builtins.str = ...,
+        max_depth: _builtins.int = ...,
+        min_leaf: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "method", b"method", "omega", b"omega", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "key_bits", b"key_bits", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "omega", b"omega", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -49,6 +49,8 @@ def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
     assert cost(terms, splits=100).counts == 2 + 100 * 1 * 2 * 2  # two of the classes
     assert cost(make_terms(omega=1), splits=100).counts == 2 + 100 * 1 * 2 * 2 + 1  # one more tells the accuracy
     assert cost(terms, splits=100, classes=3).counts == 3 + 100 * 1 * 2 * 3
+    limited = make_terms(omega=1, test=Fraction(0), max_depth=3, min_leaf=2)
+    assert cost(limited, records=20, domains=(2, 4, 2, 2, 2)).counts == 2 + (1 + 4 + 5) * 4 * 2
     # nodes on each level, of attributes of 4, 2, 2, 2 and 2 values over 20 records
     assert cost(terms, records=20, domains=(2, 4, 2, 2, 2)).counts == 2 + (1 + 4 + 8 + 10 + 10) * 4 * 2
     assert cost(make_terms(method="randomized")).counts == 2
@@ -62,9 +64,19 @@ def test_no_tree_takes_more_counts_than_forecast(seed: int) -> None:
     schema = joint_schema(attributes, Attribute("bob", "class", ("n", "y")), ["bob"])
     codes = np.column_stack([draw.integers(0, size, records) for size in [*sizes, 2]]).astype(np.uint8)
     engine = PlaintextEngine(schema, codes, codes[:0])
-    learner = HybridId3(schema, records, ALL, engine, class_counts=engine.class_counts)
-    asked = run_alone(learner.build()).computations
-    assert asked <= most_counts(sizes, 2, records, make_terms(omega=ALL, test=Fraction(0)))
+    for limits in ({}, {"max_depth": 2}, {"min_leaf": 3}):
+        terms = make_terms(omega=ALL, test=Fraction(0), **limits)
+        learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=terms.growth)
+        asked = run_alone(learner.build()).computations
+        assert asked <= most_counts(sizes, 2, records, terms)
+
+
+def test_limits_make_a_run_cheaper() -> None:
+    free, shallow, coarse = (cost(make_terms(omega=3, **limits)) for limits in ({}, {"max_depth": 2}, {"min_leaf": 50}))
+    for limited in (shallow, coarse):
+        assert limited.counts < free.counts
+        assert limited.seconds < free.seconds
+    assert shallow.round_trips == 4 + 2 + 2 * 2
 
 
 def test_a_wider_window_and_a_larger_tree_cost_more() -> None:

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
 from party.show.tree import MARK
 from party.survey import read_design
+from protocols.learning.tree import Leaf
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.simulation.draws import bulk_draw
 from tests.support.surveys import unrelated
@@ -61,6 +62,34 @@ def test_pruning_leaves_less_of_the_tree() -> None:
     model = RandomizedID3Classifier(design=DESIGN).fit(*disguised(5_000))
     before = model.model_.size
     assert model.prune(*disguised(5_000, seed=3)).model_.size < before
+
+
+def test_a_tree_keeps_to_its_depth_and_to_the_fewest_records_of_a_leaf() -> None:
+    clear, label = rule(3_000)
+    stump = RandomizedID3Classifier(max_depth=1).fit(clear, label).model_
+    assert (stump.depth, stump.growth.max_depth) == (1, 1)
+    grown = RandomizedID3Classifier(min_samples_leaf=300).fit(clear, label).model_
+    leaves = [sum(node.counts) for _, node in grown.walk() if isinstance(node, Leaf)]
+    assert min(leaves) >= 300
+    assert len(leaves) < len(RandomizedID3Classifier().fit(clear, label).model_.leaves())
+    pruned = RandomizedID3Classifier(design=DESIGN, max_depth=2).fit(*disguised(5_000)).prune(*disguised(5_000, seed=3))
+    assert pruned.model_.growth.max_depth == 2
+    assert "of at most 2" in pruned.text()
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"max_depth": 0}, "max_depth must be an integer from 1 to 65535"),
+        ({"max_depth": 1.5}, "max_depth must be an integer"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf must be an integer from 1"),
+        ({"min_samples_leaf": 0.1}, "min_samples_leaf must be an integer"),
+        ({"min_samples_leaf": None}, "min_samples_leaf must be an integer"),
+    ],
+)
+def test_a_limit_that_cannot_be_is_a_value_error_that_names_it(limits: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        RandomizedID3Classifier(**limits).fit(*rule(50))
 
 
 def test_the_text_marks_what_is_not_clear() -> None:

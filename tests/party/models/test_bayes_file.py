@@ -134,7 +134,7 @@ def test_either_kind_is_told_apart_by_its_format(tmp_path: Path) -> None:
     assert isinstance(read_model(tmp_path / "t.json"), Tree)
     for content in ("", "[]", "{}", '{"format": []}', '{"format": "cotally-run/1"}'):
         (tmp_path / "x.json").write_text(content)
-        with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/1"):
+        with pytest.raises(ModelError, match=r"x\.json is not a cotally-model/2"):
             read_model(tmp_path / "x.json")
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
         read_model(tmp_path / "absent.json")

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from party.models.tree_file import read_tree, references, tree_from_json, tree_j
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute
+from protocols.terms import Growth
 from tests.support.models import chain, models, small_model
 
 
@@ -37,8 +39,9 @@ def test_the_text_of_the_json_does_not_matter() -> None:
 
 def test_the_file_is_as_the_readme_says() -> None:
     assert as_dict(small_model()) == {
-        "format": "cotally-model/1",
+        "format": "cotally-model/2",
         "class": {"name": "outcome", "values": ["bad", "good"]},
+        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1},
         "attributes": [
             {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
             {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
@@ -77,6 +80,12 @@ def test_the_file_is_as_the_readme_says() -> None:
     }
 
 
+def test_the_limits_of_a_tree_stand_in_its_file() -> None:
+    tree = replace(small_model(), growth=Growth(3, 5, min_class=5))
+    assert as_dict(tree)["growth"] == {"max_depth": 3, "min_leaf": 5, "min_class": 5}
+    assert tree_from_json(tree_json(tree)) == tree
+
+
 def test_a_name_that_reads_like_a_full_one_does_not_confuse() -> None:
     values = ("0", "1")
     pairs = [("alice", "bob.age"), ("alice", "age"), ("bob", "age"), ("bob", "size")]
@@ -98,12 +107,18 @@ def test_estimated_counts_keep_their_last_bit() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (("format",), "cotally-model/2", "format must be 'cotally-model/1'"),
+        (("format",), "cotally-model/1", "format must be 'cotally-model/2'"),
         (("class",), [], "class must have exactly the keys name, values"),
         (("class", "name"), 3, "class.name must hold text"),
         (("class", "name"), "\ud800", "class.name must hold text"),
         (("class", "values"), ["bad", "bad"], "class cannot be used"),
         (("class", "values"), "bad", "class.values must be a list"),
+        (("growth",), None, "growth must have exactly the keys max_depth, min_class, min_leaf"),
+        (("growth", "max_depth"), 0, "growth.max_depth must be an integer from 1 to 65535"),
+        (("growth", "max_depth"), "3", "growth.max_depth must be an integer or null"),
+        (("growth", "min_leaf"), None, "growth.min_leaf must be an integer"),
+        (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
+        (("growth", "min_class"), 0, "growth.min_class must be an integer from 1"),
         (("attributes",), {}, "attributes must be a list"),
         (("attributes",), [], "attributes neither party brings"),
         (("attributes", 0), None, "attributes[0] must have exactly"),
@@ -170,7 +185,7 @@ def test_a_model_goes_through_a_file_and_errors_name_it(tmp_path: Path) -> None:
     write_model(path, small_model())
     assert read_tree(path) == small_model()
     path.write_text("{}")
-    with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/1: the file must have"):
+    with pytest.raises(ModelError, match=r"model\.json is not a cotally-model/2: the file must have"):
         read_tree(path)
     with pytest.raises(ModelError, match=r"absent\.json does not exist"):
         read_tree(tmp_path / "absent.json")

@@ -73,7 +73,7 @@ def test_a_theta_that_a_group_cannot_follow_is_refused_with_its_mirror_image_wha
 
 def settings(folder: Path, odds: str) -> PartyConfig:
     path = folder / "party.toml"
-    path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n[agree]\nodds = {odds}\n')
+    path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n[agree]\nodds = {odds}\nmin_leaf = 1\n')
     return read_party_config(path)
 
 

@@ -10,9 +10,18 @@ from protocols.terms import ALL, Cipher, Engine, Method, Terms
 from protocols.two_party.limits import Limits
 
 TERMS = Terms(
-    Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "outcome", 0, Fraction(1, 5), 3072
+    Method.HYBRID,
+    Fraction(9, 20),
+    2,
+    Engine.ENCRYPTED_COINS,
+    Cipher.PAILLIER,
+    "outcome",
+    0,
+    Fraction(1, 5),
+    3072,
+    min_leaf=5,
 )
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.PAILLIER,), 3072, Limits(5, 25, 50))
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.PAILLIER,), 3072, None, 5, Limits(5, 25, 50))
 
 
 def make(**changes: Any) -> Terms:
@@ -34,6 +43,9 @@ def make(**changes: Any) -> Terms:
         ({"method": Method.SMC, "key_bits": 2048}, "key_bits"),
         ({"cipher": Cipher.CURVE}, "cipher"),
         ({"cipher": Cipher.CURVE, "key_bits": 2048}, "cipher"),
+        ({"min_leaf": 6, "max_depth": 9}, None),
+        ({"min_leaf": 4}, "min_leaf"),
+        ({"method": Method.SMC, "min_leaf": 1}, "min_leaf"),
     ],
 )
 def test_the_first_term_that_this_party_does_not_agree_to_is_named(
@@ -47,6 +59,15 @@ def test_who_agrees_to_all_windows_refuses_none() -> None:
     agree = replace(AGREE, omega=ALL)
     assert first_objection(agree, make(omega=999)) is None
     assert first_objection(agree, make(omega=ALL)) is None
+
+
+def test_who_names_a_depth_agrees_to_no_job_without_one() -> None:
+    agree = replace(AGREE, max_depth=4)
+    assert first_objection(agree, make(max_depth=4)) is None
+    for depth in (5, None):
+        objection = first_objection(agree, make(max_depth=depth))
+        assert objection is not None
+        assert (objection.field, objection.reason.split(",")[0]) == ("max_depth", f"the job asks for {depth or 'any'}")
 
 
 def test_estimates_alone_need_no_key() -> None:

@@ -48,7 +48,7 @@ def test_the_driver_returns_what_the_player_of_the_job_ends_with(
     def take_part(party: str, channel: PagedChannel, job: Job | None) -> Any:
         folder = tmp_path / party
         folder.mkdir()
-        agree = f"[agree]\nsmallest_key_bits = {CASE.terms.key_bits}\n"
+        agree = f"[agree]\nsmallest_key_bits = {CASE.terms.key_bits}\nmin_leaf = 1\n"
         settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agree}'
         (folder / "party.toml").write_text(settings)
         config = read_party_config(folder / "party.toml", CASE.terms.key_bits)

@@ -18,9 +18,20 @@ class = "outcome"
 seed = 7
 test = "1/4"
 key_bits = 4096
+max_depth = 6
+min_leaf = 8
 """
 TERMS = Terms(
-    Method.HYBRID, Fraction(9, 20), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "outcome", 0, Fraction(1, 5), 3072
+    Method.HYBRID,
+    Fraction(9, 20),
+    2,
+    Engine.ENCRYPTED_COINS,
+    Cipher.PAILLIER,
+    "outcome",
+    0,
+    Fraction(1, 5),
+    3072,
+    min_leaf=5,
 )
 
 
@@ -46,7 +57,17 @@ def test_a_byte_order_mark_before_a_job_is_allowed(tmp_path: Path) -> None:
 
 def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
     assert job(tmp_path, JOB) == Terms(
-        Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.CURVE, "outcome", 7, Fraction(1, 4), 4096
+        Method.HYBRID,
+        Fraction(9, 20),
+        2,
+        Engine.DOT_PRODUCT,
+        Cipher.CURVE,
+        "outcome",
+        7,
+        Fraction(1, 4),
+        4096,
+        max_depth=6,
+        min_leaf=8,
     )
 
 
@@ -61,6 +82,10 @@ def test_the_window_may_be_all_candidates(tmp_path: Path) -> None:
 @pytest.mark.parametrize("theta", ["0.45", "9/20", "18/40", ".45"])
 def test_equal_fractions_are_equal_terms(tmp_path: Path, theta: str) -> None:
     assert job(tmp_path, swap(JOB, "9/20", theta)).theta == Fraction(9, 20)
+
+
+def test_a_depth_may_be_any(tmp_path: Path) -> None:
+    assert job(tmp_path, swap(JOB, "max_depth = 6", 'max_depth = "any"')).max_depth is None
 
 
 def test_test_may_be_zero(tmp_path: Path) -> None:
@@ -97,6 +122,11 @@ def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
         ("seed = 7", "seed = -1", "seed: must be an integer from 0"),
         ('"1/4"', "1", "test: must be 0 or more and below 1"),
         ('"1/4"', '"-1/4"', "test: must be 0 or more"),
+        ("max_depth = 6", "max_depth = 0", 'max_depth: must be an integer from 1 to 65535, or "any"'),
+        ("max_depth = 6", 'max_depth = "all"', "max_depth: must be an integer from 1 to 65535"),
+        ("max_depth = 6", "max_depth = true", "max_depth: must be an integer from 1 to 65535"),
+        ("min_leaf = 8", "min_leaf = 0", "min_leaf: must be an integer from 1 to 2147483647"),
+        ("min_leaf = 8", 'min_leaf = "any"', "min_leaf: must be an integer"),
         ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),
     ],
 )

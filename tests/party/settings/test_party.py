@@ -39,6 +39,8 @@ max_classes = 5
 smallest_class = 25
 smallest_test = 50
 ciphers = ["curve"]
+max_depth = 6
+min_leaf = 8
 [node]
 listen = "[::1]:7071"
 peer = "bob"
@@ -46,7 +48,7 @@ address = "bob.example.org:7071"
 patience = 10
 """
 LEAST = 'name = "alice"\n[data]\nfile = "visits.parquet"\nid = "id"\n'
-AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.CURVE,), 3072, Limits(5, 25, 50))
+AGREE = Acceptance((Method.HYBRID, Method.SMC), Fraction(5, 2), 3, (Cipher.CURVE,), 3072, 6, 8, Limits(5, 25, 50))
 
 
 def party(folder: Path, text: str, key_floor: int = 2048) -> PartyConfig:
@@ -84,7 +86,7 @@ def test_what_is_left_out_has_the_declared_default(tmp_path: Path) -> None:
     assert config.columns.treatment("age") == ColumnTreatment()
     assert config.disguise == DisguiseSettings(2, ())
     assert config.agree == Acceptance(
-        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Cipher), 3072
+        (Method.HYBRID, Method.SMC, Method.RANDOMIZED), Fraction(2), ALL, tuple(Cipher), 3072, None, 5
     )
     assert config.agree.limits == Limits(max_classes=20, smallest_class=10, smallest_test=30)
     assert config.node.patience == 30
@@ -170,6 +172,8 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ("max_classes = 5", "max_classes = 1", "[agree] max_classes: must be an integer from 2 to 256"),
         ("smallest_class = 25", "smallest_class = 0", "[agree] smallest_class: must be an integer from 1"),
         ("smallest_test = 50", "smallest_test = true", "[agree] smallest_test: must be an integer"),
+        ("max_depth = 6", "max_depth = 0", '[agree] max_depth: must be an integer from 1 to 65535, or "any"'),
+        ("min_leaf = 8", "min_leaf = 0", "[agree] min_leaf: must be an integer from 1"),
         ('peer = "bob"', 'peer = "alice"', "[node] peer: is this party's own name"),
         ('peer = "bob"', 'peer = "b.b"', "[node] peer: a party's name must be"),
         ("patience = 10", "patience = 0", "[node] patience: must be an integer from 1 to 86400"),

@@ -1,5 +1,6 @@
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from party.show.tree import MARK, to_dot, tree_lines
 from protocols.learning.tree import Leaf, Tree
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Growth
 from tests.support.models import chain, models, small_model
 
 
@@ -27,6 +29,12 @@ alice.age [7 9]
 │  └─ yes: → good [0 6]
 └─ missing: → bad [1 0]"""
     )
+
+
+def test_the_limits_that_a_tree_was_grown_under_stand_over_it() -> None:
+    limited = replace(small_model(), growth=Growth(3, 5))
+    assert next(tree_lines(limited)).endswith("9 nodes, depth 2 of at most 3, leaves of 5 or more records")
+    assert next(tree_lines(replace(limited, growth=Growth(3)))).endswith("9 nodes, depth 2 of at most 3")
 
 
 def test_deeper_levels_can_be_left_out_and_are_marked() -> None:

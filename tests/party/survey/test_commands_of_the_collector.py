@@ -94,6 +94,8 @@ def test_mine_writes_a_tree_that_show_prints_and_predict_reads(
     assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0
     assert "accuracy" in capsys.readouterr().err
     assert len(read_frame(folder / "p.csv")) == RECORDS
+    limited = told(capsys, "mine", "tree", "d.csv", "design.toml", "--max-depth", "1", "--min-leaf", "20")
+    assert limited.splitlines()[0].endswith("depth 1 of at most 1, leaves of 20 or more records")
     levels = told(capsys, "mine", "tree", "d.csv", "design.toml", "--levels", "0")
     assert levels.splitlines()[1].endswith(" …")
 
@@ -120,8 +122,12 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
         (("tree", "--seed", "-1"), "--seed must be 0 to"),
         (("tree", "--levels", "-1"), "--levels must be 0 or more"),
         (("tree", "--smoothing", "1"), "--smoothing is for naive Bayes"),
-        (("bayes", "--prune"), "--prune and --levels are for trees"),
-        (("bayes", "--levels", "1"), "--prune and --levels are for trees"),
+        (("tree", "--max-depth", "0"), "--max-depth must be an integer from 1 to 65535"),
+        (("tree", "--min-leaf", "0"), "--min-leaf must be an integer from 1 to"),
+        *(
+            (("bayes", *option), "--prune, --levels, --max-depth and --min-leaf are for trees")
+            for option in (("--prune",), ("--levels", "1"), ("--max-depth", "1"), ("--min-leaf", "1"))
+        ),
         (("bayes", "--smoothing", "-1"), "smoothing must be 0 or more"),
         (("bayes", "--smoothing", "nan"), "smoothing must be 0 or more"),
         (("tree", "-o", "absent/m.json"), "absent does not exist"),

@@ -160,8 +160,9 @@ def test_an_honest_peer_never_fails_over_many_seeds(theta: str) -> None:
     assert FALSE_ALARM == 1e-6
     for seed in range(60):
         codes = correlated((*SIZES, 2), 150, seed=seed, flips=0.6)
-        engine = RecordingEngine(PlaintextEngine(SCHEMA, codes, codes[:0]))
-        run_alone(HybridId3(SCHEMA, len(codes), ALL, engine).build())
+        plain = PlaintextEngine(SCHEMA, codes, codes[:0])
+        engine = RecordingEngine(plain)
+        run_alone(HybridId3(SCHEMA, plain.class_counts, ALL, engine).build())
         seen = view(codes, theta, seed, groups=((1,), (2, 3)) if seed % 2 else ((1, 2, 3),))
         estimator = Estimator(seen)
         judge = Checks(SCHEMA, len(codes), Plausibility(seen, estimator))

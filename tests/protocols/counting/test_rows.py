@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counting.rows import View, cell_count, expand, merge_equal, rows_by_node, tally
+from protocols.counting.rows import View, expand, merge_equal, rows_by_node, tally
 from protocols.counts import Correct, Query
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import run_alone
@@ -79,8 +79,8 @@ def test_rows_are_counted_by_node_value_and_class() -> None:
     queries = [Query(ROOT, (0, 1, 2), None), Query(ROOT, (2,), None), Query(ROOT, (0, 2), None)]
     answers = tally(CODES, nodes, queries, SCHEMA)
     for rows, query, answer in zip(nodes, queries, answers, strict=True):
-        for candidate, table in zip(query.candidates, answer.tables, strict=True):
-            assert table.size == cell_count(candidate, SCHEMA)
+        for candidate, cells, table in zip(query.candidates, query.cells(SCHEMA), answer.tables, strict=True):
+            assert table.size == cells
             expected = np.zeros_like(table)
             for row in rows.tolist():
                 expected[CODES[row, candidate], CODES[row, 3]] += 1

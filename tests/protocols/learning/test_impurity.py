@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.impurity import TIE, entropy, gain, gain_gradient, projected_gains
+from protocols.learning.impurity import TIE, entropy, gain, gain_gradient, limited_gains, projected_gains
+from protocols.terms import Growth
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,12 @@ def test_rescaling_does_not_change_a_gain(table: list[list[int]]) -> None:
 def test_a_projected_gains_counts_negative_cells_as_none() -> None:
     assert projected_gains([np.array([[4.0, -3.0], [-0.5, 4.0]])]) == [1.0]
     assert projected_gains([np.array([[-1.0, -3.0], [-0.5, -4.0]])]) == [0.0]
+
+
+def test_what_would_make_a_branch_too_small_has_no_gain_when_fitted_to_the_nodes_total() -> None:
+    table = np.array([[4.0, -3.0], [-0.5, 6.0]])
+    assert limited_gains([table], [20.0], Growth(min_leaf=8)) == projected_gains([table]) != [0.0]
+    assert limited_gains([table], [20.0], Growth(min_leaf=9)) == [0.0]
 
 
 def test_a_cell_that_is_positive_by_rounding_alone_counts_as_nothing() -> None:

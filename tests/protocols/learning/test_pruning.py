@@ -29,7 +29,8 @@ SCHEMA = schema_for(SIZES)
 
 
 def grown(codes: Codes) -> Tree:
-    return run_alone(HybridId3(SCHEMA, len(codes), ALL, PlaintextEngine(SCHEMA, codes, codes[:0])).build()).tree
+    engine = PlaintextEngine(SCHEMA, codes, codes[:0])
+    return run_alone(HybridId3(SCHEMA, engine.class_counts, ALL, engine).build()).tree
 
 
 def cut_back(node: Node) -> Iterator[Node]:

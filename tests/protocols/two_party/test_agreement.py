@@ -54,6 +54,8 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "key_bits": {"key_bits": 128},
     "rank": {"rank": "copies"},
     "cipher": {"cipher": "curve"},
+    "max_depth": {"max_depth": 3},
+    "min_leaf": {"min_leaf": 2},
 }
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
@@ -77,6 +79,10 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("key_bits", {"key_bits": 0}),
     ("key_bits", {"key_bits": 16385}),
     ("rank", {"rank": "luck"}),
+    ("max_depth", {"max_depth": -1}),
+    ("max_depth", {"max_depth": 65536}),
+    ("min_leaf", {"min_leaf": 0}),
+    ("min_leaf", {"min_leaf": 2**31}),
 ]
 
 

@@ -130,6 +130,7 @@ def test_none_or_enough_held_out_records_are_accepted(test: Fraction) -> None:
         (rare(9), "class counts", BEFORE_COUNTS),
         (with_class(21, np.arange(RECORDS) % 21), "class values", {Greeting, Verdict}),
         (with_class(2, halves(), test=Fraction(1, RECORDS)), "test", {Greeting, Verdict}),
+        (with_class(2, halves(), min_leaf=1 + (RECORDS - HELD_OUT) // 2), "min_leaf", {Greeting, Verdict}),
     ],
 )
 def test_the_holder_of_the_class_keeps_to_its_own_limits_before_it_counts(
@@ -160,6 +161,11 @@ def test_what_a_side_agrees_to_tells_of_no_split_whether_a_class_is_rare_in_it(o
                 answer(answers, agree_to_all, proposes.party, b"2" * 32),
             )
             assert [end.error for end in ends] == [None, None]
+
+
+def test_a_leaf_of_half_of_the_training_records_is_accepted() -> None:
+    """One more is refused above."""
+    assert [end.error for end in attack(with_class(2, halves(), min_leaf=(RECORDS - HELD_OUT) // 2))] == [None, None]
 
 
 def test_limits_can_be_set() -> None:

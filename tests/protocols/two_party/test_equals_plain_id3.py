@@ -2,17 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
+from protocols.messages import ExactCounts
+from protocols.role import Transcript
 from protocols.terms import ALL, Engine, Method
+from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
 from tests.support.parties import Case, make_terms, plain_id3, play
+from tests.support.plain import ReferenceId3
 
-SECURE_WAYS: Mapping[str, dict[str, object]] = {
+SECURE_WAYS: Mapping[str, dict[str, Any]] = {
     "encrypted coins": {"method": "hybrid", "engine": "encrypted_coins"},
     "dot products": {"method": "hybrid", "engine": "dot_product"},
     "smc": {"method": "smc", "engine": "dot_product"},
@@ -28,7 +34,7 @@ def play_equal(case: Case) -> Outcome:
 
 
 def assert_is_plain_id3(case: Case, way: str) -> None:
-    terms = replace(case.terms, **EVERY_WAY[way])  # type: ignore[arg-type]
+    terms = replace(case.terms, **EVERY_WAY[way])
     outcome = play_equal(replace(case, terms=terms))
     plain, correct = plain_id3(case)
     assert outcome.tree == plain.tree
@@ -76,6 +82,31 @@ def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_is_plain_id3(case, way)
 
 
+@st.composite
+def limits(draw: st.DrawFn) -> dict[str, Any]:
+    return {"max_depth": draw(st.none() | st.integers(1, 3)), "min_leaf": draw(st.integers(2, 6))}
+
+
+@pytest.mark.parametrize("way", [*SECURE_WAYS, "dot products on the curve"])
+@settings(max_examples=30)
+@given(case=cases(rows=60, sizes=(2, 4)), limited=limits())
+def test_with_limits_it_is_plain_id3_with_the_same_limits_and_no_other_count_crosses(
+    way: str, case: Case, limited: dict[str, Any]
+) -> None:
+    """The oracle is written independently; the frames hold the counts that it needs at every level, and no more."""
+    terms = replace(case.terms, **EVERY_WAY[way], **limited)
+    train, _ = split_records(terms.seed, len(case.codes), terms.test)
+    assume(2 * terms.min_leaf <= len(train))
+    crossed = Transcript()
+    outcome, _ = play(replace(case, terms=terms), crossed)
+    reference = ReferenceId3([*case.sizes["alice"], *case.sizes["bob"]], case.classes, **limited)
+    assert outcome.tree.root == reference.grow(case.codes[train].tolist())
+    told = [len(m.values) for m in (*crossed.sent_by_a, *crossed.sent_by_b) if isinstance(m, ExactCounts)]
+    levels = [sum(level) for level in reference.asked.values()]
+    assert told == [*levels, *([1] if outcome.records_test else [])]
+    assert outcome.smc_computations == sum(levels)
+
+
 @settings(max_examples=40)
 @given(case=cases(rows=24))
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
@@ -83,6 +114,8 @@ def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None
         replace(case.terms, omega=1),
         replace(case.terms, omega=2, engine=Engine.DOT_PRODUCT),
         replace(case.terms, method=Method.RANDOMIZED, omega=ALL),
+        replace(case.terms, omega=1, min_leaf=min(2, len(case.codes) // 4 or 1), max_depth=2),
+        replace(case.terms, method=Method.RANDOMIZED, min_leaf=min(2, len(case.codes) // 4 or 1)),
     ):
         outcome = play_equal(replace(case, terms=terms))
         assert (outcome.key_holder is None) == (terms.method == "randomized")

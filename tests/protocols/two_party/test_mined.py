@@ -43,9 +43,8 @@ def mined_by_hand(sent: Transcript) -> Tree:
     theirs.flat[:] = list(pages)
     view = make_view(schema, "alice", alice.table.codes, theirs, design).rows(train)
     told = alice.class_counts(train)
-    return run_alone(
-        HybridId3(schema, len(train), None, ProjectedEstimates(Estimator(view)), class_counts=told).build()
-    ).tree
+    growth = CASE.terms.growth
+    return run_alone(HybridId3(schema, told, None, ProjectedEstimates(Estimator(view)), growth=growth).build()).tree
 
 
 def test_the_tree_is_the_class_holders_own_with_counts_rounded_to_what_its_copy_tells() -> None:

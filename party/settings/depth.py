@@ -1,0 +1,29 @@
+"""The most splits of a path in text: a number, or "any"."""
+
+from party.settings.toml import Section
+from protocols.terms import MOST_DEPTH
+
+ANY = "any"
+
+
+def read_depth(section: Section) -> int | None:
+    """Return the depth that a settings file asks for or allows; any unless it says so.
+
+    Raises:
+        ConfigError: The value is no depth.
+    """
+    value = section.raw("max_depth", ANY)
+    if value == ANY:
+        return None
+    if type(value) is not int or not 1 <= value <= MOST_DEPTH:
+        raise section.error("max_depth", f'must be an integer from 1 to {MOST_DEPTH}, or "{ANY}"')
+    return value
+
+
+def depth_text(depth: int | None) -> str:
+    """Return the depth as people write it.
+
+    >>> depth_text(None), depth_text(3)
+    ('any', '3')
+    """
+    return ANY if depth is None else str(depth)

@@ -1,0 +1,162 @@
+"""Limits of a tree: it equals plain ID3 written down again with the same limits, and asks for no count beyond them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.limits import may_be_split, may_split, tally_of
+from protocols.learning.ranking import MeanGains
+from protocols.learning.tree import Leaf, Split
+from protocols.messages import EstimatedGains
+from protocols.role import Transcript, run_alone, run_pair
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+from protocols.terms import ALL, Growth
+from tests.support.cases import correlated
+from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
+
+
+def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, RecordingEngine]:
+    engine = PlaintextEngine(schema, codes, codes[:0])
+    recording = RecordingEngine(engine)
+    return run_alone(HybridId3(schema, engine.class_counts, ALL, recording, growth=growth).build()), recording
+
+
+def limited(min_leaf: int, max_depth: int | None = None) -> Growth:
+    return Growth(max_depth, min_leaf, min_class=min_leaf)
+
+
+@settings(max_examples=150)
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    classes=st.integers(1, 5),
+    records=st.integers(1, 80),
+    seed=st.integers(0, 2**32 - 1),
+    max_depth=st.none() | st.integers(1, 4),
+    min_leaf=st.integers(1, 9),
+)
+def test_it_is_id3_with_the_same_limits_as_anyone_would_write_it(
+    sizes: list[int], classes: int, records: int, seed: int, max_depth: int | None, min_leaf: int
+) -> None:
+    codes = correlated([*sizes, classes], records, seed, flips=0.5)
+    reference = ReferenceId3(sizes, classes, max_depth, min_leaf)
+    expected = reference.grow(codes.tolist())
+    result, engine = grow(schema_of(sizes, classes), codes, limited(min_leaf, max_depth))
+    assert result.tree.root == expected
+    assert result.computations == sum(sum(level) for level in reference.asked.values())
+    asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]
+    assert asked == [sorted(level) for level in reference.asked.values()]
+
+
+@pytest.mark.parametrize(("min_leaf", "parts"), [(5, True), (6, False)])
+def test_an_attribute_splits_only_where_every_branch_with_records_is_large_enough(min_leaf: int, parts: bool) -> None:
+    """Values of 5 and 15 records, a third one of none."""
+    codes = np.array([[0, 0]] * 5 + [[1, 1]] * 15, dtype=np.uint8)
+    root = grow(schema_of((3,), 2), codes, Growth(min_leaf=min_leaf))[0].tree.root
+    assert isinstance(root, Split) == parts
+    if parts:
+        assert root == Split((5, 15), 0, (Leaf((5, 0), 0), Leaf((0, 15), 1), Leaf((0, 0), 1)))
+
+
+@pytest.mark.parametrize(("records", "asks"), [(9, False), (10, True)])
+def test_nothing_is_asked_for_a_node_of_fewer_than_two_leaves(records: int, asks: bool) -> None:
+    codes = correlated((2, 2), records, seed=3, flips=0.9)
+    result, engine = grow(schema_of((2,), 2), codes, Growth(min_leaf=5))
+    assert bool(engine.levels) == asks
+    assert asks or isinstance(result.tree.root, Leaf)
+
+
+def test_below_the_depth_nothing_is_asked() -> None:
+    codes = correlated((2, 2, 2, 2), 60, seed=1, flips=0.7)
+    result, engine = grow(schema_of((2, 2, 2), 2), codes, Growth(max_depth=2))
+    assert result.tree.depth == len(engine.levels) == 2
+
+
+def test_rare_classes_are_counted_together_until_they_are_enough() -> None:
+    tally = tally_of((2, 30, 0, 1, 3, 4), limited(5))
+    assert (tally.columns, tally.sums) == (((0, 3, 4, 5), (1,), (2,)), (10, 30, 0))
+    assert tally.together == ((0, 3, 4, 5),)
+    assert tally_of((2, 30, 0, 1, 3, 9), limited(5)).columns == ((0, 3, 4), (1,), (2,), (5,))
+
+
+def test_what_is_counted_together_is_shared_out_below_as_it_stood_and_never_parts_again() -> None:
+    tally = tally_of((3, 40, 6), limited(9))
+    assert (tally.columns, tally.sums) == (((0, 2), (1,)), (9, 40))
+    assert tally.counts == (3, 40, 6)
+    child = tally.child((6, 20), limited(9))
+    assert child.counts == (2.0, 20, 4.0)
+    assert child.columns == ((0, 1, 2),)
+    assert child.is_pure
+
+
+def test_a_node_whose_classes_are_all_rare_but_one_is_a_leaf() -> None:
+    codes = np.array([[i % 2, 0] for i in range(40)] + [[0, 1]] * 4, dtype=np.uint8)
+    result, engine = grow(schema_of((2,), 2), codes, limited(5))
+    assert result.tree.root == Leaf((40, 4), 0)
+    assert engine.levels == []
+    assert isinstance(grow(schema_of((2,), 2), codes, Growth(min_leaf=5))[0].tree.root, Split)
+
+
+def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None:
+    """A branch, a node and a class of half a record; the papers' tree goes on."""
+    assert may_split(np.array([[0.5, 0.0], [3.0, 1.0]]), Growth())
+    assert may_be_split(0.5, 3, Growth())
+    assert tally_of((0.5, 0.25), Growth()).columns == ((0,), (1,))
+
+
+def test_estimates_that_lack_what_was_rounded_away_reach_a_limit() -> None:
+    assert may_split(np.array([[4.9999999999, 0.0], [9.0, 1.0]]), Growth(min_leaf=5))
+    assert not may_split(np.array([[4.99999, 0.0], [9.0, 1.0]]), Growth(min_leaf=5))
+    assert may_be_split(9.9999999999, 0, Growth(min_leaf=5))
+
+
+def windows(growth: Growth, window: int, tables: dict[int, Any], codes: Codes) -> tuple[Result, RecordingEngine, Any]:
+    schema = schema_of((4, 2), 2, alice=1)
+    engines = [PlaintextEngine(schema, codes, codes[:0]) for _ in range(2)]
+    recording = RecordingEngine(engines[0])
+    rankings = [MeanGains(FixedTables(tables), 2, lambda _: 2.0**-30, growth) for _ in range(2)]
+    told = engines[0].class_counts
+    roles = [
+        HybridId3(schema, told, window, recording, rankings[0], growth).build(),
+        HybridId3(schema, told, window, engines[1], rankings[1], growth).build(),
+    ]
+    transcript = Transcript()
+    result, _ = run_pair(roles[0], roles[1], transcript)
+    return result, recording, transcript
+
+
+MANY = np.array([[0, 0, 0], [1, 0, 0], [2, 1, 1], [3, 1, 1]] * 2 + [[0, 0, 0], [2, 1, 1]] * 3, dtype=np.uint8)
+"""Column 0 tells the class by branches of 5, 2, 5 and 2 records; column 1 by two of 7."""
+
+
+def test_a_node_whose_window_may_not_split_it_is_a_leaf_that_told_one_window() -> None:
+    """The estimates rank column 0 first and say nothing of its small branches."""
+    tables = {0: [[6, 0], [6, 0], [0, 6], [0, 6]], 1: [[4, 3], [3, 4]]}
+    result, engine, _ = windows(Growth(min_leaf=3), 1, tables, MANY)
+    assert [query.candidates for level in engine.levels for query in level] == [(0,)]
+    assert result.tree.root == Leaf((7, 7), 0)
+
+
+def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
+    tables = {0: [[5, 0], [2, 0], [0, 5], [0, 2]], 1: [[4, 3], [3, 4]]}
+    result, engine, transcript = windows(Growth(min_leaf=3), 1, tables, MANY)
+    (gains,) = (message.values for message in transcript.sent_by_a if isinstance(message, EstimatedGains))
+    assert gains[0] == 0 < gains[1]
+    assert [query.candidates for level in engine.levels for query in level] == [(1,)]
+    assert result.tree.root == Split((7, 7), 1, (Leaf((7, 0), 0), Leaf((0, 7), 1)))
+
+
+@pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (3, 1)])
+def test_with_all_in_the_window_the_best_of_those_that_may_split_is_taken(min_leaf: int, first: int) -> None:
+    codes: Sequence[Sequence[int]] = MANY.tolist()
+    reference = ReferenceId3((4, 2), 2, min_leaf=min_leaf).grow([list(row) for row in codes])
+    result, _ = grow(schema_of((4, 2), 2), MANY, limited(min_leaf))
+    assert result.tree.root == reference
+    assert isinstance(result.tree.root, Split)
+    assert result.tree.root.attribute == first
