@@ -27,13 +27,13 @@ def add_design(parser: argparse.ArgumentParser) -> None:
 
 def add_form(parser: argparse.ArgumentParser) -> None:
     """Declare what can be said of how a table's file is written."""
-    parser.add_argument("--separator", metavar="C", help="character between columns (default: found out)")
-    parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: found out)")
+    parser.add_argument("--separator", metavar="C", help="character between columns (default: detected)")
+    parser.add_argument("--encoding", metavar="NAME", help="such as cp1252 or utf-16 (default: detected)")
     parser.add_argument(
         "--missing",
         action="append",
         metavar="TEXT",
-        help="means a missing cell, besides an empty one; may be repeated (default: ?, -, NA, NaN, null and more)",
+        help="means a missing cell, as an empty cell always does; may be repeated (default: ?, -, NA, NaN, null, ...)",
     )
 
 

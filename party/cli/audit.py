@@ -1,7 +1,7 @@
 """Check that answers are disguised as the design declares: run the shipped sampler many times, and count.
 
-It needs no data: a few records are disguised again and again, with fresh secret coins made as those of
-`cotally disguise`, and each response is held against its declared chance. Exit code 0 if all fit, 1 if not.
+It needs no data: a few records are disguised again and again, with fresh secret coins made like those of
+`cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 
-SUMMARY = "check that the disguise keeps to its design"
+SUMMARY = "check that the disguise follows its design"
 
 _FAILED = 1
 
@@ -26,7 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_design(parser)
     parser.add_argument(
-        "--shift", default=str(DEFAULT_GOAL.shift), metavar="S", help="of theta, to be caught (default: %(default)s)"
+        "--shift",
+        default=str(DEFAULT_GOAL.shift),
+        metavar="S",
+        help="shift of theta to be caught (default: %(default)s)",
     )
     parser.add_argument(
         "--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)"

@@ -43,10 +43,14 @@ class _Example(argparse.Action):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet; - for stdin")
+    parser.add_argument(
+        "data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet; - for the standard input"
+    )
     add_design(parser)
     add_form(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="disguised.csv", help="or .parquet")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the disguised copy; or .parquet"
+    )
     parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
     parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
     parser.add_argument(
@@ -55,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="personal.csv",
         help="unrelated question: the personal answers, by the same ids (default: drawn as the design says)",
     )
-    parser.add_argument("--example", action=_Example, metavar="DIR", help="write an example to try, and end")
+    parser.add_argument("--example", action=_Example, metavar="DIR", help="write an example to try, and exit")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_design(parser)
     parser.add_argument("expressions", nargs="+", metavar="EXPRESSION", help="such as 'smoker = yes and sex = f'")
     parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="of the intervals (default: %(default)s)"
+        "--confidence", type=float, default=0.95, metavar="C", help="confidence of the intervals (default: %(default)s)"
     )
     parser.add_argument(
         "--likelihood",
         action="store_true",
-        help="show beside the estimates the most likely joint distribution of an expression's columns",
+        help="also show the most likely joint distribution of an expression's columns",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 

@@ -1,6 +1,6 @@
 """Make a party: its keys, its certificate, and a settings file to fill in.
 
-Nothing that exists is overwritten, and where something fails nothing is left behind.
+Nothing that exists is overwritten, and if something fails, nothing is left behind.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host",
         action="append",
         metavar="H",
-        help="DNS name or IP address under which the other party reaches this one; may be repeated "
+        help="DNS name or IP address at which the other party reaches this one; may be repeated "
         f"(default: {', '.join(DEFAULT_HOSTS)})",
     )
     parser.add_argument(

@@ -1,6 +1,6 @@
 """Learn a decision tree or naive Bayes from disguised answers, and estimate how good it is from disguised answers too.
 
-Counts in brackets are estimates. A split that is marked "(?)" leads its runner-up by no more than chance may bring:
+Counts in brackets are estimates. A split marked "(?)" leads its runner-up by no more than chance could explain:
 with other respondents, or other coins, another attribute might stand there.
 """
 
@@ -30,14 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("learner", choices=("tree", "bayes"), help="a decision tree (ID3) or naive Bayes")
     add_disguised(parser)
     add_design(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="model.json", help="a new file, for `show` and `predict`")
-    parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the public split (default: %(default)s)")
     parser.add_argument(
-        "--prune", action="store_true", help=f"hold out {PRUNING_SHARE} more and prune the tree by it (tree alone)"
+        "-o", "--output", type=Path, metavar="model.json", help="a new file, which `show` and `predict` read"
+    )
+    parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the public split (default: %(default)s)"
     )
     parser.add_argument(
-        "--smoothing", type=float, metavar="S", help="added to each estimated count, 1 if not given (bayes alone)"
+        "--prune", action="store_true", help=f"hold out {PRUNING_SHARE} more and prune the tree by it (tree only)"
+    )
+    parser.add_argument(
+        "--smoothing", type=float, metavar="S", help="added to each estimated count; 1 if not given (bayes only)"
     )
     parser.add_argument("--max-depth", type=int, metavar="D", help="most splits of a path (tree alone)")
     parser.add_argument(

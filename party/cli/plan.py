@@ -27,9 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument("--peer-columns", type=int, metavar="N", help="attributes of the peer (as many as ours)")
-    parser.add_argument("--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (as many as ours)")
-    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree, if you know better")
+    parser.add_argument(
+        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
+    )
+    parser.add_argument(
+        "--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (default: as many as ours)"
+    )
+    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     amount.add_argument("--count", type=_positive, metavar="N", help="make N more")
     amount.add_argument("--for-rows", type=_positive, metavar="N", help="have enough for a run over N records")
     amount.add_argument("--seconds", type=_positive, metavar="S", help="make factors for S seconds")
-    amount.add_argument("--status", action="store_true", help="only say how many there are and what they are good for")
+    amount.add_argument("--status", action="store_true", help="only say how many there are and how far they go")
     parser.add_argument(
         "--cipher",
         type=Cipher,

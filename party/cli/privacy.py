@@ -24,7 +24,9 @@ SUMMARY = "tell what a design discloses"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_design(parser)
-    parser.add_argument("--prior", type=Path, metavar="disguised.csv", help="take what is likely from these answers")
+    parser.add_argument(
+        "--prior", type=Path, metavar="disguised.csv", help="estimate from these answers what is likely beforehand"
+    )
     parser.add_argument("--full", action="store_true", help="print everything that was found")
     parser.add_argument("--json", action="store_true", help="print JSON")
 

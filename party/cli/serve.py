@@ -30,7 +30,7 @@ SUMMARY = "listen, and take part in the runs that the peer opens"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
-    parser.add_argument("--once", action="store_true", help="end after one run, with its exit code")
+    parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
     add_outputs(parser)
 
 

@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="model.json")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--dot", action="store_true", help="for Graphviz: cotally show model.json --dot | dot -Tsvg")
-    form.add_argument("--json", action="store_true", help="as JSON, checked and in its usual layout")
-    form.add_argument("--levels", type=int, metavar="N", help="leave out what is deeper than N splits")
+    form.add_argument("--json", action="store_true", help="as JSON, checked and in its standard layout")
+    form.add_argument("--levels", type=int, metavar="N", help="leave out everything deeper than N splits")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -31,12 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="EXPRESSION",
         help="such as 'smoker = yes and sex = f'; may be repeated",
     )
-    parser.add_argument("--half-width", required=True, metavar="W", help="of the intervals of shares, such as 0.02")
+    parser.add_argument("--half-width", required=True, metavar="W", help="half-width of the intervals, such as 0.02")
     parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="that all intervals hold (default: %(default)s)"
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="C",
+        help="confidence that all intervals hold (default: %(default)s)",
     )
-    parser.add_argument("--share", metavar="P", help="of an expression, where it is known about (default: the worst)")
-    parser.add_argument("--depth", type=int, default=3, metavar="N", help="of the tree (default: %(default)s)")
+    parser.add_argument("--share", metavar="P", help="rough share of an expression, if known (default: the worst case)")
+    parser.add_argument("--depth", type=int, default=3, metavar="N", help="depth of the tree (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments that `train` and `serve` share."""
-    parser.add_argument("--model", type=Path, help="where the tree goes (model.json beside PARTY.toml)")
+    parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json beside PARTY.toml)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
-    parser.add_argument("--overwrite", action="store_true", help="replace a model and a report that are there already")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing model and report")
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
     parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 

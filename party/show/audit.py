@@ -39,8 +39,8 @@ def _counted(result: AuditResult) -> str:
     goal = result.goal
     return (
         f"Made-up records were disguised {result.records:,} times, and {len(result.tests):,} counts of the responses "
-        f"held against their declared chances: a correct sampler fails such a check in at most {100 * goal.alarm:g}% "
-        f"of cases, one whose theta is off by {goal.shift} in at least {100 * goal.power:g}%."
+        "were held against their declared chances: a correct sampler fails such a check in at most "
+        f"{100 * goal.alarm:g}% of cases, one whose theta is off by {goal.shift} in at least {100 * goal.power:g}%."
     )
 
 

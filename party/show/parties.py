@@ -32,5 +32,5 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
         f"Compare it with {name} by telephone before the first run; if it differs, remove",
         f"  {folder / 'peers' / (name + '.pem')}",
         f'Next: under [node] in {folder / "party.toml"} set peer = "{name}"; the party that calls, by `cotally train`,',
-        "  also sets the other's address, the party that listens needs none",
+        "  also sets the other's address; the party that listens needs none",
     ]

@@ -22,7 +22,7 @@ def prediction_notes(predicted: Predictions) -> Iterator[str]:
 
 def _unknown(column: Unknown) -> str:
     told = (
-        f"column {printable(column.column)!r}: {column.cells} of {column.rows} cells are no value that the model knows"
+        f"column {printable(column.column)!r}: {column.cells} of {column.rows} cells hold no value that the model knows"
     )
     if column.alike:
         told += f"; {column.alike} differ from one only by case, blanks or the way a number is written"

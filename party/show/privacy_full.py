@@ -106,7 +106,7 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
 def _if_known(group: GroupFindings) -> str:
     if group.loss_if_known in (None, group.loss):
         return ""
-    return "; infinite against who knows a personal answer of the respondent"
+    return "; infinite against someone who knows a personal answer of the respondent"
 
 
 def level_lines(group: GroupFindings, found: Findings) -> list[str]:
@@ -137,13 +137,14 @@ def _relation_line(sizes: tuple[int, int], pairs: Sequence[Relation], found: Fin
         how = "their XOR" if sizes[0] == 2 else f"of their values' places, modulo {sizes[0]}"
         return (
             f"Disclosed with certainty: how {names} differ in a record ({how}). "
-            "Who knows one of them from elsewhere knows all of them."
+            "Whoever knows one of them from elsewhere knows all of them."
         )
     fewer, more = (listed(found.names(side)) for side in columns)
     return (
         f"Disclosed with certainty: the difference between the places of the values of {fewer} and of {more}, modulo "
-        f"{pairs[0].modulus}. Who knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} values "
-        f"of the latter, who knows one of the latter with {pairs[0].left_of_first} of {sizes[0]} of the former."
+        f"{pairs[0].modulus}. Whoever knows one of the former is left with {pairs[0].left_of_second} of {sizes[1]} "
+        f"values of the latter; whoever knows one of the latter, with {pairs[0].left_of_first} of {sizes[0]} of the "
+        "former."
     )
 
 

@@ -62,10 +62,10 @@ def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
     """Return what each measure means and which way is better, but for those that are not shown."""
     unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
     measures = [
-        ("strongest belief", "how sure some response makes one of a value; lower is better"),
+        ("strongest belief", "how sure of a value a response can make one; lower is better"),
         ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
-        ("single-entry", "mean chance put on a wrong value; higher is better"),
-        ("bits", "what is not known of a value; the less it falls the better"),
+        ("single-entry", "average chance given to a wrong value; higher is better"),
+        ("bits", "how much of a value is unknown; the less it falls, the better"),
         ("asked twice", "strongest belief if coins were made anew: make them once"),
         *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
     ]
@@ -131,7 +131,7 @@ def _worst(found: Findings) -> list[str]:
     rises = {k: _rise(found, k) for k in columns}
     worst = max(rises.values(), key=lambda belief: (belief.after - belief.before, belief.after))
     alike = [k for k in columns if (rises[k].before, rises[k].after) == (worst.before, worst.after)]
-    others = f"; {listed(found.names(alike[1:]))} as far" if 1 < len(alike) <= 4 else ""
+    others = f"; {listed(found.names(alike[1:]))} likewise" if 1 < len(alike) <= 4 else ""
     text = f"Worst attribute: {_told(found, worst)}{others}."
     firmest = max((_firmest(found, k) for k in columns), key=lambda belief: belief.after)
     if firmest.after > worst.after:
@@ -183,7 +183,7 @@ def _certain_of(found: Findings, group: GroupFindings, linked: Sequence[int]) ->
     else:
         how = f"how far apart the values of {names} stand in their lists{', in part' * (len(sizes) > 1)}"
     gain = f"knows {rest}" if len(sizes) == 1 else f"knows {rest} or has fewer values left to choose from"
-    return f"Disclosed with certainty, {titled(group.name)}: {how}; who knows one from elsewhere {gain}."
+    return f"Disclosed with certainty, {titled(group.name)}: {how}; whoever knows one from elsewhere {gain}."
 
 
 def _record(found: Findings) -> str:
@@ -212,8 +212,8 @@ def _known(found: Findings) -> list[str]:
     if not any(group.loss_if_known for group in found.groups):
         return []
     text = (
-        "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs from it "
-        "is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
+        "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that differs "
+        "from it is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
     )
     return [text]
 

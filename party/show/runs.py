@@ -17,8 +17,8 @@ from protocols.terms import Method
 
 _TREE_LINES = 40
 _ACCURACY = (
-    "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; the "
-    "parties of randomized estimate theirs from disguised copies, so that their logs show another."
+    "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
+    "with randomized the parties estimate theirs from disguised copies, so their logs show another figure."
 )
 
 _COLUMNS = (

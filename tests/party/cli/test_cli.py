@@ -260,7 +260,7 @@ def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path
     ended = subprocess.run(command, input=rows, capture_output=True, check=True)
     assert ended.stdout.decode().splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
     assert b"standard input is not UTF-8: read as Windows-1252" in ended.stderr
-    assert b"column 'alice.age': 1 of 2 cells are no value that the model knows" in ended.stderr
+    assert b"column 'alice.age': 1 of 2 cells hold no value that the model knows" in ended.stderr
     declared = [*command, "--separator", ";", "--encoding", "cp1252", "--missing", "n/v"]
     ended = subprocess.run(declared, input=rows, capture_output=True, check=True)
     assert ended.stderr.decode() == "taken for missing cells: 'n/v' in 'alice.age'\n"

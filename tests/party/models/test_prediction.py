@@ -126,19 +126,19 @@ def test_cells_that_the_model_does_not_know_are_counted_column_by_column(tmp_pat
     result = predict_frame(model, read_frame(path))
     alike = "differ from one only by case, blanks or the way a number is written"
     assert list(prediction_notes(result)) == [
-        "column 'visits': 2 of 4 cells are no value that the model knows",
-        f"column 'member': 2 of 4 cells are no value that the model knows; 1 {alike}",
+        "column 'visits': 2 of 4 cells hold no value that the model knows",
+        f"column 'member': 2 of 4 cells hold no value that the model knows; 1 {alike}",
         "accuracy 0.3333: 1 of 3 rows (rows trained on included)",
     ]
     assert repr(result.unknown[0]) == "<Unknown 2 of 4 cells>"
 
 
 def test_numbers_with_decimal_commas_are_told_how_to_be_written(tmp_path: Path) -> None:
-    told = "column 'alice.age': 3 of 4 cells are no value that the model knows; 2 have a decimal comma: "
+    told = "column 'alice.age': 3 of 4 cells hold no value that the model knows; 2 have a decimal comma: "
     rows = "alice.age;city;bob.age\n17,5;Oslo;no\n1.017,5;Oslo;no\nold;Oslo;no\n17.5;Oslo;no\n"
     assert list(prediction_notes(predict(tmp_path, rows))) == [told + "write its numbers with a decimal point"]
     (town,) = prediction_notes(predict(tmp_path, "alice.age;city;bob.age\n17.5;Oslo;1,5\n50;Oslo;no\n"))
-    assert town == "column 'bob.age': 1 of 2 cells are no value that the model knows"
+    assert town == "column 'bob.age': 1 of 2 cells hold no value that the model knows"
 
 
 WRITINGS = {

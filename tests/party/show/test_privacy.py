@@ -86,8 +86,8 @@ def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_anot
 
 
 def test_equally_bad_attributes_are_named_if_they_are_few() -> None:
-    assert "(was 50.0%); column1 and column2 as far." in short(related([2] * 3, [[0], [1], [2]], "7/10"))
-    assert "as far" not in short(related([2] * 5, [[0], [1], [2], [3], [4]], "7/10"))
+    assert "(was 50.0%); column1 and column2 likewise." in short(related([2] * 3, [[0], [1], [2]], "7/10"))
+    assert "likewise" not in short(related([2] * 5, [[0], [1], [2], [3], [4]], "7/10"))
 
 
 def test_what_a_disguise_does_is_told() -> None:
@@ -106,9 +106,9 @@ def test_what_is_sent_in_the_clear_is_told_once() -> None:
 def test_relations_are_told_of_the_attributes_that_they_link() -> None:
     text = short(related([2, 2, 3, 3], [[0, 1, 2, 3]], "9/20"))
     assert "group 1: whether column0 and column1 agree (by place in their lists)" in text
-    assert "group 1: how far apart the values of column2 and column3 stand in their lists; who knows one" in text
+    assert "group 1: how far apart the values of column2 and column3 stand in their lists; whoever knows one" in text
     chained = short(related([2, 3, 6], [[0, 1, 2]], "9/20"))
-    assert "the values of column0, column1 and column2 stand in their lists, in part; who knows one" in chained
+    assert "the values of column0, column1 and column2 stand in their lists, in part; whoever knows one" in chained
     assert "knows the others or has fewer values left" in chained
     assert "No relation between disguised attributes is disclosed" in short(DESIGNS["coprime"])
 
@@ -132,11 +132,11 @@ def test_epsilon_of_a_record_says_what_it_means_and_when_it_matters(design: Desi
 
 
 def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alone() -> None:
-    sentence = "Against who knows a respondent's own personal answer, epsilon is infinite: a response that differs"
+    sentence = "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that"
     design = DESIGNS["unrelated, one group"]
     assert sentence in short(design)
     assert sentence in full(design)
-    assert "; infinite against who knows a personal answer of the respondent." in full(design)
+    assert "; infinite against someone who knows a personal answer of the respondent." in full(design)
     groups = findings_json(report(design))["groups"]
     assert isinstance(groups, list)
     assert groups[0]["epsilon_if_a_personal_answer_is_known"] == "infinite" != groups[0]["epsilon"]

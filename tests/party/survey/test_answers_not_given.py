@@ -33,10 +33,10 @@ def gaps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 def test_the_copy_shows_who_gave_no_answer_and_it_is_said(gaps: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "smoker: 34 of 100 gave an answer\n" in gaps
-    assert "Who gave no answer is seen to have given none" in gaps
+    assert "Whoever gave no answer is seen to have given none" in gaps
     cells = [line.rsplit(",", 1)[1] for line in Path("d.csv").read_text().splitlines()[1:]]
     assert [cell == "" for cell in cells] == [i % 3 != 0 for i in range(100)]
-    assert "Who gives no answer is seen to give none" in told(capsys, "privacy", "design.toml")
+    assert "Whoever gives no answer is seen to give none" in told(capsys, "privacy", "design.toml")
 
 
 @pytest.mark.usefixtures("gaps")

@@ -58,8 +58,8 @@ def test_the_verdict_comes_first_then_what_was_counted() -> None:
     assert audit_lines(passed)[0] == "OK: the sampler responds as the design declares."
     assert told(passed) == (
         f"{audit_lines(passed)[0]} Made-up records were disguised {passed.records:,} times, and {len(passed.tests)} "
-        "counts of the responses held against their declared chances: a correct sampler fails such a check in at most "
-        "0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
+        "counts of the responses were held against their declared chances: a correct sampler fails such a check in at "
+        "most 0.0001% of cases, one whose theta is off by 1/100 in at least 99.9%."
     )
     design = related([2], [[0]], "9/20")
     failed = run(design, lambda codes, _: codes)
