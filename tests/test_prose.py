@@ -19,6 +19,8 @@ _HELP = {"help", "description"}
 EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
+    "party/keys/keystore.py": "what an error calls a kind of key",
+    "protocols/association/audit.py": "what is counted, in words that no screen shows yet: they are to be values",
     "protocols/ciphers/elgamal/curve.py": "the signature of a function in C",
 }
 
@@ -59,6 +61,7 @@ class Sources:
         self.trees = {path: ast.parse(text) for path, text in texts.items()}
         self.parent = {c: p for tree in self.trees.values() for p in ast.walk(tree) for c in ast.iter_child_nodes(p)}
         every = [node for tree in self.trees.values() for node in ast.walk(tree)]
+        self.known: dict[tuple[str, ast.AST | None], bool] = {}
         self.handing: dict[str, set[int | str]] = {}
         for function in (node for node in every if isinstance(node, Function)):
             self.handing.setdefault(function.name, set()).update(self._handed_on(function))
@@ -88,7 +91,7 @@ class Sources:
             node = self.parent[node]
             yield node
 
-    def is_error(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+    def is_error(self, node: ast.AST) -> bool:
         """Tell whether what stands here ends as an error's text."""
         names: set[str] = set()
         below = node
@@ -103,16 +106,27 @@ class Sources:
                 break
             if isinstance(over, ast.Return | ast.Lambda):
                 function = next((n for n in self.above(over) if isinstance(n, Function)), None)
-                return function is not None and self._all_errors(function.name, seen)
-        return any(self._local(name, over, seen) or self._all_errors(name, seen) for name in names - seen)
+                return function is not None and self._all_errors(function.name)
+        return any(self._local(name, over) or self._all_errors(name) for name in names)
 
-    def _local(self, name: str, scope: ast.AST, seen: frozenset[str]) -> bool:
-        uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)]
-        return isinstance(scope, Function) and any(self.is_error(use, seen | {name}) for use in uses)
+    def _local(self, name: str, scope: ast.AST) -> bool:
+        """Tell whether some use of a name within a function is an error's; one that leads back to itself is none."""
+        key = (name, scope)
+        if key not in self.known:
+            self.known[key] = False
+            uses = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name]
+            loads = [n for n in uses if isinstance(n.ctx, ast.Load)]
+            self.known[key] = isinstance(scope, Function) and any(map(self.is_error, loads))
+        return self.known[key]
 
-    def _all_errors(self, name: str, seen: frozenset[str]) -> bool:
-        uses = self.uses.get(name, [])
-        return bool(uses) and (name in seen or all(self.is_error(use, seen | {name}) for use in uses))
+    def _all_errors(self, name: str) -> bool:
+        """Tell whether every use of a name anywhere is an error's, but for those that lead back to themselves."""
+        key = (name, None)
+        if key not in self.known:
+            uses = self.uses.get(name, [])
+            self.known[key] = bool(uses)
+            self.known[key] = bool(uses) and all(map(self.is_error, uses))
+        return self.known[key]
 
     def _is_help(self, node: ast.AST) -> bool:
         over = [node, *self.above(node)]
