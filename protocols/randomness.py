@@ -25,7 +25,7 @@ class Randomness(Protocol):
 
 def canonical(*fields: bytes) -> bytes:
     """Join fields so that no two different splits give the same bytes (FAULTS A8): each length goes first."""
-    return b"".join(len(field).to_bytes(8, "big") + field for field in fields)
+    return b"".join([part for field in fields for part in (len(field).to_bytes(8, "big"), field)])
 
 
 def keyed_digest(key: bytes, *fields: bytes) -> bytes:

@@ -63,7 +63,8 @@ class MeanGains:
         """
         if not queries:
             return ()
-        steps = [self._step(_records(query)) for query in queries for _ in query.candidates]
+        of_nodes = ((self._step(_records(query)), len(query.candidates)) for query in queries)
+        steps = [step for step, candidates in of_nodes for _ in range(candidates)]
         gains = _estimated(self._estimates, queries, self._growth)
         own = tuple(round(gain / step) for gain, step in zip(gains, steps, strict=True))
         theirs = (yield from exchange(EstimatedGains(own))).values

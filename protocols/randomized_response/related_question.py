@@ -93,13 +93,22 @@ class RelatedDesign(Design):
 
     def truth(self, group: int) -> Fraction:
         """Chance `t` of the truth: theta, or by contrast `(1 + c (L - 1))/L`, `c = 2 theta - 1`."""
-        order = self.orders[group]
-        return (1 + (2 * self.theta - 1) * (order - 1)) / order if self.by_contrast else self.theta
+        return self._truths[group]
+
+    @cached_property
+    def _truths(self) -> tuple[Fraction, ...]:
+        """Of every group; asked for at every node."""
+        contrast = 2 * self.theta - 1
+        return tuple((1 + contrast * (order - 1)) / order if self.by_contrast else self.theta for order in self.orders)
 
     def lie(self, group: int) -> Fraction:
         """Chance `q` of each single lie in this group; 0 where no lie exists."""
-        order = self.orders[group]
-        return (1 - self.truth(group)) / (order - 1) if order > 1 else Fraction(0)
+        return self._lies[group]
+
+    @cached_property
+    def _lies(self) -> tuple[Fraction, ...]:
+        shared = zip(self._truths, self.orders, strict=True)
+        return tuple((1 - truth) / (order - 1) if order > 1 else Fraction(0) for truth, order in shared)
 
     def contrast(self, group: int) -> Fraction:
         """`t - q`, by how much the truth is likelier than any single lie; 1 where no lie exists."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 from phe.paillier import PaillierPublicKey, generate_paillier_keypair
@@ -23,7 +24,7 @@ from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
 from party.records.train_report import TrainReport, read_train_report
-from protocols.terms import Engine, Method, Window
+from protocols.terms import Cipher, Engine, Method, Window
 
 OPTIONS = DemoOptions(
     data="tic-tac-toe",
@@ -124,13 +125,14 @@ def use_short_exponents(root: Path) -> None:
 
 
 def make_factors_ahead(root: Path) -> None:
-    for party in PARTIES:
-        command = (sys.executable, "-m", "party.cli.main", "precompute", root / party, "--progress", "none")
+    for party, cipher in product(PARTIES, Cipher):
+        options = ("--cipher", cipher, "--progress", "none")
+        command = (sys.executable, "-m", "party.cli.main", "precompute", root / party, *options)
         subprocess.run(command, check=True, capture_output=True)
 
 
 FACTORS: dict[str, Callable[[Path], None] | None] = {
-    "full": None,
+    "fresh": None,
     "short": use_short_exponents,
     "ahead": make_factors_ahead,
 }

@@ -177,8 +177,8 @@ def test_nothing_is_divided_but_fractions() -> None:
     ]
     divide = [(path, f.name) for path, f in functions if any(isinstance(node, ast.Div) for node in ast.walk(f))]
     assert divide == [
-        ("randomized_response/related_question.py", "truth"),
-        ("randomized_response/related_question.py", "lie"),
+        ("randomized_response/related_question.py", "_truths"),
+        ("randomized_response/related_question.py", "_lies"),
         ("randomized_response/related_question.py", "factors"),
         ("randomized_response/related_question.py", "moments_of"),
         ("randomized_response/related_question.py", "likelihood_ratio"),
