@@ -8,12 +8,16 @@ the same kind. DESIGN 3; the papers bin at the median of the range.
 import re
 from bisect import bisect_left, bisect_right
 from calendar import monthrange
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, Inexact
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
+
+import numpy as np
+
+from party.data.numbers import Numbers
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
@@ -101,7 +105,7 @@ def scale_of(bins: str | Sequence[Decimal] | Sequence[date]) -> Scale:
 
 
 def edges_of(
-    bins: str | Sequence[Decimal] | Sequence[date], counts: Mapping[Decimal, int], smallest: int = 1
+    bins: str | Sequence[Decimal] | Sequence[date], numbers: Numbers, smallest: int = 1
 ) -> tuple[Decimal, ...]:
     """Return the edges that bins of this kind have.
 
@@ -111,47 +115,37 @@ def edges_of(
 
     Args:
         bins: "median-of-range", "quantiles:4" (any number of quantiles), "year", "quarter", "month", or the edges.
-        counts: How often each number occurs; at least one where the edges depend on it.
+        numbers: Those of the column; at least one where the edges depend on them.
         smallest: How many records can hide each other; 1 for exact edges.
     """
     if not isinstance(bins, str):
         return tuple(Decimal(edge.toordinal()) if isinstance(edge, date) else edge for edge in bins)
     if bins in PERIODS:
-        return _period_ends(bins, counts)
+        return _period_ends(bins, numbers.values)
     if bins == MEDIAN:
-        low, high = _nth(sorted(counts), counts, smallest), _nth(sorted(counts, reverse=True), counts, smallest)
-        edges: tuple[Decimal, ...] = (_EXACT.divide(_EXACT.add(low, high), Decimal(2)),)
+        ends = _EXACT.add(numbers.nth(smallest), numbers.nth_from_above(smallest))
+        edges: tuple[Decimal, ...] = (_EXACT.divide(ends, Decimal(2)),)
     else:
-        edges = _quantiles(int(bins.partition(":")[2]), counts)
-    return edges if smallest == 1 else _rounded(edges, counts, smallest)
+        edges = _quantiles(int(bins.partition(":")[2]), numbers)
+    return edges if smallest == 1 else _rounded(edges, numbers, smallest)
 
 
-def _nth(values: Sequence[Decimal], counts: Mapping[Decimal, int], n: int) -> Decimal:
-    """Return the number of the n-th record in this order of numbers, or of the last one."""
-    for value, records in zip(values, accumulate(counts[value] for value in values), strict=True):
-        if records >= n:
-            return value
-    return values[-1]
-
-
-def _quantiles(parts: int, counts: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
+def _quantiles(parts: int, numbers: Numbers) -> tuple[Decimal, ...]:
     """Return for `0 < j < parts` the smallest number that `j/parts` of the records do not exceed.
 
     Repeats are dropped, and so is the largest number (nothing lies above it), unless nothing else is left.
     """
-    total = sum(counts.values())
+    values, below = numbers.values, numbers.below[:-1]
+    total = int(numbers.below[-1])
     edges: list[Decimal] = []
-    below, part = 0, 1
-    *inner, largest = sorted(counts)
-    for value in inner:
-        below += counts[value]
-        if below * parts >= part * total:
-            edges.append(value)
-            part = below * parts // total + 1
-    return tuple(edges) or (largest,)
+    part = 1
+    while (at := int(np.searchsorted(below, -(-part * total // parts)))) < len(below):
+        edges.append(values[at])
+        part = int(below[at]) * parts // total + 1
+    return tuple(edges) or (values[-1],)
 
 
-def _period_ends(period: str, days: Mapping[Decimal, int]) -> tuple[Decimal, ...]:
+def _period_ends(period: str, days: Sequence[Decimal]) -> tuple[Decimal, ...]:
     """Return the last days of the periods that hold a record, except the latest one, unless it is the only one."""
     months = {"year": 12, "quarter": 3, "month": 1}[period]
     ends = set()
@@ -162,18 +156,17 @@ def _period_ends(period: str, days: Mapping[Decimal, int]) -> tuple[Decimal, ...
     return tuple(sorted(ends)[:-1]) or tuple(ends)
 
 
-def _rounded(edges: Sequence[Decimal], counts: Mapping[Decimal, int], smallest: int) -> tuple[Decimal, ...]:
+def _rounded(edges: Sequence[Decimal], numbers: Numbers, smallest: int) -> tuple[Decimal, ...]:
     """Return each edge as round as moving fewer than `smallest` records across it allows."""
-    values = sorted(counts)
-    below = list(accumulate(counts[value] for value in values))
+    values, below = numbers.values, numbers.below
     rounded = set()
     for edge in edges:
         at = bisect_right(values, edge) - 1
         if not 0 <= at < len(values) - 1:
             rounded.add(edge)  # all records are on one side of it
             continue
-        first = bisect_right(below, below[at] - smallest)
-        last = min(bisect_left(below, below[at] + smallest), len(values) - 1)
+        first = int(np.searchsorted(below, below[at] - smallest, side="right"))
+        last = min(int(np.searchsorted(below, below[at] + smallest)), len(values) - 1)
         rounded.add(_roundest(edge, values[first], values[last]))
     return tuple(sorted(rounded))
 

@@ -3,20 +3,20 @@
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from party.data.bins import (
     DECIMAL_COMMA,
+    NUMBERS,
     Scale,
     bin_label_of,
     bin_labels,
-    bin_of,
     edges_of,
     is_bin_label,
     number,
@@ -25,6 +25,7 @@ from party.data.bins import (
 from party.data.frame import Column
 from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
+from party.data.numbers import sorted_numbers
 from party.data.texts import value_of
 from party.data.treatment import ColumnTreatment
 from protocols.tables.schema import MAX_DOMAIN
@@ -130,31 +131,22 @@ def _labelled(column: Column, treatment: ColumnTreatment, present: Mapping[str, 
     if treatment.bins is None:
         return _Labels({text: text for text in present}, {text: present[text] for text in _in_order(present)})
     scale = scale_of(treatment.bins)
-    read = {text: _read(column, scale, text) for text in present}
-    if not read and isinstance(treatment.bins, str):
+    if not present and isinstance(treatment.bins, str):
         raise column.error("the column is binned, and all cells are missing")
-    counts: Counter[Decimal] = Counter()
-    for text, value in read.items():
-        counts[value] += present[text]
+    numbers, places = sorted_numbers(present, partial(_read, column, scale), plain=scale is NUMBERS)
     smallest = treatment.smallest_value
-    asked = edges_of(treatment.bins, counts, smallest)
-    sizes = _sizes(asked, counts)
+    asked = edges_of(treatment.bins, numbers, smallest)
+    sizes = numbers.sizes(asked)
     own_value = treatment.missing == "value" and missing >= smallest
     most = None if treatment.max_values is None else max(2, treatment.max_values - own_value)
     edges = joined_bins(asked, sizes, smallest, most)
     bins = bin_labels(edges, scale) if edges else (OTHER,)
-    of: dict[str | None, str] = {text: bins[bin_of(edges, value)] for text, value in read.items()}
-    labels = _Labels(of, dict(zip(bins, _sizes(edges, counts), strict=True)), absorbed=not edges)
+    each = numbers.bins(edges)[places].tolist()
+    of: dict[str | None, str] = dict(zip(present, map(bins.__getitem__, each), strict=True))
+    labels = _Labels(of, dict(zip(bins, numbers.sizes(edges), strict=True)), absorbed=not edges)
     if smallest > 1 and min(sizes) < smallest:
         labels.remarks.append(BinsJoined(smallest))
     return labels
-
-
-def _sizes(edges: Sequence[Decimal], counts: Mapping[Decimal, int]) -> list[int]:
-    sizes = [0] * (len(edges) + 1)
-    for value, n in counts.items():
-        sizes[bin_of(edges, value)] += n
-    return sizes
 
 
 def _read(column: Column, scale: Scale, text: str) -> Decimal:

@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from party.data.bins import DECIMAL_COMMA, day, number
 from party.data.frame import Column
 from party.data.notices import Binned, TakenAsTexts
+from party.data.numbers import doubles
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
@@ -52,11 +56,15 @@ class Looks:
         """Whether all cells are "numbers" or "dates", most are "numbers with commas", or they are "texts"."""
         if not self.present:
             return "texts"
-        if all(number(text) is not None for text in self.present):
+        if self._doubles is not None or all(number(text) is not None for text in self.present):
             return "numbers"
         if all(day(text) is not None for text in self.present):
             return "dates"
         return "numbers with commas" if 2 * self._held(DECIMAL_COMMA) > self.records else "texts"
+
+    @cached_property
+    def _doubles(self) -> NDArray[np.float64] | None:
+        return doubles(self.present)
 
     def _held(self, pattern: re.Pattern[str]) -> int:
         return sum(n for text, n in self.present.items() if pattern.fullmatch(text))
@@ -69,11 +77,21 @@ class Looks:
     @property
     def names_by_digits(self) -> bool:
         """Tell whether the numbers look like telephone, account or row numbers."""
-        lengths = {len(text) for text in self.present}
-        if self._held(_ZERO_OR_PLUS) == self.records or (len(lengths) == 1 and self._held(_LONG) == self.records):
+        lengths = set(map(len, self.present))
+        if self._are_all(_ZERO_OR_PLUS) or (len(lengths) == 1 and self._are_all(_LONG)):
             return True
+        return len(self.present) == self.records and self._count_up
+
+    @property
+    def _count_up(self) -> bool:
+        if self._doubles is not None:
+            rising = np.sort(self._doubles)
+            return bool((rising == rising[0] + np.arange(len(rising))).all())
         values = sorted(number(text) or 0 for text in self.present)
-        return len(values) == self.records and all(value == values[0] + i for i, value in enumerate(values))
+        return all(value == values[0] + i for i, value in enumerate(values))
+
+    def _are_all(self, pattern: re.Pattern[str]) -> bool:
+        return all(pattern.fullmatch(text) for text in self.present)
 
 
 def look_at(column: Column) -> Looks:

@@ -1,0 +1,60 @@
+"""Numbers sorted as doubles are those sorted as decimals; what doubles could confuse is not left to them."""
+
+from collections import Counter
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from party.data import numbers
+from party.data.numbers import MOST_DIGITS, Numbers, doubles, sorted_numbers
+
+TEXTS = st.from_regex(r"-?(0|[1-9]\d{0,8})(\.\d{1,6})?", fullmatch=True)
+
+
+@given(st.dictionaries(TEXTS, st.integers(1, 9), min_size=1, max_size=40))
+def test_doubles_give_what_decimals_give(counts: dict[str, int]) -> None:
+    fast, places = sorted_numbers(counts, Decimal, plain=True)
+    slow, exact_places = sorted_numbers(counts, Decimal, plain=False)
+    assert [*fast.values] == [*slow.values]
+    assert fast.records.tolist() == slow.records.tolist()
+    assert places.tolist() == exact_places.tolist()
+    edges = [*slow.values][::3]
+    assert fast.sizes(edges) == slow.sizes(edges)
+    assert fast.bins(edges).tolist() == [sum(edge < value for edge in edges) for value in slow.values]
+
+
+def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
+    texts = ["999999999999998", "999999999999999", "0.0000000000001", "-99999999999999"]
+    found = doubles(texts)
+    assert found is not None
+    assert len(set(found.tolist())) == 4
+    assert np.finfo(np.float64).precision == MOST_DIGITS
+    assert doubles([*texts, "0.30000000000000001"]) is None
+
+
+@pytest.mark.parametrize("text", ["1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663"])
+def test_what_is_no_plain_number_without_an_exponent_has_no_double(text: str) -> None:
+    assert doubles(["1", text]) is None
+
+
+def test_the_nth_record_is_counted_from_either_end() -> None:
+    held = Numbers.of(Counter({Decimal(5): 2, Decimal(1): 3, Decimal(9): 1}))
+    assert [held.nth(n) for n in range(1, 8)] == list(map(Decimal, (1, 1, 1, 5, 5, 9, 9)))
+    assert [held.nth_from_above(n) for n in range(1, 8)] == list(map(Decimal, (9, 5, 5, 1, 1, 1, 1)))
+
+
+def test_few_numbers_are_read_exactly_to_find_the_edges_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> Decimal:
+        read.append(text)
+        return Decimal(text)
+
+    monkeypatch.setattr(numbers, "Decimal", counted)
+    counts = {str(number): 1 for number in range(10_000)}
+    held, _ = sorted_numbers(counts, Decimal, plain=True)
+    held.sizes([Decimal(2500), Decimal(5000)])
+    assert 0 < len(read) < 100
