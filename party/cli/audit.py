@@ -6,8 +6,10 @@ It needs no data: a few records are disguised again and again, with fresh secret
 
 import argparse
 
+from party.cli import baskets
 from party.cli.arguments import add_design, fraction
 from party.keys.coin_secret import new_key
+from party.settings.transactions import is_of_baskets
 from party.show.audit import audit_lines
 from party.show.drawing import shown_drawing
 from party.show.privacy import shown_names
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shift",
         default=str(DEFAULT_GOAL.shift),
         metavar="S",
-        help="shift of theta to be caught (default: %(default)s)",
+        help="shift of theta, or of the chance to show an item, to be caught (default: %(default)s)",
     )
     parser.add_argument(
         "--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)"
@@ -41,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit and tell the verdict."""
+    if is_of_baskets(arguments.design):
+        return baskets.run_audit(arguments)
     questionnaire = read_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     with shown_drawing(questionnaire) as watch:

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from party.cli import baskets
 from party.cli.arguments import add_design, add_form, form
 from party.data import read_frame
 from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.files import is_there, resolved
+from party.settings.transactions import is_of_baskets
 from party.show.copies import copy_lines, example_lines
 from party.show.drawing import shown_drawing
 from party.show.notices import tell
@@ -22,7 +24,7 @@ from party.show.screen import say_all
 from party.survey import disguise_table, read_design
 from party.survey.output import check_output, write_disguised
 
-SUMMARY = "disguise a table of answers for a collector"
+SUMMARY = "disguise a table of answers, or baskets, for a collector"
 
 
 class _Example(argparse.Action):
@@ -44,12 +46,12 @@ class _Example(argparse.Action):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "data", type=Path, metavar="data.csv", help="true answers, CSV or Parquet; - for the standard input"
+        "data", type=Path, metavar="data.csv", help="true answers, or baskets; - for the standard input"
     )
     add_design(parser)
     add_form(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the disguised copy; or .parquet"
+        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the copy; or .parquet, or .csv.gz"
     )
     parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
     parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
@@ -64,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Disguise, write, and say what was made."""
+    if is_of_baskets(arguments.design):
+        return baskets.run_disguise(arguments)
     given = (arguments.data, arguments.design, arguments.personal)
     read = [path for path in given if path is not None]
     if resolved(arguments.secret) in map(resolved, read):

@@ -2,13 +2,16 @@
 
 An expression is a conjunction: `smoker = yes and age = "> 40"`. The error of a count is that of the coins, the
 respondents being who they are; the error and the interval of a share are those of respondents drawn from a population.
+Of baskets one asks for itemsets; the errors of their supports are those of the coins.
 """
 
 import argparse
 import json
 
+from party.cli import baskets
 from party.cli.arguments import add_design, add_disguised, form
 from party.data import read_frame
+from party.settings.transactions import is_of_baskets
 from party.show.estimates import estimate_lines
 from party.show.notices import tell
 from party.show.screen import put, say_all
@@ -25,7 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_disguised(parser)
     add_design(parser)
-    parser.add_argument("expressions", nargs="+", metavar="EXPRESSION", help="such as 'smoker = yes and sex = f'")
+    parser.add_argument(
+        "expressions",
+        nargs="+",
+        metavar="EXPRESSION",
+        help="such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'",
+    )
     parser.add_argument(
         "--confidence", type=float, default=0.95, metavar="C", help="confidence of the intervals (default: %(default)s)"
     )
@@ -39,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Estimate and print."""
+    if is_of_baskets(arguments.design):
+        return baskets.run_estimate(arguments)
     asked = EstimateOptions(arguments.confidence, arguments.likelihood)
     questionnaire = read_design(arguments.design)
     expressions = [parse_expression(text, questionnaire) for text in arguments.expressions]

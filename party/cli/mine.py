@@ -7,10 +7,12 @@ with other respondents, or other coins, another attribute might stand there.
 import argparse
 from pathlib import Path
 
+from party.cli import baskets
 from party.cli.arguments import add_design, add_disguised, form, fraction
 from party.data import read_frame
 from party.files import check_target
 from party.models.any_file import write_model
+from party.settings.transactions import is_of_baskets
 from party.show.mining import mined_lines
 from party.show.model import shown
 from party.show.notices import tell
@@ -20,18 +22,27 @@ from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
 from protocols.terms import Growth
 
-SUMMARY = "learn a tree or naive Bayes from disguised answers"
+SUMMARY = "learn a tree, naive Bayes or association rules from what was disguised"
 
 _MOST_SEED = 2**63 - 1
+_OF_BASKETS = ("itemsets", "rules")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("learner", choices=("tree", "bayes"), help="a decision tree (ID3) or naive Bayes")
+    parser.add_argument(
+        "learner",
+        choices=("tree", "bayes", *_OF_BASKETS),
+        help="a decision tree (ID3) or naive Bayes; of baskets, frequent itemsets or association rules",
+    )
     add_disguised(parser)
     add_design(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="model.json", help="a new file, which `show` and `predict` read"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="a new file: model.json for `show` and `predict`, or rules.csv",
     )
     parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
     parser.add_argument(
@@ -47,12 +58,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
     )
+    parser.add_argument("--min-support", metavar="S", help="of itemsets, such as 1/100 (baskets only, and needed)")
+    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (baskets only)")
+    parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
+    parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
     parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, print and write."""
+    of_baskets = is_of_baskets(arguments.design)
+    if of_baskets != (arguments.learner in _OF_BASKETS):
+        raise InputError(f"{arguments.learner} is not for {'baskets' if of_baskets else 'answers of a survey'}")
     _check(arguments)
+    if of_baskets:
+        return baskets.run_mine(arguments)
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
@@ -73,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse, before long work, what cannot be done."""
     is_tree = arguments.learner == "tree"
+    _check_baskets(arguments)
     given = (arguments.levels, arguments.max_depth, arguments.min_leaf)
     if not is_tree and (arguments.prune or any(value is not None for value in given)):
         raise InputError("--prune, --levels, --max-depth and --min-leaf are for trees")
@@ -84,3 +105,13 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     if arguments.output is not None:
         check_target(arguments.output, (arguments.disguised, arguments.design))
+
+
+def _check_baskets(arguments: argparse.Namespace) -> None:
+    is_rules = arguments.learner == "rules"
+    if arguments.learner in _OF_BASKETS and (arguments.min_support is None or arguments.test != "0"):
+        raise InputError("itemsets and rules need --min-support, such as 1/100, and hold nothing out by --test")
+    if arguments.learner not in _OF_BASKETS and (arguments.min_support or arguments.max_len is not None):
+        raise InputError("--min-support and --max-len are for itemsets and rules")
+    if not is_rules and (arguments.metric or arguments.min_threshold):
+        raise InputError("--metric and --min-threshold are for rules")

@@ -10,7 +10,9 @@ import argparse
 import json
 from pathlib import Path
 
+from party.cli import baskets
 from party.cli.arguments import add_design
+from party.settings.transactions import is_of_baskets
 from party.show.privacy import report_blocks, shown_names
 from party.show.privacy_json import findings_json
 from party.show.screen import columns, lay_out, put
@@ -33,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
+    if is_of_baskets(arguments.design):
+        return baskets.run_privacy(arguments)
     questionnaire = read_design(arguments.design)
     priors = (
         None

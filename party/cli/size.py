@@ -6,7 +6,9 @@ given depth, may use. The number is always sufficient, and may be generous.
 
 import argparse
 
+from party.cli import baskets
 from party.cli.arguments import add_design, fraction
+from party.settings.transactions import is_of_baskets
 from party.show.estimates import enough_for, enough_for_model
 from party.show.screen import say_all
 from party.survey import read_design
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="EXPRESSION",
-        help="such as 'smoker = yes and sex = f'; may be repeated",
+        help="such as 'smoker = yes and sex = f', of baskets 'bread, milk'; may be repeated",
     )
     parser.add_argument("--half-width", required=True, metavar="W", help="half-width of the intervals, such as 0.02")
     parser.add_argument(
@@ -45,8 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compute and print."""
-    questionnaire = read_design(arguments.design)
     width = fraction("--half-width", arguments.half_width)
+    if is_of_baskets(arguments.design):
+        return baskets.run_size(arguments, width)
+    questionnaire = read_design(arguments.design)
     share = None if arguments.share is None else fraction("--share", arguments.share)
     if arguments.expression:
         asked = [parse_expression(text, questionnaire) for text in arguments.expression]

@@ -77,8 +77,12 @@ class Form:
 USUAL = Form()
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path, more: Sequence[str] = ()) -> BinaryIO:
     """Open a table's file, or the standard input for `-`; gzip is unpacked.
+
+    Args:
+        path: Its name ends as a table's does.
+        more: Other ends of names that will do.
 
     Raises:
         DataError: Its name or its first bytes are those of something else.
@@ -88,8 +92,8 @@ def opened(path: Path) -> BinaryIO:
         file: BinaryIO = io.BytesIO(sys.stdin.buffer.read())
     else:
         bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-        if bare.suffix.lower() not in (*TEXT_SUFFIXES, PARQUET_SUFFIX):
-            names = ", ".join(TEXT_SUFFIXES)
+        if bare.suffix.lower() not in (*TEXT_SUFFIXES, *more, PARQUET_SUFFIX):
+            names = ", ".join((*TEXT_SUFFIXES, *more))
             raise DataError(f"a table's file name ends in {names} or {PARQUET_SUFFIX}, or in .gz after it", path=path)
         file = path.open("rb")
     if not file.seekable():

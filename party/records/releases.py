@@ -48,7 +48,8 @@ _SHOWN = ("class", "theta", "seed", "test")
 """Fields whose values may be shown: they are terms, and name nothing of a table."""
 _BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
 _ORDER = (
-    "party", "class", "columns", "kind", "theta", "groups", "personal", "records", "answers", "seed", "test", *_BROUGHT,
+    "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
+    "seed", "test", *_BROUGHT,
 )  # fmt: skip
 
 

@@ -30,8 +30,8 @@ _KINDS = {
 }
 
 
-def read_toml(path: Path, keys: Collection[str]) -> "Section":
-    """Read a TOML file whose top level may hold these keys; a byte order mark before it is allowed.
+def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
+    """Read a TOML file whose top level may hold these keys, or any; a byte order mark before it is allowed.
 
     Raises:
         ConfigError: It cannot be read, is not TOML, or has another key.

@@ -15,6 +15,32 @@ _SILENT = 1.0
 
 
 @contextmanager
+def shown_baskets(clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int], None]]:
+    """Yield what is told how many baskets are disguised, and shows it once it takes a while."""
+    with _shown(Work.DRAWING, clock) as show:
+        yield show
+
+
+@contextmanager
+def shown_candidates(clock: MonotonicClock = time.monotonic) -> Iterator[Callable[[int, int, int], None]]:
+    """Yield what is told how many candidates of a number of items are counted, and shows it once it takes a while."""
+    with _shown(Work.CANDIDATES, clock) as show:
+        yield lambda _, done, total: show(done, total)
+
+
+@contextmanager
+def _shown(work: Work, clock: MonotonicClock) -> Iterator[Callable[[int, int], None]]:
+    began = clock()
+    with make_progress("auto", clock=clock) as display:
+
+        def show(done: int, total: int) -> None:
+            if clock() - began >= _SILENT:
+                display.show(working(work, done, total))
+
+        yield show
+
+
+@contextmanager
 def shown_drawing(
     questionnaire: Questionnaire, clock: MonotonicClock = time.monotonic
 ) -> Iterator[Callable[[Draw], Draw]]:

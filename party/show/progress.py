@@ -45,6 +45,7 @@ class Work(Enum):
     READING = auto()
     KEYS = auto()
     PLAIN_TREE = auto()
+    CANDIDATES = auto()
 
 
 WORDS: Mapping[Phase | Work, str] = {
@@ -57,6 +58,7 @@ WORDS: Mapping[Phase | Work, str] = {
     Work.MEASURING: "measuring this machine",
     Work.FACTORS: "making factors",
     Work.DRAWING: "drawing coins",
+    Work.CANDIDATES: "counting candidates",
     Work.READING: "reading the data",
     Work.KEYS: "making both parties' keys",
     Work.PLAIN_TREE: "growing the plain tree",

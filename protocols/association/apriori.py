@@ -9,7 +9,7 @@ not monotone: a true set may be lost with a subset.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,8 @@ class MinedItemsets:
 def mine_itemsets(
     randomized: Randomized,
     design: TransactionDesign,
-    threshold: Fraction,
-    largest: int | None = None,
+    min_support: Fraction,
+    max_len: int | None = None,
     watch: Watch = lambda *_: None,
 ) -> MinedItemsets:
     """Find the sets whose estimated support is at least the threshold.
@@ -66,31 +66,31 @@ def mine_itemsets(
     Args:
         randomized: Randomized transactions with their original sizes.
         design: How they were randomized.
-        threshold: `s_min`, a share of all transactions.
-        largest: The most items of a set; as many as can be estimated if not given.
+        min_support: `s_min`, a share of all transactions.
+        max_len: The most items of a set; as many as can be estimated if not given.
         watch: Told, as it goes: the number of items, candidates done, and candidates in all.
 
     Raises:
-        InputError: The threshold is not above 0 and at most 1, there are no transactions, the universes differ, a size
-            has no parameters, `largest` is below 1 or cannot be told, or there are too many candidates.
+        InputError: `min_support` is not above 0 and at most 1, there are no transactions, the universes differ, a size
+            has no parameters, `max_len` is below 1 or cannot be told, or there are too many candidates.
     """
-    if not isfinite(threshold) or not 0 < threshold <= 1:
-        raise InputError("must be above 0 and at most 1", field="threshold")
+    if not 0 < min_support <= 1:
+        raise InputError("must be above 0 and at most 1", field="min_support")
     if randomized.transactions.universe != design.universe:
         raise InputError(f"the design has {design.universe} items, the transactions {randomized.transactions.universe}")
     if not len(randomized):
         raise InputError("there are no transactions to mine")
     bitmaps = Bitmaps(randomized)
     lattice = Lattice(design, bitmaps.sizes, bitmaps.totals)
-    usable = usable_size(design, dict(zip(bitmaps.sizes, bitmaps.totals.tolist(), strict=True)), threshold)
-    last = _last_level(largest, usable)
+    usable = usable_size(design, dict(zip(bitmaps.sizes, bitmaps.totals.tolist(), strict=True)), min_support)
+    last = _last_level(max_len, usable)
     for k in range(1, last + 1):
-        level = _level(lattice, bitmaps, k, float(threshold), watch)
+        level = _level(lattice, bitmaps, k, float(min_support), watch)
         if not len(level):
-            return MinedItemsets(threshold, lattice, usable, cut_short=False)
+            return MinedItemsets(min_support, lattice, usable, cut_short=False)
         lattice = lattice.above(level)
-    more = largest is None and _number_of_pairs(lattice) > 0
-    return MinedItemsets(threshold, lattice, usable, cut_short=more)
+    more = max_len is None and _number_of_pairs(lattice) > 0
+    return MinedItemsets(min_support, lattice, usable, cut_short=more)
 
 
 def usable_size(design: TransactionDesign, totals: dict[int, int], threshold: Fraction) -> int:
@@ -122,19 +122,19 @@ def usable_size(design: TransactionDesign, totals: dict[int, int], threshold: Fr
     return most
 
 
-def _last_level(largest: int | None, usable: int) -> int:
-    if largest is None:
+def _last_level(max_len: int | None, usable: int) -> int:
+    if max_len is None:
         return usable
-    if largest < 1:
-        raise InputError("must be 1 or more", field="largest")
-    if largest > usable:
+    if max_len < 1:
+        raise InputError("must be 1 or more", field="max_len")
+    if max_len > usable:
         able = f"sets of up to {usable} items can" if usable else "none can"
         raise InputError(
-            f"is {largest}, but supports of so many items cannot be told from these transactions at this threshold: "
-            f"{able}; raise the threshold, or collect more",
-            field="largest",
+            f"is {max_len}, but supports of so many items cannot be told from these transactions at this support: "
+            f"{able}; raise min_support, or collect more",
+            field="max_len",
         )
-    return largest
+    return max_len
 
 
 def _level(lattice: Lattice, bitmaps: Bitmaps, k: int, threshold: float, watch: Watch) -> Level:
@@ -142,7 +142,7 @@ def _level(lattice: Lattice, bitmaps: Bitmaps, k: int, threshold: float, watch: 
     total = lattice.design.universe if k == 1 else _number_of_pairs(lattice)
     if total > MAX_CANDIDATES:
         raise InputError(
-            f"there are {total:,} candidates of {k} items, more than {MAX_CANDIDATES:,}: raise the threshold, or look "
+            f"there are {total:,} candidates of {k} items, more than {MAX_CANDIDATES:,}: raise min_support, or look "
             f"for sets of up to {k - 1} items"
         )
     done, kept = 0, [_empty(k, len(lattice.sizes))]

@@ -48,9 +48,7 @@ class TransactionDesign:
         for operator in self.operators:
             if operator.size == size:
                 return operator
-        raise InputError(
-            f"the design has no parameters for transactions of size {size}: it has them for {self._known()}"
-        )
+        raise InputError(self.lacks(size))
 
     def check_sizes(self, sizes: Iterable[int]) -> None:
         """Refuse sizes without parameters.
@@ -60,6 +58,10 @@ class TransactionDesign:
         """
         for size in sorted(set(sizes)):
             self.operator(size)
+
+    def lacks(self, size: int) -> str:
+        """Say that this size has no operator, and which ones do."""
+        return f"the design has no parameters for transactions of size {size}: it has them for {self._known()}"
 
     def declaration(self) -> dict[str, object]:
         """Return what decides how transactions are randomized, as JSON takes it."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from protocols.association.apriori import MinedItemsets
 from protocols.association.lattice import Lattice, Level, Reals, Tallies
-from protocols.errors import InputError
 
 _BLOCK_CELLS = 2**22
 
@@ -51,14 +50,8 @@ class MinedRules:
     undefined: int
 
 
-def mine_rules(mined: MinedItemsets, confidence: float) -> MinedRules:
-    """Return the rules of all frequent itemsets whose estimated confidence is at least this.
-
-    Raises:
-        InputError: The confidence is not between 0 and 1.
-    """
-    if not 0 <= confidence <= 1:
-        raise InputError("must be between 0 and 1", field="confidence")
+def mine_rules(mined: MinedItemsets) -> MinedRules:
+    """Return the rules of all frequent itemsets."""
     rules: list[RuleEstimate] = []
     undefined = 0
     for level in mined.frequent():
@@ -66,7 +59,7 @@ def mine_rules(mined: MinedItemsets, confidence: float) -> MinedRules:
             for rule in _rules(mined.lattice, part):
                 if rule is None:
                     undefined += 1
-                elif rule.confidence >= confidence:
+                else:
                     rules.append(rule)
     return MinedRules(tuple(rules), undefined)
 

@@ -39,7 +39,7 @@ def randomize(
     transactions: Transactions,
     design: TransactionDesign,
     words: Words,
-    watch: Callable[[int], None] = lambda _: None,
+    watch: Callable[[int, int], None] = lambda *_: None,
 ) -> Randomized:
     """Return the randomized transactions, in the same order.
 
@@ -47,7 +47,7 @@ def randomize(
         transactions: True ones.
         design: Their operators.
         words: Chance.
-        watch: Told how many transactions were finished since it was told last.
+        watch: Told, as it goes, how many transactions are done, and of how many.
 
     Raises:
         InputError: The universes differ, or a size has no parameters.
@@ -60,11 +60,13 @@ def randomize(
     design.check_sizes(sizes.tolist())
     lengths = np.zeros(len(transactions), dtype=np.int64)
     parts: list[tuple[RowNumbers, NDArray[np.int32]]] = []
+    done = 0
     for rows in _blocks(sizes, design.universe):
         sent = _sent(transactions.matrix(rows), design.operator(int(sizes[rows[0]])), words, rows)
         lengths[rows] = sent.sum(axis=1)
         parts.append((rows, np.nonzero(sent)[1].astype(np.int32)))
-        watch(len(rows))
+        done += len(rows)
+        watch(done, len(transactions))
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     items = np.empty(starts[-1], dtype=np.int32)
     for rows, held in parts:

@@ -146,12 +146,12 @@ def test_blocks_do_not_change_what_is_found(
     shop: tuple[Randomized, TransactionDesign], module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mined = mine_itemsets(*shop, Fraction(1, 12))
-    expected, rules = kept(mined), mine_rules(mined, 0.5)
+    expected, rules = kept(mined), mine_rules(mined)
     monkeypatch.setattr(f"protocols.association.{module}._BLOCK_CELLS", 100)
     mined = mine_itemsets(*shop, Fraction(1, 12))
     assert list(kept(mined)) == list(expected)
     assert list(kept(mined).values()) == [pytest.approx(values) for values in expected.values()]
-    assert len(mine_rules(mined, 0.5).rules) == len(rules.rules)
+    assert len(mine_rules(mined).rules) == len(rules.rules)
 
 
 baskets_of_any_kind = st.lists(st.sets(st.integers(0, UNIVERSE - 1), max_size=5).map(sorted), min_size=1, max_size=20)
@@ -177,7 +177,7 @@ def test_rules_are_those_of_the_definition_with_the_delta_method_s_error(
 ) -> None:
     randomized, design = shop
     mined = mine_itemsets(randomized, design, Fraction(1, 8))
-    found = {(rule.antecedent, rule.consequent): rule for rule in mine_rules(mined, 0).rules}
+    found = {(rule.antecedent, rule.consequent): rule for rule in mine_rules(mined).rules}
     expected = 0
     for union in (itemset for itemset in frequent(mined) if len(itemset) > 1):
         whole = support(randomized, design, union)
@@ -195,14 +195,12 @@ def test_rules_are_those_of_the_definition_with_the_delta_method_s_error(
             assert rule.support_error == pytest.approx(whole.standard_error)
             expected += 1
     assert len(found) == expected > 5
-    strong = mine_rules(mined, 0.9).rules
-    assert strong == tuple(rule for rule in found.values() if rule.confidence >= 0.9)
 
 
 @settings(max_examples=10, deadline=None)
 @given(baskets=baskets_of_any_kind)
 def test_rules_of_undisguised_transactions_are_exact(baskets: list[list[int]]) -> None:
-    for rule in mine_rules(mine_itemsets(*undisguised(baskets), Fraction(1, 5)), 0.5).rules:
+    for rule in mine_rules(mine_itemsets(*undisguised(baskets), Fraction(1, 5))).rules:
         both = {*rule.antecedent, *rule.consequent}
         holders = [set(basket) for basket in baskets if set(rule.antecedent) <= set(basket)]
         assert rule.confidence == pytest.approx(sum(both <= basket for basket in holders) / len(holders))
@@ -216,7 +214,7 @@ def test_a_rule_whose_antecedent_is_estimated_as_0_or_less_is_counted_and_left_o
     mined = mine_itemsets(Randomized(sent, np.full(10_000, 2)), TransactionDesign(3, (operator,)), Fraction(1, 20))
     lattice = mined.lattice
     lattice.levels[0].shares[0] = -0.5
-    found = mine_rules(MinedItemsets(mined.threshold, lattice, mined.usable, cut_short=False), 0)
+    found = mine_rules(MinedItemsets(mined.threshold, lattice, mined.usable, cut_short=False))
     assert found.undefined == 1
     assert [rule.antecedent for rule in found.rules] == [(1,)]
 
@@ -243,7 +241,7 @@ def test_measures_that_are_not_defined_are_infinite_0_or_no_number_but_never_an_
 def test_a_threshold_that_is_no_share_is_refused(
     shop: tuple[Randomized, TransactionDesign], threshold: Fraction
 ) -> None:
-    with pytest.raises(InputError, match="threshold must be above 0 and at most 1"):
+    with pytest.raises(InputError, match="min_support must be above 0 and at most 1"):
         mine_itemsets(*shop, threshold)
 
 
@@ -262,25 +260,17 @@ def test_no_transactions_a_wrong_universe_and_sizes_never_declared_are_refused(
 def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, TransactionDesign]) -> None:
     mined = mine_itemsets(*shop, Fraction(1))
     assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
-    assert mine_rules(mined, 0.5) == MinedRules((), 0)
+    assert mine_rules(mined) == MinedRules((), 0)
     empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
     assert (empty.levels, empty.usable) == ((), 0)
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
-def test_a_confidence_that_is_no_share_is_refused(
-    shop: tuple[Randomized, TransactionDesign], confidence: float
-) -> None:
-    with pytest.raises(InputError, match="confidence must be between 0 and 1"):
-        mine_rules(mine_itemsets(*shop, Fraction(1, 4)), confidence)
 
 
 def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
     design = TransactionDesign(6, (CutAndPaste(4, 2, Fraction(1, 5)),))
     sent = Randomized(Transactions.of([[0, 1, 2]] * 500, 6), np.full(500, 4))
-    with pytest.raises(InputError, match=r"largest is 3, but supports of so many .* sets of up to 2 items can"):
+    with pytest.raises(InputError, match=r"max_len is 3, but supports of so many .* sets of up to 2 items can"):
         mine_itemsets(sent, design, Fraction(1, 2), 3)
-    with pytest.raises(InputError, match="largest must be 1 or more"):
+    with pytest.raises(InputError, match="max_len must be 1 or more"):
         mine_itemsets(sent, design, Fraction(1, 2), 0)
     few = Randomized(Transactions.of([[0, 1, 2]], 6), np.full(1, 4))
     with pytest.raises(InputError, match="none can"):
@@ -305,7 +295,7 @@ def test_too_many_candidates_are_refused(
     shop: tuple[Randomized, TransactionDesign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("protocols.association.apriori.MAX_CANDIDATES", 8)
-    with pytest.raises(InputError, match="candidates of 2 items, more than 8: raise the threshold"):
+    with pytest.raises(InputError, match="candidates of 2 items, more than 8: raise min_support"):
         mine_itemsets(*shop, Fraction(1, 12))
 
 

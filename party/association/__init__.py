@@ -1,0 +1,18 @@
+"""Baskets: one collector mines the randomized transactions of many (DESIGN 9)."""
+
+from party.association.disguise import disguise_baskets
+from party.association.files import read_baskets
+from party.association.frames import association_rules, frequent_itemsets
+from party.association.sent import read_sent, write_sent
+from party.settings.transactions import BasketDesign, read_basket_design
+
+__all__ = [
+    "BasketDesign",
+    "association_rules",
+    "disguise_baskets",
+    "frequent_itemsets",
+    "read_basket_design",
+    "read_baskets",
+    "read_sent",
+    "write_sent",
+]

@@ -1,0 +1,210 @@
+"""True baskets as people have them: a line of items each, rows of ids and items, or a column of truth values per item.
+
+A line of a `.dat` file holds items with blanks between them, a line of any other text file is one of CSV without a
+header. An empty line is an empty basket. A basket is named by its id where the layout has one, else by its number in
+the file, from 1.
+"""
+
+import csv
+import io
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.data import Form, Frame, distinct_ids, read_frame
+from party.data.csv_file import MAX_LINE
+from party.data.form import USUAL, opened
+from party.errors import DataError
+from party.names import suggestion
+from party.settings.transactions import BasketDesign, BasketLayout
+from party.survey.table import DataFrameLike, as_frame
+from protocols.association.transactions import Transactions
+
+LINES = (".dat", ".basket")
+_TRUTHS = {"True": True, "1": True, "False": False, "0": False}
+
+BasketSource = Path | str | Frame | DataFrameLike
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Baskets:
+    """True transactions, and what names each.
+
+    Args:
+        transactions: Their items by number.
+        ids: One per transaction.
+        path: Where they came from.
+    """
+
+    transactions: Transactions
+    ids: Sequence[str]
+    path: Path
+
+    def __repr__(self) -> str:
+        return f"<Baskets {len(self.ids)}>"
+
+
+def read_baskets(source: BasketSource, design: BasketDesign, form: Form = USUAL) -> Baskets:
+    """Read true baskets in the layout of the design; a DataFrame has a column per item, or rows of ids and items.
+
+    Raises:
+        DataError: The file cannot be read, a basket holds an item twice or one that the design does not list, or its
+            size has no parameters.
+    """
+    if isinstance(source, Path | str) and design.layout is BasketLayout.LINES:
+        return _from_lines(Path(source), design, form)
+    if (
+        not isinstance(source, Path | str | Frame)
+        and design.layout is not BasketLayout.LONG
+        and _has_truths(source, design)
+    ):
+        return _from_truths(source, design)
+    frame = read_frame(source, form) if isinstance(source, Path | str) else as_frame(source)
+    return _from_rows(frame, design) if design.layout is BasketLayout.LONG else _from_columns(frame, design)
+
+
+class _Gathering:
+    """Numbers of items, basket after basket; every error says where."""
+
+    def __init__(self, design: BasketDesign, path: Path) -> None:
+        self.path = path
+        self._design, self._number = design, {item: number for number, item in enumerate(design.items)}
+        self._sizes = set(design.design.sizes)
+        self._starts, self._items = array("q", [0]), array("i")
+
+    def add(self, names: Sequence[str], line: int) -> None:
+        """Add a basket."""
+        try:
+            numbers = sorted(map(self._number.__getitem__, names))
+        except KeyError:
+            raise self._error(
+                line, "an item is not among those of the design: list it there, or leave it out"
+            ) from None
+        self.add_numbers(numbers, line)
+
+    def add_numbers(self, numbers: Sequence[int], line: int) -> None:
+        """Add a basket of rising numbers."""
+        if len(set(numbers)) != len(numbers):
+            raise self._error(line, "an item stands twice in this basket: name it once")
+        if len(numbers) not in self._sizes:
+            known = self._design.design
+            raise self._error(line, known.lacks(len(numbers)))
+        self._items.extend(numbers)
+        self._starts.append(len(self._items))
+
+    def _error(self, line: int, problem: str) -> DataError:
+        return DataError(problem, path=self.path, line=line)
+
+    def finished(self, ids: Sequence[str] | None = None) -> Baskets:
+        """Return the baskets, numbered from 1 if they have no ids."""
+        starts, items = np.array(self._starts, dtype=np.int64), np.array(self._items, dtype=np.int32)
+        made = Transactions(len(self._design.items), starts, items)
+        return Baskets(made, [str(n) for n in range(1, len(made) + 1)] if ids is None else ids, self.path)
+
+
+def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:
+    gathering = _Gathering(design, path)
+    try:
+        with opened(path, LINES) as file:
+            text = io.TextIOWrapper(file, form.encoding or "utf-8-sig", newline="\n")
+            for number, names in enumerate(_split(path, _bounded(path, text), form), 1):
+                gathering.add(names, number)
+            text.detach()  # it would close the file
+    except UnicodeDecodeError:
+        raise DataError(f"the file is not text in {form.encoding or 'UTF-8'}", path=path) from None
+    except csv.Error:
+        raise DataError("a quote is not closed or not doubled", path=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
+    return gathering.finished()
+
+
+def _split(path: Path, lines: Iterator[str], form: Form) -> Iterator[list[str]]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if any(suffix in LINES for suffix in suffixes) and form.separator is None:
+        return (line.split() for line in lines)
+    separator = form.separator or ("\t" if ".tsv" in suffixes else ",")
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
+    return ([cell.strip() for cell in row if cell.strip()] for row in rows)
+
+
+def _bounded(path: Path, file: TextIO) -> Iterator[str]:
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        if len(line) > MAX_LINE:
+            raise DataError(f"the line has more than {MAX_LINE} characters", path=path, line=number)
+        yield line.rstrip("\r\n")
+
+
+def _from_rows(frame: Frame, design: BasketDesign) -> Baskets:
+    """Gather rows of ids and items; a row without an item stands for a basket that may be empty."""
+    owners, items = frame.ids(design.id_column or ""), frame.column(design.item_column or "", design.items)
+    baskets: dict[str, list[str]] = {}
+    first: dict[str, int] = {}
+    for row, (owner, item) in enumerate(zip(owners.cells, items.cells, strict=True)):
+        if owner is None:
+            raise owners.error("the id is missing", row)
+        first.setdefault(owner, frame.lines[row])
+        baskets.setdefault(owner, []).extend([] if item is None else [item])
+    return _gathered(baskets.items(), first, frame, design)
+
+
+def _gathered(
+    baskets: Iterable[tuple[str, list[str]]], first: dict[str, int], frame: Frame, design: BasketDesign
+) -> Baskets:
+    gathering, ids = _Gathering(design, frame.path), []
+    for owner, names in baskets:
+        gathering.add(names, first[owner])
+        ids.append(owner)
+    return gathering.finished(ids)
+
+
+def _has_truths(source: DataFrameLike, design: BasketDesign) -> bool:
+    names = [str(name) for name in source.columns]
+    return set(names) - {design.id_column} == set(design.items) and all(
+        str(source[name].dtype) == "bool" for name in source.columns if str(name) != design.id_column
+    )
+
+
+def _from_truths(source: DataFrameLike, design: BasketDesign) -> Baskets:
+    """Read a DataFrame of truth values, which may be large, without texts between."""
+    label = {str(name): name for name in source.columns}
+    held = np.column_stack([source[label[name]].to_numpy() for name in design.items])
+    named = design.id_column
+    ids = None if named is None else distinct_ids(as_frame(source[[label[named]]]).ids(named))
+    return _of_matrix(held, range(1, len(held) + 1), ids, _Gathering(design, Path("DataFrame")))
+
+
+def _from_columns(frame: Frame, design: BasketDesign) -> Baskets:
+    """Read a truth value per basket and item; there is a column for each item of the design, and no other."""
+    names = [name for name in frame.columns if name != design.id_column]
+    for name in names:
+        if name not in design.items:
+            near = suggestion(name, design.items) if len(design.items) < 20 else ""
+            raise DataError(f"it is no item of the design{near}", path=frame.path, column=name)
+    held = np.zeros((len(frame), len(design.items)), dtype=np.bool_)
+    for number, name in enumerate(design.items):
+        column = frame.column(name, ())
+        try:
+            held[:, number] = [_TRUTHS[cell or ""] for cell in column.cells]
+        except KeyError:
+            row = next(row for row, cell in enumerate(column.cells) if (cell or "") not in _TRUTHS)
+            raise column.error("must be true or false, or 1 or 0", row) from None
+    ids = None if design.id_column is None else distinct_ids(frame.ids(design.id_column))
+    return _of_matrix(held, frame.lines, ids, _Gathering(design, frame.path))
+
+
+def _of_matrix(
+    held: NDArray[np.bool_], lines: Sequence[int], ids: Sequence[str] | None, gathering: _Gathering
+) -> Baskets:
+    for row, line in zip(held, lines, strict=True):
+        gathering.add_numbers(np.flatnonzero(row).tolist(), line)
+    return gathering.finished(ids)

@@ -1,0 +1,87 @@
+"""Frequent itemsets and rules of disguised baskets as data frames, in mlxtend's manners (extra `pandas`)."""
+
+from fractions import Fraction
+from typing import Any
+
+from party.association.mining import RuleThreshold, itemset_columns, rule_columns
+from party.settings.transactions import BasketDesign
+from protocols.association.apriori import mine_itemsets
+from protocols.association.transactions import Randomized
+from protocols.errors import InputError
+
+
+def frequent_itemsets(
+    sent: Randomized,
+    design: BasketDesign,
+    min_support: Fraction | float | str = 0.5,
+    max_len: int | None = None,
+    confidence: float = 0.95,
+) -> Any:  # a pandas DataFrame
+    """Return the itemsets whose estimated support is at least `min_support`.
+
+    Columns: mlxtend's `support` and `itemsets`, then `standard_error`, `low` and `high` of an interval, and
+    `straddles`: whether the threshold lies in it. Empty and typed where nothing is frequent.
+
+    Args:
+        sent: Disguised baskets.
+        design: How they were disguised.
+        min_support: A share of all baskets.
+        max_len: The most items of a set; as many as can be told if not given.
+        confidence: Of the intervals.
+
+    Raises:
+        InputError: An argument is out of range, or sets of `max_len` items cannot be told.
+    """
+    mined = mine_itemsets(sent, design.design, _share(min_support), max_len)
+    return _frame(itemset_columns(mined, design.items, confidence))
+
+
+def association_rules(
+    sent: Randomized,
+    design: BasketDesign,
+    min_support: Fraction | float | str = 0.5,
+    metric: str = "confidence",
+    min_threshold: float = 0.8,
+    confidence: float = 0.95,
+) -> Any:  # a pandas DataFrame
+    """Return the rules of the frequent itemsets whose `metric` is at least `min_threshold`.
+
+    Columns: mlxtend's, then the standard errors of support and confidence, an interval of the confidence, and
+    `straddles`: whether a threshold of the confidence lies in it. A rule whose antecedent has an estimated support of
+    0 or less has no confidence, and is left out.
+
+    Args:
+        sent: Disguised baskets.
+        design: How they were disguised.
+        min_support: Of the sets, as for `frequent_itemsets`.
+        metric: A measure by mlxtend's name.
+        min_threshold: Its smallest value.
+        confidence: Of the intervals.
+
+    Raises:
+        InputError: An argument is out of range, or unknown.
+    """
+    wanted = RuleThreshold(metric, min_threshold)
+    mined = mine_itemsets(sent, design.design, _share(min_support))
+    return _frame(rule_columns(mined, design.items, confidence, wanted)[0])
+
+
+def _share(given: Fraction | float | str) -> Fraction:
+    try:
+        return Fraction(given)
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):  # NaN and infinity among them
+        raise InputError("must be above 0 and at most 1", field="min_support") from None
+
+
+def _frame(columns: Any) -> Any:
+    try:
+        import pandas as pd  # noqa: PLC0415
+    except ImportError:
+        raise InputError("data frames need pandas: pip install 'cotally[pandas]'") from None
+    return pd.DataFrame(
+        {name: pd.Series(cells, dtype=None if len(cells) else _type(cells)) for name, cells in columns.items()}
+    )
+
+
+def _type(cells: Any) -> Any:
+    return getattr(cells, "dtype", object)

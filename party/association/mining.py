@@ -1,0 +1,122 @@
+"""What mining baskets found, as columns of a table: for data frames, for files, for screens."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.data import csv_text
+from protocols.association.apriori import MinedItemsets
+from protocols.association.lattice import Reals
+from protocols.association.rules import MinedRules, mine_rules, rule_metrics
+from protocols.errors import InputError
+from protocols.randomized_response.estimate import quantile
+
+ITEMSET_COLUMNS = ("support", "itemsets", "standard_error", "low", "high", "straddles")
+RULE_COLUMNS = (
+    "antecedents", "consequents", "antecedent support", "consequent support", "support", "confidence", "lift",
+    "representativity", "leverage", "conviction", "zhangs_metric", "jaccard", "certainty", "kulczynski",
+    "support_error", "confidence_error", "low", "high", "straddles",
+)  # fmt: skip
+"""Those of mlxtend in its order, then errors, an interval of the confidence, and whether the threshold lies in it."""
+
+ResultColumns = Mapping[str, Any]
+"""Arrays of numbers and lists of sets, all of one length, by the names of columns."""
+
+
+@dataclass(frozen=True)
+class RuleThreshold:
+    """Which rules are wanted.
+
+    Args:
+        metric: A measure by mlxtend's name.
+        least: Its smallest value.
+
+    Raises:
+        InputError: There is no such measure, or the value is no number.
+    """
+
+    metric: str = "confidence"
+    least: float = 0.8
+
+    def __post_init__(self) -> None:
+        known = RULE_COLUMNS[2:14]
+        if self.metric not in known:
+            raise InputError(f"must be one of {', '.join(known)}", field="metric")
+        if self.least != self.least:
+            raise InputError("must be a number", field="min_threshold")
+
+
+def itemset_columns(mined: MinedItemsets, items: Sequence[str], confidence: float) -> ResultColumns:
+    """Return the frequent itemsets, those of fewest items first.
+
+    Args:
+        mined: What was found.
+        items: Names.
+        confidence: Of the intervals.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1, both excluded.
+    """
+    z, levels = quantile(confidence), list(mined.frequent())
+    support = np.concatenate([np.zeros(0), *(level.shares for level in levels)])
+    error = np.sqrt(np.maximum(np.concatenate([np.zeros(0), *(level.variances for level in levels)]), 0))
+    sets = [frozenset(items[item] for item in row) for level in levels for row in level.itemsets.tolist()]
+    low, high = support - z * error, support + z * error
+    straddles = (low < float(mined.threshold)) & (float(mined.threshold) < high)
+    return dict(zip(ITEMSET_COLUMNS, (support, sets, error, low, high, straddles), strict=True))
+
+
+def rule_columns(
+    mined: MinedItemsets, items: Sequence[str], confidence: float, wanted: RuleThreshold
+) -> tuple[ResultColumns, MinedRules]:
+    """Return the rules that reach a threshold, and all rules with how many have no confidence.
+
+    Args:
+        mined: What was found.
+        items: Names.
+        confidence: Of the intervals.
+        wanted: The threshold. Only a threshold of the confidence can be straddled.
+
+    Raises:
+        InputError: The confidence is not between 0 and 1, both excluded.
+    """
+    z, found = quantile(confidence), mine_rules(mined)
+    shares = np.array([rule.supports for rule in found.rules], dtype=np.float64).reshape(-1, 3)
+    both, antecedent, consequent = shares.T
+    ratio = np.array([rule.confidence for rule in found.rules], dtype=np.float64)
+    error = np.array([rule.confidence_error for rule in found.rules], dtype=np.float64)
+    low, high = ratio - z * error, ratio + z * error
+    at = wanted.least if wanted.metric == "confidence" else np.nan
+    columns: dict[str, Reals | NDArray[np.bool_]] = {
+        "antecedent support": antecedent,
+        "consequent support": consequent,
+        "support": both,
+        "confidence": ratio,
+        **rule_metrics(both, antecedent, consequent),
+        "support_error": np.array([rule.support_error for rule in found.rules], dtype=np.float64),
+        "confidence_error": error,
+        "low": low,
+        "high": high,
+        "straddles": (low < at) & (at < high),
+    }
+    reached = columns[wanted.metric] >= wanted.least
+    chosen = [rule for rule, there in zip(found.rules, reached.tolist(), strict=True) if there]
+    sets = {
+        "antecedents": [frozenset(items[item] for item in rule.antecedent) for rule in chosen],
+        "consequents": [frozenset(items[item] for item in rule.consequent) for rule in chosen],
+    }
+    return {name: sets[name] if name in sets else columns[name][reached] for name in RULE_COLUMNS}, found
+
+
+def result_csv(columns: ResultColumns) -> str:
+    """Return a result as CSV; a set is a JSON list of its items, sorted."""
+    cells = [[_text(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
+    return csv_text(list(columns), zip(*cells, strict=True))
+
+
+def _text(cell: object) -> str:
+    return json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else str(cell)

@@ -1,0 +1,117 @@
+"""Files of disguised baskets: `cotally-transactions/1`.
+
+The first line names the format and the digest of the design, so that a copy is never read by parameters it was not
+made with. Every other line is a basket: its original size, which the collector must know, and the items that were
+sent. CSV, packed where the name ends in `.gz`.
+"""
+
+import csv
+import gzip
+import io
+import zlib
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from party.data.csv_file import MAX_LINE
+from party.data.form import opened
+from party.errors import ConfigError, DataError
+from party.files import write_atomically
+from party.settings.transactions import BasketDesign
+from protocols.association.transactions import Randomized, Transactions
+from protocols.errors import InputError
+
+FORMAT = "cotally-transactions/1"
+
+
+def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
+    """Write disguised baskets, whole or not at all.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow((FORMAT, design.digest()))
+    names = np.array(design.items, dtype=object)
+    for number, size in enumerate(sent.sizes.tolist()):
+        lines.writerow((size, *names[sent.transactions.row(number)]))
+    data = text.getvalue().encode()
+    write_atomically(path, gzip.compress(data, 6, mtime=0) if path.suffix.lower() == ".gz" else data)
+
+
+def is_sent(path: Path) -> bool:
+    """Tell whether a file holds disguised baskets."""
+    try:
+        with opened(path) as file:
+            return file.readline(len(FORMAT) + 1) == f"{FORMAT},".encode()
+    except (DataError, OSError, EOFError, zlib.error):
+        return False
+
+
+def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
+    """Read disguised baskets.
+
+    Raises:
+        ConfigError: They were disguised by another design.
+        DataError: The file cannot be read, or is no file of disguised baskets over the items of the design.
+    """
+    path = Path(path)
+    try:
+        with opened(path) as file:
+            text = io.TextIOWrapper(file, "utf-8", newline="\n")
+            found = _read(path, text, design)
+            text.detach()  # it would close the file
+            return found
+    except UnicodeDecodeError:
+        raise DataError("the file is not text in UTF-8", path=path) from None
+    except (OSError, EOFError, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=path) from None
+
+
+def _read(path: Path, text: io.TextIOWrapper, design: BasketDesign) -> Randomized:
+    first = text.readline(MAX_LINE).rstrip("\n").split(",")
+    if first[0] != FORMAT or len(first) != 2:
+        raise DataError(f"is no file of disguised baskets: it must begin with {FORMAT}", path=path, line=1)
+    if first[1] != design.digest():
+        raise ConfigError(
+            f"{path} was disguised by another design than {design.path}: name the one it was made with; estimates by "
+            "another would be wrong"
+        )
+    number = {item: index for index, item in enumerate(design.items)}
+    sizes, starts, items = array("q"), array("q", [0]), array("i")
+    for line, row in _rows(path, text):
+        try:
+            sizes.append(_size(row[0]))
+            items.extend(sorted(map(number.__getitem__, row[1:])))
+        except (ValueError, KeyError, IndexError):
+            raise DataError("must be an original size, then items of the design", path=path, line=line) from None
+        starts.append(len(items))
+    try:
+        flat = np.array(items, dtype=np.int32)
+        made = Transactions(len(design.items), np.array(starts, dtype=np.int64), flat)
+        design.design.check_sizes(sizes)
+    except InputError as error:
+        raise DataError(str(error), path=path) from None
+    return Randomized(made, np.array(sizes, dtype=np.int64))
+
+
+def _rows(path: Path, text: io.TextIOWrapper) -> Iterator[tuple[int, list[str]]]:
+    rows = csv.reader(text, strict=True)
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error:
+            raise DataError("a quote is not closed or not doubled", path=path, line=rows.line_num + 1) from None
+        if row is None:
+            return
+        yield rows.line_num + 1, row
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError
+    return int(text)

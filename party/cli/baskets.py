@@ -1,0 +1,145 @@
+"""What the collector's commands do with a design of transactions: the same commands, other data."""
+
+import argparse
+import json
+from fractions import Fraction
+
+from party.association.disguise import disguise_baskets
+from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
+from party.association.mining import RuleThreshold, itemset_columns, result_csv, rule_columns
+from party.association.sent import is_sent, read_sent, write_sent
+from party.cli.arguments import form, fraction
+from party.errors import ConfigError
+from party.files import check_target, is_there, resolved, write_atomically
+from party.keys.coin_secret import new_key
+from party.settings.transactions import read_basket_design
+from party.show.baskets import (
+    basket_copy_lines,
+    basket_privacy_blocks,
+    baskets_needed_lines,
+    itemset_blocks,
+    mined_basket_lines,
+    operator_audit_lines,
+    rule_blocks,
+    support_lines,
+)
+from party.show.baskets_json import basket_findings_json
+from party.show.drawing import shown_baskets, shown_candidates
+from party.show.screen import columns, drawing_width, lay_out, put, say_all
+from party.survey.mining import CONFIDENCE
+from protocols.association.apriori import mine_itemsets
+from protocols.association.audit import audit_operators
+from protocols.association.coins import keyed_words
+from protocols.association.findings import measure_transactions
+from protocols.association.sampling import Words
+from protocols.errors import InputError
+from protocols.privacy.audit import Goal
+
+SUPPORT_FORMAT = "cotally-supports/1"
+
+_FAILED = 1
+
+
+def run_disguise(arguments: argparse.Namespace) -> int:
+    """Disguise baskets, write the copy, and say what was made."""
+    if arguments.personal is not None:
+        raise InputError("--personal is for answers to the unrelated question")
+    if resolved(arguments.secret) in map(resolved, (arguments.data, arguments.design)):
+        raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
+    design = read_basket_design(arguments.design)
+    check_target(arguments.output, (arguments.data, arguments.design, arguments.secret), is_sent)
+    made = not is_there(arguments.secret)
+    if made and is_there(arguments.output):
+        raise ConfigError(
+            f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
+            "first; name the secret that the first was made with, or another output"
+        )
+    with shown_baskets() as watch:
+        sent = disguise_baskets(arguments.data, design, arguments.secret, arguments.dataset, form(arguments), watch)
+    write_sent(arguments.output, sent, design)
+    say_all(basket_copy_lines(sent, design, arguments.output, arguments.secret if made else None))
+    return 0
+
+
+def run_estimate(arguments: argparse.Namespace) -> int:
+    """Estimate the supports of sets."""
+    if arguments.likelihood:
+        raise InputError("--likelihood is for answers of a survey")
+    design = read_basket_design(arguments.design)
+    asked = [parse_itemset(text, design) for text in arguments.expressions]
+    sent = read_sent(arguments.disguised, design)
+    found = [estimate_itemset(sent, itemset, design, arguments.confidence) for itemset in asked]
+    if arguments.json:
+        supports = [finding.to_json() for finding in found]
+        content = {
+            "format": SUPPORT_FORMAT,
+            "baskets": len(sent),
+            "confidence": arguments.confidence,
+            "supports": supports,
+        }
+        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        return 0
+    say_all(support_lines(len(sent), design, found, arguments.confidence))
+    return 0
+
+
+def run_mine(arguments: argparse.Namespace) -> int:
+    """Find frequent itemsets, or rules, print the first and write all."""
+    support = fraction("--min-support", arguments.min_support)
+    least = fraction("--min-threshold", arguments.min_threshold or "4/5")
+    wanted = RuleThreshold(arguments.metric or "confidence", float(least))
+    design = read_basket_design(arguments.design)
+    if arguments.output is not None:
+        check_target(arguments.output, (arguments.disguised, arguments.design))
+    sent = read_sent(arguments.disguised, design)
+    with shown_candidates() as watch:
+        mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
+    undefined, width = 0, drawing_width()
+    if arguments.learner == "rules":
+        found, rules = rule_columns(mined, design.items, CONFIDENCE, wanted)
+        undefined = rules.undefined
+        lay_out(rule_blocks(found, width), width)
+    else:
+        found = itemset_columns(mined, design.items, CONFIDENCE)
+        lay_out(itemset_blocks(found, width), width)
+    if arguments.output is not None:
+        write_atomically(arguments.output, result_csv(found))
+    say_all(mined_basket_lines(mined, found, undefined, arguments.output))
+    return 0
+
+
+def run_privacy(arguments: argparse.Namespace) -> int:
+    """Tell what a design of baskets discloses."""
+    if arguments.prior is not None or arguments.full:
+        raise InputError("--prior and --full are for surveys: a design of baskets bounds supports by its key supports")
+    design = read_basket_design(arguments.design)
+    found = measure_transactions(design.design, design.supports, design.level)
+    if arguments.json:
+        put(json.dumps(basket_findings_json(found), indent=1, ensure_ascii=False, allow_nan=False))
+        return 0
+    lay_out(basket_privacy_blocks(found, columns()), columns())
+    return 0
+
+
+def run_audit(arguments: argparse.Namespace) -> int:
+    """Audit the sampler of baskets and tell the verdict."""
+    design = read_basket_design(arguments.design)
+    goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
+    result = audit_operators(design.design, fresh_words, goal=goal)
+    lay_out(operator_audit_lines(result), columns())
+    return 0 if result.passed else _FAILED
+
+
+def fresh_words(records: int) -> Words:
+    """Return chance for this many baskets from a secret that is forgotten afterwards."""
+    return keyed_words(new_key(), "audit", list(map(str, range(records))))
+
+
+def run_size(arguments: argparse.Namespace, width: Fraction) -> int:
+    """Tell how many baskets the support of a set needs."""
+    design = read_basket_design(arguments.design)
+    asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]
+    for items in sorted(set(asked)):
+        needed = baskets_needed(design, items, width, arguments.confidence)
+        say_all(baskets_needed_lines(needed, items, width, arguments.confidence))
+    return 0

@@ -1,0 +1,218 @@
+"""Disguised baskets in words: a copy, supports, itemsets and rules, what a design discloses, an audit."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import log
+from pathlib import Path
+
+from party.association.estimation import SupportFinding
+from party.association.mining import ResultColumns
+from party.names import printable
+from party.settings.transactions import BasketDesign
+from party.show.figures import epsilon, percent
+from party.show.layout import Block, ScreenColumn, screen_table
+from protocols.association.apriori import MinedItemsets
+from protocols.association.audit import OperatorAudit, OperatorTest
+from protocols.association.findings import SizeFindings, TransactionFindings
+from protocols.association.transactions import Randomized
+
+_TOLD = 10
+_ROWS = 20
+_UNBIASED = (
+    "Supports are estimates: unbiased, and so not cut to 0 .. 1. Errors are those of the coins, the baskets being what "
+    "they are."
+)
+
+
+def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made: Path | None) -> Iterator[str]:
+    """Yield what a copy in that file is, and that a secret file was made, if one was."""
+    mean = len(sent.transactions.items) / len(sent)
+    yield f"Disguised {len(sent)} baskets by {design.path}: {output}"
+    yield f"They held {float(sent.sizes.mean()):.1f} items on average; {mean:.1f} are sent."
+    yield "The original size of every basket is in the copy, in the clear: the collector needs it."
+    if made is not None:
+        yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
+        yield "A second copy of these data under another secret would weaken this one: use this secret again."
+    yield f"What the copy discloses: cotally privacy {design.path}"
+
+
+def support_lines(
+    baskets: int, design: BasketDesign, found: Sequence[SupportFinding], confidence: float
+) -> Iterator[str]:
+    """Yield what disguised baskets say of each set."""
+    yield f"{baskets} baskets, {design.kind}"
+    for finding in found:
+        low, high = finding.interval
+        yield printable(", ".join(finding.items))
+        yield (
+            f"  support {float(finding.support.share):.4f}, standard error {finding.support.standard_error:.4f}, "
+            f"{100 * confidence:g}% interval {low:.4f} to {high:.4f}"
+        )
+        if finding.too_small:
+            yield f"  {finding.too_small} baskets have fewer items than the set, so they cannot hold it"
+    yield _UNBIASED
+
+
+def itemset_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
+    """Yield a table of the most frequent sets."""
+    order = _first(columns["support"])
+    heads = [ScreenColumn("itemset", is_text=True), *map(ScreenColumn, ("support", "error", "low", "high"))]
+    rows = [
+        [
+            _set(columns["itemsets"][k]) + _mark(columns, k),
+            *(f"{float(columns[name][k]):.4f}" for name in ("support", "standard_error", "low", "high")),
+        ]
+        for k in order
+    ]
+    yield from _table(heads, rows, len(columns["support"]), width, "sets")
+
+
+def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
+    """Yield a table of the most confident rules."""
+    order = _first(columns["confidence"])
+    heads = [
+        ScreenColumn("rule", is_text=True),
+        ScreenColumn("confidence"),
+        ScreenColumn("error"),
+        ScreenColumn("support"),
+        ScreenColumn("lift", rank=1),
+    ]
+    rows = [
+        [
+            f"{_set(columns['antecedents'][k])} => {_set(columns['consequents'][k])}{_mark(columns, k)}",
+            f"{float(columns['confidence'][k]):.3f}",
+            f"{float(columns['confidence_error'][k]):.3f}",
+            f"{float(columns['support'][k]):.4f}",
+            f"{float(columns['lift'][k]):.2f}",
+        ]
+        for k in order
+    ]
+    yield from _table(heads, rows, len(columns["support"]), width, "rules")
+
+
+def mined_basket_lines(
+    mined: MinedItemsets, columns: ResultColumns, undefined: int, output: Path | None
+) -> Iterator[str]:
+    """Yield how many sets there are, what straddles, what could not be looked at, and where the result is."""
+    sizes = [len(level) for level in mined.frequent()]
+    listed = ", ".join(f"{number} of {k}" for k, number in enumerate(sizes, 1) if number) or "none"
+    yield f"Frequent itemsets at {float(mined.threshold):g} or more, by their number of items: {listed}."
+    straddling = sum(map(bool, columns["straddles"]))
+    if straddling:
+        yield f"(?) the interval holds the threshold: {straddling} of {len(columns['straddles'])}"
+    if mined.cut_short:
+        yield (
+            f"Sets of more than {mined.usable} items were not looked for: at this support their errors are larger than "
+            "the support."
+        )
+    if undefined:
+        yield f"{undefined} rules have no confidence: the support of what they start from is estimated as 0 or less."
+    yield _UNBIASED
+    if output is not None:
+        yield f"Wrote {output}."
+
+
+def baskets_needed_lines(
+    needed: dict[int, int | None], items: int, width: Fraction, confidence: float
+) -> Iterator[str]:
+    """Yield how many baskets of each size are enough for the support of sets of that many items."""
+    noun = "item" if items == 1 else "items"
+    width_text = f"+- {float(width):g} at {100 * confidence:g}%"
+    yield f"For {width_text} for the support of a set of {items} {noun}, by size of basket"
+    for size, number in needed.items():
+        told = "its parameters hide sets of so many items" if number is None else f"{number:,} baskets are enough"
+        yield f"  {size} item{'s' * (size > 1)}: {told}"
+    if not needed:
+        yield "  no size has so many items: no basket holds such a set"
+
+
+def basket_privacy_blocks(found: TransactionFindings, width: int | None) -> Iterator[Block]:
+    """Yield what a design of baskets discloses."""
+    supports = ", ".join(f"{float(100 * sigma):g}%" for sigma in found.sigmas)
+    yield f"Assumed: no set of 1, 2, ... items is in more than {supports} of the baskets of any size."
+    kept = "" if found.level is None else f"; {percent(found.level)} is allowed"
+    yield f"Strongest belief in an item of a set that is shown whole: {percent(found.worst)}{kept}."
+    heads = [
+        ScreenColumn("items", rank=0),
+        ScreenColumn("shown\nset"),
+        ScreenColumn("of\nitems"),
+        ScreenColumn("shown\nitem"),
+        ScreenColumn("absent\nitem"),
+        ScreenColumn("telling\nsize"),
+        ScreenColumn("epsilon"),
+    ]
+    yield screen_table(heads, [_size_row(size) for size in found.sizes], width).drawn
+    yield (
+        "Shown set: the belief that an item of it was in the basket, every set being as frequent as assumed, and the "
+        "number of its items. Absent item: the belief that an item that is not sent was there all the same. Telling "
+        "size: the belief in a shown item where the number of items sent says most; numbers that come less than once "
+        "in a thousand baskets are left out."
+    )
+    yield (
+        "Epsilon bounds what anybody can learn, whatever else they know: no response is more than e^epsilon times as "
+        "likely for one basket as for another of its size. The original size of every basket is sent in the clear."
+    )
+
+
+def operator_audit_lines(result: OperatorAudit) -> list[str]:
+    """Return what an audit of the sampler of baskets found."""
+    goal, failures = result.goal, sorted(result.failures, key=lambda test: test.bound)
+    verdict = (
+        "OK: the sampler randomizes baskets as the design declares."
+        if result.passed
+        else f"NOT as declared: {len(failures)} of {len(result.tests)} counts are not what the design says."
+    )
+    counted = (
+        f"Made-up baskets were randomized {result.transactions:,} times, and {len(result.tests):,} counts held against "
+        f"their declared chances: a correct sampler fails such a check in at most {100 * goal.alarm:g}% of cases, one "
+        f"whose chance to show an item is off by {goal.shift} in at least {100 * goal.power:g}%."
+    )
+    return [
+        verdict,
+        counted,
+        *map(_departure, failures[:_TOLD]),
+        *([f"And {len(failures) - _TOLD} other counts."] if len(failures) > _TOLD else []),
+    ]
+
+
+def _departure(test: OperatorTest) -> str:
+    return (
+        f"Baskets of {test.size}, {test.what}: {test.observed:,} of {test.trials:,} "
+        f"({test.observed / test.trials:.2%}), declared {float(test.chance):.2%} "
+        f"(chance of this at most {test.bound:.1e})."
+    )
+
+
+def _size_row(found: SizeFindings) -> list[str]:
+    loss = float("inf") if found.ratio is None else log(found.ratio)
+    return [
+        str(found.size),
+        percent(found.breach.level),
+        str(found.breach.items),
+        percent(found.shown),
+        "-" if found.absent is None else percent(found.absent),
+        "-" if found.telling is None else percent(Fraction(found.telling.belief)),
+        epsilon(loss),
+    ]
+
+
+def _table(
+    heads: Sequence[ScreenColumn], rows: list[list[str]], total: int, width: int | None, what: str
+) -> Iterator[Block]:
+    if rows:
+        yield screen_table(heads, rows, width).drawn
+    if total > len(rows):
+        yield f"And {total - len(rows)} other {what}."
+
+
+def _first(values: Sequence[float]) -> list[int]:
+    """Return the positions of the largest values."""
+    return sorted(range(len(values)), key=lambda k: float(values[k]), reverse=True)[:_ROWS]
+
+
+def _set(items: frozenset[str]) -> str:
+    return printable(", ".join(sorted(items)))
+
+
+def _mark(columns: ResultColumns, k: int) -> str:
+    return " (?)" if columns["straddles"][k] else ""

@@ -1,0 +1,134 @@
+"""A design of baskets says which items there are and how each size is randomized, or it is refused with its place."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.settings.transactions import BasketLayout, is_of_baskets, read_basket_design
+from protocols.association.operators import CutAndPaste, SelectASize, Uniform
+from tests.party.association.conftest import DESIGN, ITEMS
+
+
+def design(folder: Path, text: str) -> Path:
+    path = folder / "d.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_design_is_read_with_its_items_sizes_and_exact_parameters(tmp_path: Path) -> None:
+    found = read_basket_design(design(tmp_path, DESIGN))
+    assert (found.items, found.layout, found.level) == (ITEMS, BasketLayout.LINES, None)
+    assert found.design.operators == (
+        CutAndPaste(0, 3, Fraction(1, 10)),
+        CutAndPaste(1, 3, Fraction(1, 10)),
+        CutAndPaste(2, 3, Fraction(1, 5)),
+        CutAndPaste(3, 3, Fraction(1, 5)),
+    )
+    assert is_of_baskets(tmp_path / "d.toml")
+    assert repr(found).endswith("5 items, 4 sizes>")
+
+
+def test_the_smallest_rho_follows_from_level_and_supports(tmp_path: Path) -> None:
+    text = (
+        'kind = "cut-and-paste"\nitems = 30\nlargest_size = 3\ncutoff = 7\nrho = "smallest"\nlevel = "1/2"\n'
+        'supports = ["1/20", "1/100", "1/200"]\n'
+    )
+    found = read_basket_design(design(tmp_path, text))
+    assert [str(op.rho) for op in found.design.operators if isinstance(op, CutAndPaste)] == [
+        "0", "47/1000", "23/250", "153/1000",
+    ]  # fmt: skip
+    assert found.items == tuple(map(str, range(30)))
+
+
+def test_the_other_kinds_are_read(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("\ufeffa\n b \nc\nd\n")
+    text = 'kind = "select-a-size"\nitems = "items.txt"\n[chances]\n1 = ["1/3", "2/3"]\n[rho]\n1 = 0.25\n'
+    found = read_basket_design(design(tmp_path, text))
+    assert found.items == ("a", "b", "c", "d")
+    assert found.design.operators == (SelectASize(1, (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 4)),)
+    text = 'kind = "uniform"\nitems = 4\n[replaced]\n2 = "4/5"\n1 = "1/2"\n'
+    found = read_basket_design(design(tmp_path, text))
+    assert found.design.operators == (Uniform(1, 4, Fraction(1, 2)), Uniform(2, 4, Fraction(4, 5)))
+    text = (
+        'kind = "select-a-size"\nitems = 9\nrho = "smallest"\nlevel = "1/2"\nsupports = ["1/10"]\n'
+        '[chances]\n1 = ["1/2", "1/2"]\n'
+    )
+    (operator,) = read_basket_design(design(tmp_path, text)).design.operators
+    assert operator == SelectASize(1, (Fraction(1, 2), Fraction(1, 2)), Fraction(56, 1000))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("cut-and-paste", "cut-and-past", "kind: must be one of"),
+        ('items = ["bread",', 'items = ["bread", "bread",', "items: lists a text twice"),
+        ('items = ["bread",', 'items = ["bread", " bread ",', "items: names an item twice"),
+        ('items = ["bread",', 'items = ["", "bread",', "items: must name at least one item"),
+        ('"bread"', "3", "items: must be a list of texts"),
+        ("cutoff = 3", "cutoff = 0", "cutoff: must be an integer from 1"),
+        ("cutoff = 3", "cutof = 3", "cutof: unknown key; did you mean 'cutoff'"),
+        ("cutoff = 3", "", "cutoff: is missing"),
+        ("cutoff = 3", "cutoff = 3\nlargest_size = 3", "largest_size: is for cut-and-paste with rho"),
+        ("cutoff = 3", "cutoff = 3\nreplaced = 1", "replaced: is not for kind"),
+        ("cutoff = 3", 'cutoff = 3\nid = "id"', "id: lines of items have no id"),
+        ("cutoff = 3", 'cutoff = 3\nlayout = "long"\nitem = "x"', "id: is missing"),
+        ("cutoff = 3", 'cutoff = 3\nlayout = "long"\nid = "x"', "item: is the column of items"),
+        ('"3/5"', "3e5", "supports: must be an exact number"),
+        ('["3/5", "2/5", "1/5"]', '"1/2"', "supports: must be a list"),
+        ('2 = "1/5"', '02 = "1/5"', r"\[rho\] 02: is no size of a basket"),
+        ('2 = "1/5"', '2 = "6/5"', "rho: must be at least 0 and below 1"),
+        ('2 = "1/5"', '7 = "1/5"', "too small"),
+        ("[rho]\n", '[rho]\n9999 = "1/2"\n', "is no size of a basket"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    assert old in DESIGN
+    with pytest.raises(ConfigError, match=problem):
+        read_basket_design(design(tmp_path, DESIGN.replace(old, new, 1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('kind = "uniform"\nitems = 4\n', "replaced: is missing"),
+        ('kind = "uniform"\nitems = 4\nreplaced = {}\n', "replaced: names no size"),
+        ('kind = "uniform"\nitems = 0\n', "items: must be an integer from 1"),
+        ('kind = "uniform"\nitems = "none.txt"\n', r"items: .*none.txt does not exist"),
+        (
+            'kind = "cut-and-paste"\nitems = 4\ncutoff = 3\nrho = "smallest"\nlargest_size = 1\n',
+            "level, supports: must",
+        ),
+        ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = ["1/2"]\n[rho]\n1 = "1/2"\n', "size 1 needs 2 chances"),
+        ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = "1/2"\n[rho]\n1 = "1/2"\n', "must be a list of exact"),
+        ('kind = "select-a-size"\nitems = 4\n[chances]\n0 = ["1"]\n[rho]\n1 = "1/2"\n', "same sizes as chances"),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        read_basket_design(design(tmp_path, text))
+
+
+def test_items_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match=r"items.txt is not UTF-8 text"):
+        read_basket_design(design(tmp_path, 'kind = "uniform"\nitems = "items.txt"\n[replaced]\n1 = "1/2"\n'))
+
+
+def test_another_item_order_or_parameter_has_another_mark(tmp_path: Path) -> None:
+    marks = {
+        read_basket_design(design(tmp_path, text)).digest()
+        for text in (
+            DESIGN,
+            DESIGN.replace('"bread", "milk"', '"milk", "bread"'),
+            DESIGN.replace('3 = "1/5"', '3 = "1/6"'),
+            DESIGN.replace("cutoff = 3", "cutoff = 4"),
+        )
+    }
+    assert len(marks) == 4
+    assert read_basket_design(design(tmp_path, "# a remark\n" + DESIGN)).digest() in marks
+
+
+def test_a_survey_s_design_is_none_of_baskets(tmp_path: Path) -> None:
+    assert not is_of_baskets(design(tmp_path, 'theta = "1/2"\n'))
