@@ -1,4 +1,4 @@
-"""Numbers and days, the bins that they fall in, and the bins' labels, all exact.
+"""SortedNumbers and days, the bins that they fall in, and the bins' labels, all exact.
 
 With edges `e_1 < … < e_k` the bins are `x <= e_1`, `e_i < x <= e_(i+1)` and `x > e_k`; their labels, `<= 53.5`, `(20,
 35.5]`, `> 53.5` or `> 2024-12-31`, can be read back. Bins that have been merged with their neighbours have labels of
@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from party.data.numbers import Numbers
+from party.data.numbers import SortedNumbers
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
@@ -105,7 +105,7 @@ def scale_of(bins: str | Sequence[Decimal] | Sequence[date]) -> Scale:
 
 
 def edges_of(
-    bins: str | Sequence[Decimal] | Sequence[date], numbers: Numbers, smallest: int = 1
+    bins: str | Sequence[Decimal] | Sequence[date], numbers: SortedNumbers, smallest: int = 1
 ) -> tuple[Decimal, ...]:
     """Return the edges that bins of this kind have.
 
@@ -130,7 +130,7 @@ def edges_of(
     return edges if smallest == 1 else _rounded(edges, numbers, smallest)
 
 
-def _quantiles(parts: int, numbers: Numbers) -> tuple[Decimal, ...]:
+def _quantiles(parts: int, numbers: SortedNumbers) -> tuple[Decimal, ...]:
     """Return for `0 < j < parts` the smallest number that `j/parts` of the records do not exceed.
 
     Repeats are dropped, and so is the largest number (nothing lies above it), unless nothing else is left.
@@ -156,7 +156,7 @@ def _period_ends(period: str, days: Sequence[Decimal]) -> tuple[Decimal, ...]:
     return tuple(sorted(ends)[:-1]) or tuple(ends)
 
 
-def _rounded(edges: Sequence[Decimal], numbers: Numbers, smallest: int) -> tuple[Decimal, ...]:
+def _rounded(edges: Sequence[Decimal], numbers: SortedNumbers, smallest: int) -> tuple[Decimal, ...]:
     """Return each edge as round as moving fewer than `smallest` records across it allows."""
     values, below = numbers.values, numbers.below
     rounded = set()

@@ -47,7 +47,7 @@ class IdentifierLeftOut:
 
 @dataclass(frozen=True)
 class Binned:
-    """Numbers that the owner has not listed were binned, as `bins` would say it."""
+    """SortedNumbers that the owner has not listed were binned, as `bins` would say it."""
 
     bins: str
 

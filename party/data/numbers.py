@@ -14,7 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_DIGITS = 15
+DIGITS_OF_A_DOUBLE = 15
 
 _PLAIN = re.compile(r"[-.0-9]*+", re.ASCII)
 
@@ -36,7 +36,7 @@ class _Later(Sequence[Decimal]):
         return _Later(self._texts[index]) if isinstance(index, slice) else Decimal(self._texts[index])
 
 
-class Numbers:
+class SortedNumbers:
     """Distinct numbers.
 
     Args:
@@ -48,7 +48,7 @@ class Numbers:
         self.values, self.records = values, records
 
     @classmethod
-    def of(cls, counts: Mapping[Decimal, int]) -> "Numbers":
+    def of(cls, counts: Mapping[Decimal, int]) -> "SortedNumbers":
         """Sort numbers that so many records hold."""
         values = sorted(counts)
         return cls(values, np.array([counts[value] for value in values], dtype=np.int64))
@@ -80,7 +80,7 @@ class Numbers:
 
 def sorted_numbers(
     counts: Mapping[str, int], read: Callable[[str], Decimal], plain: bool
-) -> tuple[Numbers, NDArray[np.intp]]:
+) -> tuple[SortedNumbers, NDArray[np.intp]]:
     """Return the numbers of texts, and the place among them of each text.
 
     Args:
@@ -100,12 +100,12 @@ def sorted_numbers(
         values = _Later([texts[i] for i in first.tolist()])
     held = np.fromiter(counts.values(), np.int64, len(counts))
     records = np.bincount(places, weights=held, minlength=len(values)).astype(np.int64)
-    return Numbers(values, records), places
+    return SortedNumbers(values, records), places
 
 
 def doubles(texts: Collection[str]) -> NDArray[np.float64] | None:
     """Return the doubles of texts that are all plain numbers which doubles tell apart and order, or None."""
-    if max(map(len, texts), default=0) > MOST_DIGITS or not _PLAIN.fullmatch("".join(texts)):
+    if max(map(len, texts), default=0) > DIGITS_OF_A_DOUBLE or not _PLAIN.fullmatch("".join(texts)):
         return None
     try:
         return np.fromiter(map(float, texts), np.float64, len(texts))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
-from party.data.numbers import Numbers
+from party.data.numbers import SortedNumbers
 from party.errors import ConfigError, DataError
 
 CANARY = "canary-7731"
@@ -39,7 +39,7 @@ def refused(cells: Sequence[str | None], line: int | None = None, **treatment: A
     return str(caught.value)
 
 
-# Numbers and bins
+# SortedNumbers and bins
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "+1.50", ".5", "5.", "1e3", "1E-99", "9" * MAX_NUMBER])
@@ -73,7 +73,7 @@ def test_what_is_not_a_plain_number_is_none(text: str) -> None:
 
 def test_the_median_of_the_range_is_exact_for_the_smallest_and_greatest_numbers() -> None:
     low, high = Decimal("1." + "1" * 34 + "e-99"), Decimal("9" * 37 + "e99")
-    (edge,) = edges_of("median-of-range", Numbers.of(Counter([low, high])))
+    (edge,) = edges_of("median-of-range", SortedNumbers.of(Counter([low, high])))
     assert Fraction(edge) == (Fraction(low) + Fraction(high)) / 2
     assert bin_label_of(bin_labels([edge]), "1e99") == bin_labels([edge])[0]
 

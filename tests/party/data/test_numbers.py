@@ -1,4 +1,4 @@
-"""Numbers sorted as doubles are those sorted as decimals; what doubles could confuse is not left to them."""
+"""SortedNumbers sorted as doubles are those sorted as decimals; what doubles could confuse is not left to them."""
 
 from collections import Counter
 from decimal import Decimal
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from party.data import numbers
-from party.data.numbers import MOST_DIGITS, Numbers, doubles, sorted_numbers
+from party.data.numbers import DIGITS_OF_A_DOUBLE, SortedNumbers, doubles, sorted_numbers
 
 TEXTS = st.from_regex(r"-?(0|[1-9]\d{0,8})(\.\d{1,6})?", fullmatch=True)
 
@@ -31,7 +31,7 @@ def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> No
     found = doubles(texts)
     assert found is not None
     assert len(set(found.tolist())) == 4
-    assert np.finfo(np.float64).precision == MOST_DIGITS
+    assert np.finfo(np.float64).precision == DIGITS_OF_A_DOUBLE
     assert doubles([*texts, "0.30000000000000001"]) is None
 
 
@@ -41,7 +41,7 @@ def test_what_is_no_plain_number_without_an_exponent_has_no_double(text: str) ->
 
 
 def test_the_nth_record_is_counted_from_either_end() -> None:
-    held = Numbers.of(Counter({Decimal(5): 2, Decimal(1): 3, Decimal(9): 1}))
+    held = SortedNumbers.of(Counter({Decimal(5): 2, Decimal(1): 3, Decimal(9): 1}))
     assert [held.nth(n) for n in range(1, 8)] == list(map(Decimal, (1, 1, 1, 5, 5, 9, 9)))
     assert [held.nth_from_above(n) for n in range(1, 8)] == list(map(Decimal, (9, 5, 5, 1, 1, 1, 1)))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from party.data import Column, ColumnTreatment, DataShare, TreatedColumn, label_of, read_share, treat
 from party.data.bins import edges_of
-from party.data.numbers import Numbers
+from party.data.numbers import SortedNumbers
 from party.errors import DataError
 from party.show.notices import notice_text, remark_text
 
@@ -124,26 +124,26 @@ def test_the_median_of_the_range_does_not_tell_the_ends_of_the_range() -> None:
     salaries = [Decimal(1000 + 7 * i) for i in range(400)] + [Decimal(987_654)]
     counts = Counter(salaries)
     (exact,), (told,) = (
-        edges_of("median-of-range", Numbers.of(counts)),
-        edges_of("median-of-range", Numbers.of(counts), 10),
+        edges_of("median-of-range", SortedNumbers.of(counts)),
+        edges_of("median-of-range", SortedNumbers.of(counts), 10),
     )
     assert exact == (1000 + 987_654) / Decimal(2)
     assert told == 2400  # half of (1000 + 63) + (3793 - 56), rounded
     assert edges_of(
-        "median-of-range", Numbers.of(Counter({**counts, Decimal(987_654): 0, Decimal(555_555): 1})), 10
+        "median-of-range", SortedNumbers.of(Counter({**counts, Decimal(987_654): 0, Decimal(555_555): 1})), 10
     ) == (told,)
 
 
 def test_a_quantile_is_no_records_own_number_unless_many_hold_it() -> None:
     odd = Counter(Decimal(100_003 + 17 * i) for i in range(1000))
-    edges = edges_of("quantiles:4", Numbers.of(odd), 10)
+    edges = edges_of("quantiles:4", SortedNumbers.of(odd), 10)
     assert edges == tuple(map(Decimal, (104_200, 108_500, 112_700)))
-    for exact, told in zip(edges_of("quantiles:4", Numbers.of(odd)), edges, strict=True):
+    for exact, told in zip(edges_of("quantiles:4", SortedNumbers.of(odd)), edges, strict=True):
         assert abs(sum(value <= exact for value in odd) - sum(value <= told for value in odd)) < 10
     ages = Counter({Decimal(age): 40 for age in range(18, 66)})
     assert (
-        edges_of("quantiles:4", Numbers.of(ages), 10)
-        == edges_of("quantiles:4", Numbers.of(ages))
+        edges_of("quantiles:4", SortedNumbers.of(ages), 10)
+        == edges_of("quantiles:4", SortedNumbers.of(ages))
         == tuple(map(Decimal, (29, 41, 53)))
     )
 
@@ -154,7 +154,7 @@ NUMBERS = st.decimals(-50, 50, places=2)
 @given(st.lists(NUMBERS, min_size=1, max_size=60), st.sampled_from(["median-of-range", "quantiles:2", "quantiles:5"]))
 def test_an_edge_moves_past_fewer_records_than_hide_each_other(numbers: list[Decimal], bins: str) -> None:
     counts = Counter(numbers)
-    exact, told = edges_of(bins, Numbers.of(counts)), edges_of(bins, Numbers.of(counts), 4)
+    exact, told = edges_of(bins, SortedNumbers.of(counts)), edges_of(bins, SortedNumbers.of(counts), 4)
     if bins == "median-of-range":
         return
     below = [[sum(n for value, n in counts.items() if value <= edge) for edge in edges] for edges in (exact, told)]
