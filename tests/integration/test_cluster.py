@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import neg
@@ -24,12 +23,13 @@ from protocols.errors import InputError
 from tests.support.cases import correlated
 from tests.support.parties import key_holder
 from tests.support.processes import Pair, finish, make_pair, serving, wait_for
-from tests.support.tasks import echo_after, exhaust_memory, own_version, pid_after
+from tests.support.tasks import echo, exhaust_memory, own_version
 
 ROOT = Path(__file__).parents[2]
 RECORDS = 160
 HOLDER = key_holder(0)
 KEY = HOLDER.private_key
+Process = subprocess.Popen[bytes]
 
 
 @dataclass
@@ -37,8 +37,8 @@ class Dask:
     """Scheduler and workers, each a process of its own, none with a guard that would start it again."""
 
     folder: Path
-    scheduler: subprocess.Popen[bytes]
-    workers: list[subprocess.Popen[bytes]]
+    scheduler: Process
+    workers: list[Process]
 
     @property
     def address(self) -> str:
@@ -51,7 +51,7 @@ class Dask:
         self.workers.append(dask_process(self.folder, "worker", "--nthreads", "1", "--no-nanny"))
 
 
-def dask_process(folder: Path, kind: str, *more: str) -> subprocess.Popen[bytes]:
+def dask_process(folder: Path, kind: str, *more: str) -> Process:
     command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", str(folder / "scheduler.json")]
     local = ("--host", "127.0.0.1", "--no-dashboard")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -136,23 +136,25 @@ def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:
     assert len({value for page in values for value in page}) == 2 * sum(map(len, pages))
 
 
-def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask) -> None:
+def test_results_come_in_order_and_two_tasks_a_thread_are_taken_ahead(dask: Dask, tmp_path: Path) -> None:
     taken = []
 
-    def tasks() -> Iterator[tuple[float, int]]:
+    def tasks() -> Iterator[tuple[Path, str, int]]:
         for number in range(12):
             taken.append(number)
-            yield 0.1 * (number % 3 == 0), number
+            yield tmp_path, "ended 1" if number == 0 else "", number
 
     with Cluster.joined(dask.address) as ready:
-        results = ready.map(echo_after, tasks())
+        results = ready.map(echo, tasks())
         assert next(results) == 0
-        time.sleep(0.3)
+        for number in range(4):
+            wait_for((tmp_path / f"ended {number}").exists)  # all that was taken is done, and no more is
         assert len(taken) == 4
         assert list(results) == list(range(1, 12))
-        early = ready.map(pid_after, [0.0, 0.1, 0.1, 0.1])
+        early = ready.map(echo, [(tmp_path, "closed" if number else "", number) for number in range(4)])
         next(early)
         early.close()  # type: ignore[attr-defined]  # it is a generator
+        (tmp_path / "closed").touch()
         assert list(ready.map(neg, [1])) == [-1]
 
 
@@ -183,25 +185,48 @@ def test_a_port_where_nobody_speaks_is_given_up(monkeypatch: pytest.MonkeyPatch)
             Cluster.joined(f"dask://127.0.0.1:{silent.getsockname()[1]}")
 
 
+@contextlib.contextmanager
+def killed_at_work(victim: Process, worker: Process, folder: Path) -> Iterator[None]:
+    """Kill a process once a worker has begun with a task of this folder, and leave a file there."""
+
+    def kill() -> None:
+        wait_for((folder / f"begun {worker.pid}").exists)
+        victim.kill()
+        (folder / "killed").touch()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield
+    finally:
+        killer.join()
+
+
 def test_a_lost_worker_s_task_is_done_again_and_a_lost_cluster_ends_the_map(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "NO_WORKERS_SECONDS", 1.0)
     monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.5)
     with running(tmp_path) as dask, Cluster.joined(dask.address) as ready:
-        threading.Timer(0.5, dask.workers[0].kill).start()
-        assert list(ready.map(echo_after, [(0.4, number) for number in range(6)])) == list(range(6))
+        with killed_at_work(dask.workers[0], dask.workers[0], tmp_path):
+            tasks = [(tmp_path, "killed", number) for number in range(6)]
+            assert list(ready.map(echo, tasks)) == list(range(6))
         wait_for(lambda: ready._threads() == 1)
-        threading.Timer(0.5, dask.workers[1].kill).start()
-        with pytest.raises(WorkerError, match="no longer has workers"):
-            list(ready.map(pid_after, [2.0, 2.0]))
+        (tmp_path / f"begun {dask.workers[1].pid}").unlink()
+        with (
+            killed_at_work(dask.workers[1], dask.workers[1], tmp_path),
+            pytest.raises(WorkerError, match="no longer has workers"),
+        ):
+            list(ready.map(echo, [(tmp_path, "never", 1), (tmp_path, "never", 2)]))
         with pytest.raises(WorkerError, match="has no workers"):
             Cluster.joined(dask.address)
         dask.add_worker()
         wait_for(lambda: ready._threads() == 1)
-        threading.Timer(0.5, dask.scheduler.kill).start()
-        with pytest.raises(WorkerError, match="lost the cluster"):
-            list(ready.map(pid_after, [2.0, 2.0]))
+        with (
+            killed_at_work(dask.scheduler, dask.workers[2], tmp_path),
+            pytest.raises(WorkerError, match="lost the cluster"),
+        ):
+            list(ready.map(echo, [(tmp_path, "never", 3), (tmp_path, "never", 4)]))
 
 
 def test_a_cluster_that_cannot_be_reached_ends_with_2_in_one_line(pair: Pair) -> None:

@@ -8,11 +8,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from party.errors import ConfigError, PeerLostError
 from party.transport.channel import PagedChannel
+from party.transport.grpc import client as client_module
 from party.transport.pages import Reason
 from protocols.messages import Verdict
 from tests.support.processes import wait_for
@@ -145,11 +147,21 @@ def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: 
 # Before a session
 
 
-def test_an_initiator_may_start_before_its_peer(parties: Parties, start: Start) -> None:
+def test_an_initiator_may_start_before_its_peer(
+    parties: Parties, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed: list[int] = []
+    pause = client_module._Line._pause
+
+    def noted(line: Any, attempt: int) -> bool:
+        failed.append(attempt)
+        return pause(line, attempt)
+
+    monkeypatch.setattr(client_module._Line, "_pause", noted)
     with parties.serve() as server:
         address = server.address
     early = start(parties.connect, address, patience=10.0)
-    time.sleep(1.0)
+    wait_for(lambda: len(failed) > 3)
     with parties.serve(address) as server:
         bob = server.accept(10)
         alice = early.result(5)

@@ -1,10 +1,12 @@
 """Calls by hand: order, repetition, malformed bodies and limits, at both ends (FAULTS cases 64 to 80)."""
 
+import contextlib
 import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import grpc
 import pytest
@@ -22,10 +24,12 @@ from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
 from protocols.errors import CotallyError, DeviationError, InputError, PeerError
 from protocols.messages import Verdict
+from tests.support.processes import wait_for
 from tests.support.responder import BAD_PAGES
 from tests.support.rpc import SESSION, Parties, call, opened, raw_channel, stub
 from tests.support.timer import SkippingTimer
 
+A = TypeVar("A")
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version="1", session=SESSION)
 FRAME = encode(Verdict("theta"))
@@ -43,6 +47,25 @@ def node(parties: Parties, server: NodeServer) -> Iterator[node_pb2_grpc.NodeStu
     """Call Bob's node by hand, in the session `SESSION`."""
     with stub(parties.alice, parties.pinned_bob, server.address) as calls:
         yield opened(calls)
+
+
+@pytest.fixture
+def arrived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the calls that have reached a session of Bob's."""
+    names: list[str] = []
+
+    def noted(name: str) -> Callable[..., object]:
+        method = getattr(server_module._Session, name)
+
+        def call(*arguments: object) -> object:
+            names.append(name)
+            return method(*arguments)
+
+        return call
+
+    for name in ("push", "pull"):
+        monkeypatch.setattr(server_module._Session, name, noted(name))
+    return names
 
 
 def push(
@@ -86,24 +109,45 @@ def test_a_push_out_of_order_or_with_another_content_is_refused(node: node_pb2_g
     assert push(node, 0) is Code.FAILED_PRECONDITION
 
 
-def test_pushes_at_once_with_one_number_are_delivered_once(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+def test_pushes_at_once_with_one_number_are_delivered_once(
+    server: NodeServer, node: node_pb2_grpc.NodeStub, arrived: list[str]
+) -> None:
     bob = server.accept(5)
     for sequence in range(WINDOW):
         assert push(node, sequence) is Code.OK
     with ThreadPoolExecutor(4) as pool:  # the inbox is full: all wait
         waiting = [pool.submit(push, node, WINDOW) for _ in range(4)]
-        time.sleep(0.1)
+        wait_for(lambda: len(arrived) == WINDOW + 4)
         assert bob.receive() == Verdict("theta")
         assert [each.result(10) for each in waiting] == [Code.OK] * 4
     assert push(node, WINDOW + 1) is Code.RESOURCE_EXHAUSTED
 
 
-def test_a_full_inbox_says_not_now_after_a_long_poll(node: node_pb2_grpc.NodeStub) -> None:
-    for sequence in range(WINDOW):
-        assert push(node, sequence) is Code.OK
-    started = time.monotonic()
-    assert push(node, WINDOW) is Code.RESOURCE_EXHAUSTED
-    assert LONG_POLL <= time.monotonic() - started < 6 * LONG_POLL
+@contextlib.contextmanager
+def long_poll(parties: Parties, call: Callable[[node_pb2_grpc.NodeStub], A], *, pages: int = 0) -> Iterator[Future[A]]:
+    """Make a call after a few pages, and let exactly as much time pass as it may wait."""
+    still = SkippingTimer(stands=True)
+    with (
+        parties.serve(patience=30, timer=still) as server,
+        stub(parties.alice, parties.pinned_bob, server.address) as calls,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        opened(calls)
+        for sequence in range(pages):
+            assert push(calls, sequence) is Code.OK
+        waiting = pool.submit(call, calls)
+        wait_for(lambda: still.waiting)
+        still.skip(0.99 * LONG_POLL)
+        still.settle()
+        assert not waiting.done()
+        still.skip(0.01 * LONG_POLL)
+        yield waiting
+
+
+def test_a_full_inbox_says_not_now_after_a_long_poll(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.0)
+    with long_poll(parties, lambda node: push(node, WINDOW), pages=WINDOW) as code:
+        assert code.result(5) is Code.RESOURCE_EXHAUSTED
 
 
 def test_a_repeated_pull_gives_the_same_page(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
@@ -117,11 +161,13 @@ def test_a_repeated_pull_gives_the_same_page(server: NodeServer, node: node_pb2_
     assert second == pull(node, 1) != first
 
 
-def test_pulls_at_once_with_one_number_give_the_same_page(server: NodeServer, node: node_pb2_grpc.NodeStub) -> None:
+def test_pulls_at_once_with_one_number_give_the_same_page(
+    server: NodeServer, node: node_pb2_grpc.NodeStub, arrived: list[str]
+) -> None:
     bob = server.accept(5)
     with ThreadPoolExecutor(4) as pool:
         waiting = [pool.submit(pull, node, 0) for _ in range(4)]
-        time.sleep(0.1)
+        wait_for(lambda: len(arrived) == 4)
         bob.send(Verdict("theta"))
         bob.send(Verdict("omega"))
         assert [each.result(10).page.body for each in waiting] == [FRAME] * 4
@@ -139,10 +185,10 @@ def test_a_pull_out_of_order_is_refused(server: NodeServer, node: node_pb2_grpc.
     assert pull(node, 2).HasField("page")
 
 
-def test_a_pull_without_a_page_returns_after_a_long_poll(node: node_pb2_grpc.NodeStub) -> None:
-    started = time.monotonic()
-    assert not pull(node, 0).HasField("page")
-    assert LONG_POLL <= time.monotonic() - started < 6 * LONG_POLL
+def test_a_pull_without_a_page_returns_after_a_long_poll(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.0)
+    with long_poll(parties, lambda node: pull(node, 0)) as reply:
+        assert not reply.result(5).HasField("page")
 
 
 def test_a_repeated_open_is_the_same_session_and_another_is_refused(
@@ -191,12 +237,12 @@ def test_calls_of_a_lost_session_are_told_so(parties: Parties, timer: SkippingTi
     [(Reason.DEVIATION, Code.ABORTED), (Reason.CANCELLED, Code.CANCELLED), (Reason.INTERNAL, Code.INTERNAL)],
 )
 def test_after_a_stop_every_call_learns_the_reason_and_no_check(
-    server: NodeServer, node: node_pb2_grpc.NodeStub, reason: Reason, code: grpc.StatusCode
+    server: NodeServer, node: node_pb2_grpc.NodeStub, arrived: list[str], reason: Reason, code: grpc.StatusCode
 ) -> None:
     bob = server.accept(5)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(code_of, lambda: pull(node, 0))
-        time.sleep(0.1)
+        wait_for(lambda: arrived)
         bob.stop(reason)
         assert waiting.result(5) is code
     assert push(node, 0) is code

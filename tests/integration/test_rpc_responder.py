@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -121,7 +120,8 @@ def test_the_end_of_the_peers_stream_is_acknowledged_and_nothing_more_is_asked(
     servicer, address = responder
     servicer.pages = iter([wire.PullReply(page=wire.Page(end=wire.END_FINISHED))])
     alice = parties.connect(address)
-    time.sleep(0.6)
+    alice._threads[1].join(10)  # type: ignore[attr-defined]
+    assert not alice._threads[1].is_alive()  # type: ignore[attr-defined]
     assert servicer.pulls == [0, 1]
     alice.close()
 

@@ -1,8 +1,11 @@
 """Sessions over real sockets under mutual TLS: delivery, back-pressure, ends, and what happens when a peer goes."""
 
+import contextlib
+import itertools
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import TypeVar, cast
 
 import pytest
 
@@ -15,7 +18,8 @@ from party.transport.grpc.common import LONG_POLL
 from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
-from protocols.role import Role, exchange, receive, run_pair
+from protocols.role import Message, Role, exchange, receive, run_pair
+from tests.support.processes import wait_for
 from tests.support.rpc import (
     Forwarder,
     Parties,
@@ -27,6 +31,7 @@ from tests.support.rpc import (
 )
 from tests.support.timer import SkippingTimer
 
+T = TypeVar("T")
 Start = Callable[..., "Future[object]"]
 MIB = 1 << 20
 
@@ -34,6 +39,20 @@ MIB = 1 << 20
 def finish(role: Role[object], channel: PagedChannel) -> object:
     with channel:
         return play(role, channel)
+
+
+def interrupted(role: Role[T], interrupt: Callable[[], None], before: set[int]) -> Role[T]:
+    """Do as a role does, with an interruption before the steps of these numbers."""
+    reply: Message | None = None
+    for number in itertools.count():
+        try:
+            step = role.send(reply)
+        except StopIteration as end:
+            return cast("T", end.value)
+        if number in before:
+            interrupt()
+        reply = yield step
+    raise AssertionError
 
 
 def chat(rounds: int) -> Role[list[bytes]]:
@@ -87,22 +106,24 @@ def test_a_session_survives_cut_connections_without_loss_or_repetition(parties: 
         alice = parties.connect(hop.address, patience=5)
         bob = server.accept(5)
         other = start(finish, chat(40), bob)
-        ours = start(finish, chat(40), alice)
-        for _ in range(5):
-            time.sleep(0.1)
-            hop.cut()
+        ours = start(finish, interrupted(chat(40), hop.cut, {9, 30, 51, 81, 83}), alice)
         assert (ours.result(20), other.result(20)) == run_pair(chat(40), chat(40))
         hop.close()
 
 
 def test_a_session_outlives_its_connections(parties: Parties, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "CONNECTION_SECONDS", 1.0)
-    with session(parties) as (alice, bob, _):
-        for _ in range(7):
-            time.sleep(0.5)
+    monkeypatch.setattr(server_module, "CONNECTION_SECONDS", 0.2)
+    with parties.serve() as server, contextlib.closing(Forwarder(server.address)) as hop:
+        alice = parties.connect(hop.address)
+        bob = server.accept(5)
+
+        def talk() -> bool:
             other = start(play, exchange(Verdict("a")), bob)
             assert play(exchange(Verdict("b")), alice) == Verdict("a")
             assert other.result(5) == Verdict("b")
+            return hop.accepted >= 4
+
+        wait_for(talk)
         other = start(bob.close)
         alice.close()
         other.result(5)
@@ -160,7 +181,7 @@ def test_what_nobody_read_is_reported_at_the_close(parties: Parties, messages: i
         sender, other = (alice, bob) if initiator_sends else (bob, alice)
         for _ in range(messages):
             sender.send(Verdict(""))
-        time.sleep(0.3)
+        wait_for(lambda: other._incoming.unread)
         with pytest.raises(PeerError, match="sent more than we wait for"):
             other.close()
 
@@ -246,7 +267,7 @@ def test_a_stop_overtakes_what_waits_and_frees_a_peer_that_is_held_back(
         stopping, other = (alice, bob) if initiator_stops else (bob, alice)
         stopped = start(play, send_bulk(6 * frames, PAGE_BYTES), stopping)
         held = start(play, both_ways(frames, PAGE_BYTES), other)
-        time.sleep(0.5)
+        wait_for(lambda: min(each.traffic.frames_sent for each in (stopping, other)) >= WINDOW)  # of two pages
         started = time.monotonic()
         stopping.stop(Reason.CANCELLED)
         assert isinstance(held.exception(5), PeerStoppedError)
@@ -279,10 +300,10 @@ def test_closing_the_server_stops_its_session(parties: Parties) -> None:
             server.accept(5)
 
 
-def test_closing_the_server_wakes_who_waits_for_a_session(parties: Parties, start: Start) -> None:
-    server = parties.serve()
+def test_closing_the_server_wakes_who_waits_for_a_session(parties: Parties, start: Start, timer: SkippingTimer) -> None:
+    server = parties.serve(timer=timer)
     waiting = start(server.accept)
-    time.sleep(0.1)
+    wait_for(lambda: timer.waiting)
     server.close()
     assert isinstance(waiting.exception(2), InputError)
 

@@ -129,12 +129,14 @@ class Forwarder:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._open: list[socket.socket] = []
+        self.accepted = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = self._listener.accept()
+                self.accepted += 1
                 far = socket.create_connection(self._target)
                 self._open += [near, far]
                 for source, sink in ((near, far), (far, near)):

@@ -1,21 +1,34 @@
-"""Real time that a test may move ahead, so that nobody has to sleep until patience ends."""
+"""Real time that a test may move ahead, so that nobody has to sleep until patience ends; or time that only it moves."""
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _LOOK_SECONDS = 0.005
 _MOST_SKIPS = 2000
 
 
 class SkippingTimer:
-    """The machine's monotonic clock and what was skipped."""
+    """The machine's monotonic clock and what was skipped.
 
-    def __init__(self) -> None:
+    Args:
+        stands: Time passes by skipping alone.
+    """
+
+    def __init__(self, *, stands: bool = False) -> None:
         self._ahead = 0.0
+        self._stands = stands
+        self._lock = threading.Lock()
+        self._waiting = 0
 
     def now(self) -> float:
-        return time.monotonic() + self._ahead
+        return self._ahead + (0.0 if self._stands else time.monotonic())
+
+    @property
+    def waiting(self) -> int:
+        """How many threads wait for a condition."""
+        return self._waiting
 
     def skip(self, seconds: float) -> None:
         """Move ahead: every wait that is over by then ends."""
@@ -41,8 +54,19 @@ class SkippingTimer:
 
     def wait_for(self, condition: threading.Condition, holds: Callable[[], object], timeout: float | None) -> None:
         deadline = None if timeout is None else self.now() + timeout
-        while not holds() and (deadline is None or self.now() < deadline):
-            condition.wait(_LOOK_SECONDS)
+        with self._counted():
+            while not holds() and (deadline is None or self.now() < deadline):
+                condition.wait(_LOOK_SECONDS)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
         deadline = self.now() + timeout

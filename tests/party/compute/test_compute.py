@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
@@ -42,7 +41,7 @@ from tests.support.cases import correlated
 from tests.support.children import gone
 from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, private_key, private_key_of
 from tests.support.processes import wait_for
-from tests.support.tasks import echo_after, exhaust_memory, inherited, pid_after
+from tests.support.tasks import echo, exhaust_memory, inherited, meet
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -55,6 +54,12 @@ KEY = HOLDER.private_key
 def pool() -> Iterator[LocalPool]:
     with LocalPool.started(2) as pool:
         yield pool
+
+
+def all_of(pool: LocalPool, folder: Path) -> set[int]:
+    """Give each worker a task, and return who they are; the folder must be new."""
+    workers = len(pool.pids)
+    return set(pool.map(meet, [(folder, workers)] * workers))
 
 
 def decrypted(page: bytes, key: PrivateKey = KEY) -> list[int]:
@@ -70,35 +75,36 @@ def ciphertexts(pages: Iterable[bytes]) -> list[bytes]:
 # The pool
 
 
-def test_results_come_in_the_order_of_the_tasks_whoever_ends_first(pool: LocalPool) -> None:
-    tasks = [(0.1 * (number % 3 == 0), number) for number in range(10)]
-    assert list(pool.map(echo_after, tasks)) == list(range(10))
+def test_results_come_in_the_order_of_the_tasks_whoever_ends_first(pool: LocalPool, tmp_path: Path) -> None:
+    later = [f"ended {number + 2}" if number in {0, 3, 6} else "" for number in range(10)]
+    assert list(pool.map(echo, [(tmp_path, later[number], number) for number in range(10)])) == list(range(10))
 
 
 def test_no_tasks_give_no_results(pool: LocalPool) -> None:
     assert list(pool.map(neg, [])) == []
 
 
-def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalPool) -> None:
+def test_only_two_tasks_a_worker_are_taken_before_their_results_are(pool: LocalPool, tmp_path: Path) -> None:
     taken: list[int] = []
 
-    def tasks() -> Iterator[int]:
+    def tasks() -> Iterator[tuple[Path, str, int]]:
         for number in range(100):
             taken.append(number)
-            yield number
+            yield tmp_path, "", number
 
-    results = pool.map(neg, tasks())
+    results = pool.map(echo, tasks())
     assert taken == []
     for number in range(3):
-        assert next(results) == -number
-        time.sleep(0.1)
+        assert next(results) == number
+        wait_for((tmp_path / f"ended {number + 3}").exists)  # all that was taken is done, and no more is
         assert len(taken) == 4 + number
 
 
-def test_closing_early_leaves_the_pool_ready(pool: LocalPool) -> None:
-    results = pool.map(pid_after, [0.0, 0.1, 0.1, 0.1])
+def test_closing_early_leaves_the_pool_ready(pool: LocalPool, tmp_path: Path) -> None:
+    results = pool.map(echo, [(tmp_path, "closed" if number else "", number) for number in range(4)])
     next(results)
     results.close()  # type: ignore[attr-defined]  # it is a generator
+    (tmp_path / "closed").touch()
     assert list(pool.map(neg, [1, 2])) == [-1, -2]
 
 
@@ -136,35 +142,44 @@ def test_a_worker_starts_with_nothing_of_the_party(pool: LocalPool, monkeypatch:
     assert list(pool.map(inherited, ["canary"])) == [None]
 
 
-def test_workers_leave_an_interruption_to_the_party(pool: LocalPool) -> None:
-    before = set(pool.map(pid_after, [0.1] * 4))
+def test_workers_leave_an_interruption_to_the_party(pool: LocalPool, tmp_path: Path) -> None:
+    before = all_of(pool, tmp_path / "before")
     assert before == set(pool.pids)
     for pid in before:
         os.kill(pid, signal.SIGINT)
-    assert set(pool.map(pid_after, [0.1] * 4)) == before
+    assert all_of(pool, tmp_path / "after") == before
 
 
-def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment() -> None:
+def test_a_new_worker_is_deaf_to_interruptions_from_the_first_moment(tmp_path: Path) -> None:
     with LocalPool.started(2) as pool:
         for pid in pool.pids:
             os.kill(pid, signal.SIGINT)
-        assert set(pool.map(pid_after, [0.2] * 4)) == set(pool.pids)
+        assert all_of(pool, tmp_path / "met") == set(pool.pids)
 
 
-def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one() -> None:
+def test_the_task_of_a_worker_that_is_killed_is_done_again_by_a_fresh_one(tmp_path: Path) -> None:
     with LocalPool.started(2) as pool:
-        first = set(pool.map(pid_after, [0.2] * 4))
+        first = all_of(pool, tmp_path / "first")
         assert first == set(pool.pids)
-        threading.Timer(0.3, os.kill, (pool.pids[0], signal.SIGKILL)).start()
-        assert list(pool.map(echo_after, [(1.0, number) for number in range(3)])) == [0, 1, 2]
-        now = set(pool.map(pid_after, [0.2] * 4))
+        victim = pool.pids[0]
+
+        def kill() -> None:
+            wait_for((tmp_path / f"begun {victim}").exists)
+            os.kill(victim, signal.SIGKILL)
+            (tmp_path / "killed").touch()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        assert list(pool.map(echo, [(tmp_path, "killed", number) for number in range(3)])) == [0, 1, 2]
+        killer.join()
+        now = all_of(pool, tmp_path / "now")
         assert len(now) == 2
         assert len(now & first) == 1
 
 
-def test_workers_that_were_killed_while_idle_are_replaced() -> None:
+def test_workers_that_were_killed_while_idle_are_replaced(tmp_path: Path) -> None:
     with LocalPool.started(2) as pool:
-        list(pool.map(pid_after, [0.1] * 4))
+        all_of(pool, tmp_path / "met")
         for pid in pool.pids:
             os.kill(pid, signal.SIGKILL)
         assert list(pool.map(neg, range(8))) == [-n for n in range(8)]
@@ -190,13 +205,12 @@ def test_an_error_of_a_task_is_raised_with_its_text_and_its_place(pool: LocalPoo
     assert "encryption.py" in caught.value.__notes__[0]
 
 
-def test_the_end_does_not_wait_for_long_work() -> None:
-    started = time.monotonic()
+def test_the_end_does_not_wait_for_long_work(tmp_path: Path) -> None:
     with LocalPool.started(2) as pool:
         pids = pool.pids
-        next(pool.map(pid_after, [0.0, 60.0, 60.0, 60.0]))
-    assert time.monotonic() - started < 20
+        next(pool.map(echo, [(tmp_path, "never" if number else "", number) for number in range(4)]))
     assert gone(pids)
+    assert [path.name for path in tmp_path.glob("ended *")] == ["ended 0"]
     with pytest.raises(RuntimeError):
         list(pool.map(neg, [1]))
 
@@ -205,14 +219,16 @@ def test_no_worker_outlives_a_party_that_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "party_script.py"
     script.write_text(
         textwrap.dedent("""
+            from pathlib import Path
+
             from party.compute import LocalPool
-            from tests.support.tasks import pid_after
+            from tests.support.tasks import echo, meet
 
             if __name__ == "__main__":
                 with LocalPool.started(3) as pool:
-                    assert len(set(pool.map(pid_after, [0.3] * 6))) == 3
+                    assert len(set(pool.map(meet, [(Path("met"), 3)] * 3))) == 3
                     print(*pool.pids, flush=True)
-                    list(pool.map(pid_after, [600.0, 600.0]))
+                    list(pool.map(echo, [(Path(), "never", 1), (Path(), "never", 2)]))
         """)
     )
     root = str(Path(__file__).parents[3])
@@ -365,9 +381,11 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
         assert replace(here, tree=there.tree) == there
 
 
-def test_one_worker_is_this_process_and_none_means_one_a_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_worker_is_this_process_and_none_means_one_a_processor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with make_compute(ComputeSettings(workers=1)) as compute:
-        assert list(compute.workers.map(pid_after, [0.0])) == [os.getpid()]
+        assert list(compute.workers.map(meet, [(tmp_path, 1)])) == [os.getpid()]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 3, 5}, raising=False)
     with make_compute(ComputeSettings()) as compute:
         assert isinstance(compute.workers, LocalPool)
