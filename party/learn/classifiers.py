@@ -114,7 +114,7 @@ class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return shares
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:  # noqa: N803
-        """Return the share of records that are classified rightly.
+        """Return the share of records that are classified correctly.
 
         Records that look disguised, as those do that cross-validation holds out, are not scored as if they were clear:
         the score then is that of `estimate_accuracy`, and a warning says so; one says so too where it cannot be told.

@@ -119,7 +119,7 @@ def read_basket_design(path: Path | str) -> BasketDesign:
 
 
 def _items(top: Section) -> tuple[str, ...]:
-    """Return the items: a list, a file of one a line, or a number `n` for the items 0 to n - 1."""
+    """Return the items: a list, a file with one per line, or a number `n` for the items 0 to n - 1."""
     given = top.raw("items")
     if isinstance(given, int) and not isinstance(given, bool):
         top.integer("items", 1, 10**7)

@@ -126,7 +126,7 @@ class Estimator(GuessingEstimator):
         return np.concatenate(factors)
 
     def correct(self, model: Classifier) -> float:
-        """Estimate how many records the model classifies rightly."""
+        """Estimate how many records the model classifies correctly."""
         return float(self._repeats @ self.correct_factors(model))
 
     def correct_error(self, model: Classifier) -> float:

@@ -161,7 +161,7 @@ class GuessingEstimator(ABC):
         return [answer for block, nodes in self._blocks(queries) for answer in self._answers(block, nodes)]
 
     def _blocks(self, queries: Sequence[Query]) -> Iterator[tuple[list[Query], list[GuessedRows]]]:
-        """Part queries into blocks of not too many rows."""
+        """Split queries into blocks of not too many rows."""
         block: list[Query] = []
         nodes: list[GuessedRows] = []
         for query in queries:
@@ -210,7 +210,7 @@ class GuessingEstimator(ABC):
         return Contributions(sums, self._repeats[present])
 
     def correct_factors(self, model: Classifier) -> Floats:
-        """Return what each distinct record adds to the number of records that the model classifies rightly.
+        """Return what each distinct record adds to the number of records that the model classifies correctly.
 
         DESIGN 8: every variation of a record is classified, and what is right is added with the guess's weight. Of a
         tree the variations are those of one path at a time. A record adds 0 where it has no answer.

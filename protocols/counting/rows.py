@@ -4,7 +4,7 @@ A view is what one party can count on: its own columns as they are, the peer's a
 `D_2`).
 
 A disguised record together with a guess of its coins is one candidate for the true record. Every record contributes
-one row a guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`,
+one row per guess; the true row is among them. Any count is then a sum of row weights over the rows that satisfy `E`,
 and only the weights differ: numbers for estimates, ciphertexts for exact counts.
 """
 

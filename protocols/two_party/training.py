@@ -53,7 +53,7 @@ PAGE_RECORDS = 1 << 14
 class Outcome:
     """What both parties end with.
 
-    `correct` is the number of test records classified rightly: exact, for `randomized` an estimate whose standard
+    `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
     count per class, and the accuracy where it is exact. `key_holder` and `fingerprint` name the key that was
     used, if any.
@@ -89,7 +89,7 @@ def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
-    counts of the window (unless `randomized`), and the number of rightly classified test records. The peer's model is
+    counts of the window (unless `randomized`), and the number of correctly classified test records. The peer's model is
     the same as ours.
 
     Raises:

@@ -181,7 +181,7 @@ MALFORMED = {
     "a short nonce": greeting(nonce=bytes(31)),
     "a long party": greeting(party=LONG),
     "a count beyond any model's": frame(sent_tree=wire.SentTree(nodes=[wire.SentNode(counts=[2**53])])),
-    "a number of rightly classified records beyond any model's": frame(sent_tree=wire.SentTree(correct=-(2**53))),
+    "a number of correctly classified records beyond any model's": frame(sent_tree=wire.SentTree(correct=-(2**53))),
     "an error beyond any model's": frame(sent_tree=wire.SentTree(error=2**53)),
     "an empty key": frame(holder_key=wire.HolderKey()),
     "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 1))),
