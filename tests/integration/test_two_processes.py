@@ -64,10 +64,12 @@ def assert_one_line(ended: Ended, code: int, *words: str) -> None:
         assert word in lines[0], lines[0]
 
 
-@pytest.mark.parametrize("engine", ["encrypted_coins", "dot_product"])
-def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: Pair, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "cipher"), [("encrypted_coins", "paillier"), ("dot_product", "paillier"), ("encrypted_coins", "curve")]
+)
+def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: Pair, engine: str, cipher: str) -> None:
     with serving(pair, "--once") as alice:
-        trained = pair.train(pair.write_job(engine=engine))
+        trained = pair.train(pair.write_job(engine=engine, cipher=cipher))
         assert trained.code == 0, trained.err
         assert finish(alice).code == 0
     tree = read_tree(pair.bob / "model.json")
@@ -95,6 +97,7 @@ def test_one_node_serves_run_after_run_with_every_method(pair: Pair) -> None:
         ({"theta": "3/10"}, "theta"),
         ({"omega": 4}, "omega"),
         ({"method": "smc"}, "method"),
+        ({"cipher": "curve"}, "cipher"),
         ({"class": "outcome"}, "class"),
         ({"min_leaf": 3}, "min_leaf"),
         ({"max_depth": "any"}, "max_depth"),
@@ -105,6 +108,7 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
 ) -> None:
     pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
     pair.edit("alice", 'omega = "all"', "omega = 3")
+    pair.edit("alice", '["curve", "paillier"]', '["paillier"]')
     pair.edit("alice", "min_leaf = 1", "min_leaf = 4")
     pair.edit("alice", 'max_depth = "any"', "max_depth = 3")
     pair.edit("bob", "odds = 2 ", 'odds = "any" ')

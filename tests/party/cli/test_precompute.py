@@ -34,7 +34,8 @@ def pair(trusting: Path, tmp_path: Path) -> Iterator[Pair]:
         pair.edit(name, '["curve", "paillier"]', '["paillier", "curve"]')
     yield pair
     for folder in (pair.alice, pair.bob):
-        witness_of(folder).unlink(missing_ok=True)  # it stands elsewhere on the machine, one per key
+        for cipher in Cipher:
+            witness_of(folder, cipher).unlink(missing_ok=True)  # it stands elsewhere on the machine, one per key
 
 
 @pytest.fixture
@@ -130,6 +131,17 @@ def test_a_damaged_store_is_one_line_of_error_that_names_the_file_and_the_cure(a
     ended = cotally_here("precompute", str(alice), "--status")
     assert ended.code == 2
     assert ended.err == f"cotally: {path}: damaged, or an older copy was written over it: delete it\n"
+
+
+def test_pairs_of_the_curve_are_made_too_and_a_store_of_the_other_cipher_is_one_line_of_error(alice: Path) -> None:
+    assert left(precompute(alice, "--cipher", "curve", "--count", "130", "--workers", "1")) == 2 * BLOCK_FACTORS
+    assert left(precompute(alice, "--status")) == 0
+    assert left(precompute(alice, "--cipher", "curve", "--status")) == 2 * BLOCK_FACTORS
+    (alice / "factors-curve.store").rename(alice / "factors-paillier.store")
+    ended = cotally_here("precompute", str(alice), "--status")
+    assert ended.code == 2
+    assert ended.err.count("\n") == 1
+    assert f"{alice / 'factors-paillier.store'}: its factors are of another key or cipher" in ended.err
 
 
 def test_a_copied_party_is_told_that_its_factors_were_discarded(alice: Path, tmp_path: Path) -> None:

@@ -369,7 +369,12 @@ def test_a_node_arrives_as_it_was_sent_and_little_longer_than_its_ciphertexts(ro
 
 
 def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None:
-    for terms in ({"omega": 1}, {"engine": "dot_product", "omega": 2}, {"method": "smc"}):
+    for terms in (
+        {"omega": 1},
+        {"engine": "dot_product", "omega": 2},
+        {"method": "smc"},
+        {"omega": 1, "cipher": "curve"},
+    ):
         this = case(**terms)
         (_, here), (_, peer) = run_pair(*make_roles(this))
         alice, bob = (

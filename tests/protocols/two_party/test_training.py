@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.role import Message
+from protocols.terms import Cipher
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
-from tests.support.parties import TEST_BITS, Case, key_holder, make_roles, make_terms, play, private_key
+from tests.support.parties import TEST_BITS, Case, both_keys, key_holder, make_roles, make_terms, play, private_key
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -142,6 +143,28 @@ def test_a_modulus_too_short_ours_or_not_proved_is_refused(data: Callable[[], by
     alice, _ = against("b", HolderKey, lambda m: HolderKey(data()))
     assert type(alice.error) is PeerError
     assert text in str(alice.error)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (lambda: key_holder(1).announce(b"run"), "must be a point of the curve"),
+        (lambda: both_keys(0)[Cipher.CURVE].announce(b"run"), "is ours"),
+        (lambda: b"", "must be a point of the curve"),
+    ],
+    ids=["of the other cipher", "ours", "empty"],
+)
+def test_a_key_that_is_no_point_or_ours_is_refused_on_the_curve(data: Callable[[], bytes], text: str) -> None:
+    case = replace(CASE, terms=replace(CASE.terms, cipher=Cipher.CURVE))
+    alice, _ = against("b", HolderKey, lambda m: HolderKey(data()), case)
+    assert type(alice.error) is PeerError
+    assert text in str(alice.error)
+
+
+def test_a_key_of_the_curve_is_refused_where_paillier_was_agreed() -> None:
+    point = both_keys(1)[Cipher.CURVE].announce(b"run")
+    alice, _ = against("b", HolderKey, lambda m: HolderKey(point))
+    assert type(alice.error) is PeerError
 
 
 @pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])

@@ -12,10 +12,13 @@ from party.errors import FactorsError
 from party.keys.factors.encryption import FactorsUse, StoredFactors
 from party.keys.factors.store import FactorStore
 from party.keys.factors.witness import Machine
+from protocols.ciphers.elgamal.cipher import CurveKeyHolder
+from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.ciphertext import read_page
 from protocols.ciphers.paillier.keys import PrivateKey
+from protocols.ciphers.port import Reply, Shape
 
 KEY = PrivateKey(
     Integer(0xC0000172EBAD6DDC73C86D67C5FAA71C245689C1079502400000000000000057),
@@ -161,3 +164,28 @@ def test_no_factor_is_used_twice_over_kills_forks_and_restarts_of_the_party(sett
     assert setting.inline.asked == []  # in this process; the children of `parent` made fresh ones
     used = factors_of(pages)
     assert len(used) == len(set(used)) == 3 * (2 + 12 + 2) + 9 + 12 + 9
+
+
+def test_pairs_of_the_curve_are_stored_beside_factors_of_paillier_and_neither_passes_for_the_other(
+    setting: Setting,
+) -> None:
+    curve = CurveKeyHolder(CurvePrivateKey(99))
+
+    def store() -> FactorStore:
+        return FactorStore(
+            setting.folder, b"s" * 32, curve.public, lambda: Machine(setting.memory, "b" * 36, 0.0), BLOCK
+        )
+
+    setting.make(2)
+    for page in curve.encryption(secrets).encrypt_pages([[0] * BLOCK] * 2):
+        store().append(page)
+    stored = StoredFactors(store(), curve, curve.encryption(secrets))
+    pages = list(stored.encrypt_pages([[1, 0, 7], [2, 3, 4, 5, 6, 7, 8]]))
+    values = [curve.public.read(page) for page in pages]
+    told = [curve.counts(curve.public.seal([Reply(page, 1)], 9, secrets), [Shape(len(page), 1)], 9) for page in values]
+    assert told == [[1, 0, 7], [2, 3, 4, 5, 6, 7, 8]]
+    assert stored.use() == FactorsUse(used=8)
+    assert setting.store().left() == 2 * BLOCK
+    (setting.folder / "factors-paillier.store").rename(setting.folder / "factors-curve.store")
+    with pytest.raises(FactorsError, match=r"factors-curve\.store: its factors are of another key or cipher"):
+        store().take(1)
