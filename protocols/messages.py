@@ -75,8 +75,9 @@ class ClassDigest(Message):
 class ClassCounts(Message):
     """How many training records each class has, in the order of the class values, from the party that holds the class.
 
-    The receiver learns these exact counts in every method. The split is on record before they leave: counts over two
-    splits of the same records, subtracted, would give the class of single records.
+    The receiver learns these exact counts in every method; in a run with noise, unless both hold the class, the counts
+    with the holder's noise, lifted by the largest that it can be. The split is on record before they leave: counts over
+    two splits of the same records, subtracted, would give the class of single records.
     """
 
     values: tuple[int, ...]
@@ -156,10 +157,11 @@ class SentTree(Message):
 
 @dataclass(frozen=True, repr=False)
 class PackedCounts(Message):
-    """Rerandomized encryptions, under the receiver's key, of the exact counts of one batch.
+    """Rerandomized encryptions, under the receiver's key, of the counts of one batch.
 
-    A receiver that encrypted weights instead of bits reads sums of weights in place of counts: of Paillier no more bits
-    than a count has, of the curve whatever it can guess of a sum (DESIGN 6.5).
+    In a run with noise the sender's is in them, lifted by the largest that it can be: the receiver, who can decrypt,
+    learns no count without it. A receiver that encrypted weights instead of bits reads sums of weights in place of
+    counts: of Paillier no more bits than a count has, of the curve whatever it can guess of a sum (DESIGN 6.5).
     """
 
     ciphertexts: bytes
@@ -167,7 +169,11 @@ class PackedCounts(Message):
 
 @dataclass(frozen=True, repr=False)
 class ExactCounts(Message):
-    """The exact counts of one batch, as the key holder decrypted them."""
+    """The counts of one batch, as the key holder decrypted them.
+
+    In a run with noise both sides' is in them, lifted by the largest that it can be: the receiver, who knows its own,
+    learns the counts with the key holder's.
+    """
 
     values: tuple[int, ...]
 

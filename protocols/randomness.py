@@ -7,12 +7,15 @@ same data set always yields the same disguised copy (DESIGN 4.6, FAULTS B1). Not
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 from protocols.errors import InputError
 
 _BLOCK_BITS = 256
+_BLOCK_BYTES = _BLOCK_BITS // 8
+_CHUNK_BLOCKS = 64
 
 
 class Randomness(Protocol):
@@ -41,22 +44,26 @@ def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
     Raises:
         InputError: The bound is not in `1 .. 2**128`.
     """
+    counters = (counter.to_bytes(4, "big") for counter in count())
+    return _uniform((keyed_digest(key, label, counter) for counter in counters), bound)
+
+
+def _uniform(blocks: Iterator[bytes], bound: int) -> int:
     if not 1 <= bound <= 2 ** (_BLOCK_BITS // 2):
         raise InputError("the bound of a coin must be between 1 and 2**128")
     limit = (1 << _BLOCK_BITS) // bound * bound
-    counter = 0
-    while True:
-        block = int.from_bytes(keyed_digest(key, label, counter.to_bytes(4, "big")), "big")
-        if block < limit:
-            return block % bound
-        counter += 1
+    values = (int.from_bytes(block, "big") for block in blocks)
+    return next(value for value in values if value < limit) % bound
 
 
 class KeyedRandomness:
-    """A stream of uniform integers that depends on key and label only: a `Randomness` that can be asked again."""
+    """A stream of uniform integers that depends on key and label only: a `Randomness` that can be asked again.
+
+    Its blocks are the output of SHAKE-256 (FIPS 202) on a key of its own.
+    """
 
     def __init__(self, key: bytes, label: bytes) -> None:
-        self._key, self._label, self._drawn = key, label, 0
+        self._blocks = _stream(keyed_digest(key, b"stream", label))
 
     def randbelow(self, exclusive_upper_bound: int, /) -> int:
         """Draw the next integer of `0 .. bound - 1`.
@@ -64,9 +71,13 @@ class KeyedRandomness:
         Raises:
             InputError: The bound is not in `1 .. 2**128`.
         """
-        place = canonical(self._label, self._drawn.to_bytes(8, "big"))
-        self._drawn += 1
-        return keyed_uniform(self._key, place, exclusive_upper_bound)
+        return _uniform(self._blocks, exclusive_upper_bound)
+
+
+def _stream(key: bytes) -> Iterator[bytes]:
+    for chunk in count():
+        data = hashlib.shake_256(key + chunk.to_bytes(8, "big")).digest(_CHUNK_BLOCKS * _BLOCK_BYTES)
+        yield from (data[start : start + _BLOCK_BYTES] for start in range(0, len(data), _BLOCK_BYTES))
 
 
 def public_order(seed: int, size: int) -> Sequence[int]:

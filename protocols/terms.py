@@ -24,6 +24,9 @@ MOST_DIGITS: Final = 18  # of a fraction, above and below the line
 MAX_LABEL: Final = 1024  # characters of a name or a value label
 WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
 HALF: Final = Fraction(1, 2)
+LEAST_NOISE: Final = Fraction(1, 1000)
+MOST_NOISE: Final = Fraction(1000)
+NOISES: Final = 'an exact number from 0.001 to 1000, such as "0.5"'
 
 
 class TermError(InputError):
@@ -99,7 +102,8 @@ class Growth:
 
     `max_depth` is the number of splits that no path may pass, None for any. An attribute may split a node only if each
     branch that has records has `min_leaf` of them. At a node, classes of fewer than `min_class` records are counted
-    together. 1 is no limit, of estimates that are fractions of a record either.
+    together. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of the noise in
+    the counts against each side, None for counts without: an attribute must then have a gain to split a node.
 
     Raises:
         TermError: A limit that no tree can have.
@@ -108,6 +112,7 @@ class Growth:
     max_depth: int | None = None
     min_leaf: int = 1
     min_class: int = 1
+    noise: Fraction | None = None
 
     def __post_init__(self) -> None:
         if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
@@ -115,6 +120,10 @@ class Growth:
         for field in ("min_leaf", "min_class"):
             if not 1 <= getattr(self, field) <= MOST_LEAF:
                 raise TermError(field, f"must be an integer from 1 to {MOST_LEAF}")
+        if self.noise is not None:
+            _check_fraction("noise", self.noise)
+            if not LEAST_NOISE <= self.noise <= MOST_NOISE:
+                raise TermError("noise", f"must be {NOISES}")
 
     @property
     def smallest_split(self) -> int:
@@ -150,6 +159,7 @@ class Terms:
     rank: Rank = Rank.GAINS
     max_depth: int | None = None
     min_leaf: int = 1
+    noise: Fraction | None = None
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -171,11 +181,22 @@ class Terms:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
         Rank(self.rank)
         _ = self.growth
+        self._check_noise()
+
+    def _check_noise(self) -> None:
+        if self.noise is None:
+            return
+        if not self.counts_exactly:
+            raise TermError("noise", "is for the methods hybrid and smc, which tell exact counts")
+        if self.max_depth is None:
+            raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run tells")
+        if self.ranks and self.omega is not ALL and self.rank == Rank.GAINS:
+            raise TermError("noise", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise')
 
     @property
     def growth(self) -> Growth:
         """How far the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
-        return Growth(self.max_depth, self.min_leaf, min_class=self.min_leaf)
+        return Growth(self.max_depth, self.min_leaf, min_class=self.min_leaf, noise=self.noise)
 
     @property
     def disguises(self) -> bool:

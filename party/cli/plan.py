@@ -9,13 +9,16 @@ from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
 from party.node.inputs import load_inputs
 from party.node.policy import check_job
+from party.records.releases import spent_of_dataset
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import CAVEAT, accuracy_outlook, forecast_text
+from party.show.noise import noise_lines, spent_lines
 from party.show.notices import tell
 from party.show.odds import own_odds
 from party.show.screen import say_all
 from protocols.errors import InputError
+from protocols.noise.accounting import Spending, changes_of
 from protocols.terms import Terms, Train
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
@@ -72,4 +75,16 @@ def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Pa
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(len(local.records), terms.test))
+    told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
+    told += spent_lines(local.dataset, spent_of_dataset(config.folder, local), config.agree.epsilon)
     say_all([*told, forecast_text(forecast(sizes, terms, speed, arguments.splits)), CAVEAT])
+
+
+def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending | None, Spending | None]:
+    """Return what each side would spend, one of them holding the class alone."""
+    if terms.noise is None or terms.max_depth is None:
+        return None, None
+    sides = ((own, alone), (peer, not alone))
+    changes = (changes_of(own + peer, mine, holds, terms.window, terms.max_depth) for mine, holds in sides)
+    ours, theirs = (Spending(terms.noise, each) for each in changes)
+    return ours, theirs

@@ -1,10 +1,10 @@
 """The finished model as a file.
 
-`cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class"},
-"attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute", "children": [{"value",
-"node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name, `attribute` is
-`party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are walked without
-recursion: a tree over many two-valued columns can be one long chain.
+`cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
+"noise"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute", "children":
+[{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name, `attribute`
+is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are walked
+without recursion: a tree over many two-valued columns can be one long chain.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from party.models.strict_json import compact, head_of, list_of, opening, read_format, record_of, refuse
+from party.settings.toml import exact_number
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Growth, TermError
@@ -43,8 +44,13 @@ def tree_json(tree: Tree) -> str:
     """Write a model as text, one node per line."""
     fields = ({"party": a.party, "name": a.name, "values": a.values} for a in tree.schema.attributes)
     attributes = ",\n  ".join(map(compact, fields))
-    begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(asdict(tree.growth))},\n'
+    begin = f'{opening(FORMAT, tree.schema.class_attribute)} "growth": {compact(_limits(tree.growth))},\n'
     return f'{begin} "attributes": [\n  {attributes}],\n "tree": {_nodes_json(tree)}}}\n'
+
+
+def _limits(growth: Growth) -> dict[str, object]:
+    """Return what a tree was grown under; noise as text, for it is an exact number."""
+    return asdict(growth) | {"noise": None if growth.noise is None else str(growth.noise)}
 
 
 def _nodes_json(tree: Tree) -> str:
@@ -86,12 +92,18 @@ def tree_from_json(data: bytes | str) -> Tree:
 
 
 def _growth(value: object) -> Growth:
-    limits = record_of(value, "growth", _GROWTH)
+    limits = dict(record_of(value, "growth", _GROWTH))
+    noise = limits.pop("noise")
+    if noise is not None:
+        exact = exact_number(noise) if isinstance(noise, str) else None
+        if exact is None or str(exact) != noise:
+            refuse("growth.noise", 'must be a fraction in lowest terms as text, such as "1/2", or null')
+        noise = exact
     for name, limit in limits.items():
         if type(limit) is not int and not (limit is None and name == "max_depth"):
             refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
     try:
-        return Growth(**limits)
+        return Growth(**limits, noise=noise)
     except TermError as error:
         refuse(f"growth.{error.field}", error.problem)
 

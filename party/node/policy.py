@@ -8,6 +8,7 @@ from party.keys.identity import Peer
 from party.names import odds_words
 from party.records.releases import Memory, check_release, release_of
 from party.settings.depth import depth_text
+from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
@@ -129,6 +130,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
         ("max_depth", depth_text(terms.max_depth), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
+        ("noise", f"noise = {noise_text(terms.noise)}", _is_noisy_enough(agree, terms)),
     )
     return next(
         (
@@ -138,6 +140,15 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ),
         None,
     )
+
+
+def _is_noisy_enough(agree: Acceptance, terms: Terms) -> bool:
+    """Tell whether a job's epsilon is within what a run, and all runs together, may spend; no noise is within neither.
+
+    What earlier runs have spent is judged when it is known which run this is (`releases`).
+    """
+    bounds = [bound for bound in (agree.noise, agree.epsilon) if bound is not None]
+    return all(terms.noise is not None and terms.noise <= bound for bound in bounds)
 
 
 def _disguise_objection(local: PartyInputs, terms: Terms, most_odds: Fraction | None) -> Objection | None:

@@ -69,7 +69,7 @@ def run_session(
         InputError: Ours.
     """
     clock = _PhaseClock(on_progress)
-    memory = Memory(local, held, (channel.peer, channel.fingerprint))
+    memory = Memory(local, held, (channel.peer, channel.fingerprint), config.agree.epsilon)
     policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
     if job is None:
         opening = play(answer(local, policy, channel.peer, nonce), channel)

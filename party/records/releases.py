@@ -4,6 +4,7 @@
   nothing. With another theta, other groups or changed data, two copies together would show more than either.
 * Counts over two splits of the same records, exact or estimated, can be subtracted, and show single records.
 * So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
+* What runs with noise spend adds up (`spending`).
 
 So each is noted under the data set's name before anything that depends on it leaves, and anything else under that name
 is refused. Whoever notes holds the lock of the folder. A digest made with the owner's secret keeps an edited or
@@ -14,17 +15,20 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 from party.errors import ConfigError
 from party.files import FolderLock, read_bytes, write_atomically
+from party.records.spending import Spend, spend_of
 from protocols.randomness import keyed_digest
 from protocols.terms import Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 
 FILE = "releases.json"
-_FORMAT = "cotally-releases/2"
+_FORMAT = "cotally-releases/3"
+_SPENT = "spent"
 _MOST_BYTES = 1 << 26
 _ALL_THE_SAME = (
     "to release it anyway, name a new [data] dataset, knowing that both releases together show more than one"
@@ -57,12 +61,14 @@ _ORDER = (
 class Release:
     """What a run lets out of a data set, and what the peer brings: field by field, as text or lists.
 
-    Fields that a run does not use are absent. `key` is the owner's secret, which authenticates the record.
+    Fields that a run does not use are absent. `key` is the owner's secret, which authenticates the record; `spend` what
+    exact counts spend, where there are any.
     """
 
     dataset: str
     fields: dict[str, object]
     key: bytes = field(repr=False)
+    spend: Spend | None = None
 
 
 def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None) -> Release:
@@ -175,10 +181,26 @@ def record_release(held: FolderLock, release: Release) -> None:
     path = held.folder / FILE
     releases = _read(path, release.key)
     known = releases.get(release.dataset, {})
-    if not release.fields.keys() <= known.keys():
-        releases[release.dataset] = {**release.fields, **known}
+    spent = spent_of(known) | (release.spend.entry if release.spend else {})
+    if not release.fields.keys() <= known.keys() or spent != spent_of(known):
+        releases[release.dataset] = {**release.fields, **known, **({_SPENT: spent} if spent else {})}
         content = {"format": _FORMAT, "releases": releases, "check": _check(releases, release.key)}
         write_atomically(path, json.dumps(content, indent=1) + "\n")
+
+
+def spent_of(known: Mapping[str, object]) -> dict[str, str]:
+    """Return what the runs over a data set have spent, by what is known of it."""
+    spent = known.get(_SPENT, {})
+    return dict(spent) if isinstance(spent, dict) else {}
+
+
+def spent_of_dataset(folder: Path, local: PartyInputs) -> dict[str, str]:
+    """Return what the runs over our data set have spent.
+
+    Raises:
+        ConfigError: The record in the party's folder cannot be read.
+    """
+    return spent_of(_read(folder / FILE, local.secrets.coins).get(local.dataset, {}))
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,11 +211,13 @@ class Memory:
         local: What we bring.
         held: The lock.
         peer: The name of the peer and the fingerprint of its certificate.
+        budget: The most that all runs over the data set may spend of epsilon; None for any.
     """
 
     local: PartyInputs
     held: FolderLock
     peer: tuple[str, str]
+    budget: Fraction | None = None
 
     def judge_job(self, job: Job) -> Objection | None:
         """Return the first field in which this job lets out something other than before."""
@@ -204,8 +228,12 @@ class Memory:
         return Objection(changed, f"our {_refused(self.held.folder, release, changed)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
-        """Return the first thing that the peer brings and that differs from before, named without its content."""
-        return self._objection(self._release(agreed))
+        """Return the first thing that the peer brings and that differs from before, named without its content.
+
+        If there is none, "noise" where the run would spend more than the budget has left.
+        """
+        release = self._release(agreed)
+        return self._objection(release) or self._overspent(release)
 
     def note(self, agreed: Agreement) -> None:
         """Note what was agreed, before any of it leaves.
@@ -229,7 +257,14 @@ class Memory:
         return objection
 
     def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
-        return with_brought(release_of(self.local, Train(agreed.terms), self.peer), agreed, copy)
+        release = with_brought(release_of(self.local, Train(agreed.terms), self.peer), agreed, copy)
+        return replace(release, spend=spend_of(self.local, agreed))
+
+    def _overspent(self, release: Release) -> Objection | None:
+        if release.spend is None:
+            return None
+        reason = release.spend.refusal(spent_of(_known(self.held.folder, release)), self.budget)
+        return None if reason is None else Objection("noise", reason)
 
     def _objection(self, release: Release) -> Objection | None:
         folder, name = self.held.folder, self.peer[0]

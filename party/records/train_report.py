@@ -35,7 +35,8 @@ def is_count(value: int | None) -> bool:
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
-    `phases` are the seconds of each part of the run.
+    `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
+    terms, with its `delta`; both None where counts are exact.
 
     Raises:
         ReportError: A field is out of its range.
@@ -53,6 +54,8 @@ class TrainReport:
     round_trips: int
     exact_counts_disclosed: int
     phases: dict[str, float] = field(default_factory=dict)
+    noise: str | None = None
+    delta: float | None = None
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")

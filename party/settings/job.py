@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from party.settings.depth import read_depth
+from party.settings.noise import read_noise
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, USUAL_MIN_LEAF
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
@@ -55,4 +56,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         rank=Rank(job.choice("rank", Rank.names(), Rank.GAINS)),
         max_depth=read_depth(job),
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
+        noise=read_noise(job),
     )

@@ -52,6 +52,8 @@ max_depth = "any"          # most splits of a path; with a number, a job must ha
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
+noise = "any"              # largest epsilon of a job; a number refuses counts without noise
+epsilon = "any"            # most epsilon that all runs over this data set may spend together
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens

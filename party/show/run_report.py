@@ -4,6 +4,7 @@ from party.node.players import Trained
 from party.node.session import Report
 from party.records.train_report import TrainReport
 from party.show.progress import WORDS
+from protocols.noise.accounting import delta_of
 
 
 def train_report(trained: Trained, report: Report) -> TrainReport:
@@ -22,4 +23,6 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         round_trips=traffic.round_trips,
         exact_counts_disclosed=outcome.exact_counts_disclosed,
         phases={WORDS[phase]: seconds for phase, seconds in report.phases.items()},
+        noise=None if terms.noise is None else str(terms.noise),
+        delta=None if terms.noise is None else float(delta_of(terms.noise)),
     )

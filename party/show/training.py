@@ -5,12 +5,15 @@ from pathlib import Path
 from party.forecast.model import Forecast, most_counts
 from party.node.players import Trained
 from party.settings.depth import depth_text
+from party.settings.noise import noise_text
 from party.settings.window import window_text
 from party.show.costs import factors_use_lines, forecast_text
+from party.show.noise import noise_lines
 from party.show.odds import own_odds
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.noise import spending
 
 
 def listening(name: str, address: str, peer: str) -> str:
@@ -24,10 +27,12 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}"
+    noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    told = f"{terms.method}{theta}{window}{limits}, class {terms.class_name!r}, {attributes}"
+    told = f"{terms.method}{theta}{window}{limits}{noise}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
+        *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
         *own_odds(local, agreed.own_design),
     ]
 
@@ -61,12 +66,12 @@ def _accuracy(trained: Trained) -> list[str]:
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
     counts = outcome.tree.root.counts
-    commonest = f"The commonest class has {max(counts) / sum(counts):.3f} of the training records"
-    if (
-        trained.agreed.terms.counts_exactly or outcome.standard_error == 0
-    ):  # a mined tree may read its miner's own columns alone
-        return [f"Accuracy {share:.3f} {records}", commonest]
+    share_of_commonest = max(counts) / max(sum(counts), 1)  # noise may leave no record at all
+    commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     error = outcome.standard_error / outcome.records_test
+    if trained.agreed.terms.counts_exactly or not error:  # a mined tree may read its miner's own columns alone
+        noise = f", with noise of a standard error of {error:.3f}" if error else ""
+        return [f"Accuracy {share:.3f} {records}{noise}", commonest]
     if not tells(error):
         few = f"Accuracy: {outcome.records_test} held-out records are too few to tell it from disguised copies"
         enough = f"about {records_to_tell(outcome.records_test, error):,} would do"
@@ -80,4 +85,5 @@ def _counts(trained: Trained) -> str:
     agreed, outcome = trained.agreed, trained.outcome
     domains = [attribute.size for attribute in agreed.schema.attributes]
     most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
-    return f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"
+    kind = "Exact counts told" if agreed.terms.noise is None else "Counts told with noise"
+    return f"{kind}: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"

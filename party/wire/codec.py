@@ -161,6 +161,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         rank=terms.rank,
         max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
         min_leaf=terms.min_leaf,
+        noise="" if terms.noise is None else _fraction_text(terms.noise),
     )
 
 
@@ -192,6 +193,7 @@ def _terms(proto: wire.Terms) -> Terms:
         rank=Rank(proto.rank),
         max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
         min_leaf=proto.min_leaf,
+        noise=_fraction("noise", proto.noise) if proto.noise else None,
     )
 
 

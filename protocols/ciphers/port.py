@@ -113,6 +113,16 @@ class Ciphertexts(Protocol[Values]):
         """Add a public number to each plaintext; nothing becomes the number itself, in a form that may be added."""
         ...
 
+    def add_to_slots(self, values: Values, numbers: Sequence[Sequence[int]], largest: int) -> Values:
+        """Add public numbers to each item, the lowest slot first; nothing becomes the numbers themselves.
+
+        Args:
+            values: Items.
+            numbers: For each item one per slot, none of them negative.
+            largest: The largest that a slot is made for, as in `seal`.
+        """
+        ...
+
     def slots(self, largest: int) -> int:
         """Return how many counts of up to `largest` one plaintext may hold.
 

@@ -2,6 +2,7 @@
 
 * range: no count exceeds the number of records;
 * conservation: a candidate's cells add up to the node's class counts, which both sides know;
+  told numbers with noise only agree, as far as noise goes (`told_sums`);
 * plausibility: the disguised copy gives each side an independent estimate of every count. The bound holds for all
   expressions of the table at once, so it does not matter that the tree, which decides what is asked, depends on the
   same coins: a false alarm happens in at most one of 10^6 runs.
@@ -10,19 +11,19 @@ A failed check is a `DeviationError`, which does not say which one failed.
 """
 
 from collections.abc import Sequence
-from math import lgamma, log
 
 import numpy as np
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
+from protocols.counting.told_sums import ToldSums, alarm_of
 from protocols.counts import Answer, CountTable, Query, joined
 from protocols.errors import DeviationError
+from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 
-FALSE_ALARM = 1e-6
 _SLACK = 1e-6
 
 
@@ -34,8 +35,8 @@ class Plausibility:
         estimator: Of the same view; may be the one that ranks candidates.
     """
 
-    def __init__(self, view: View, estimator: Estimator) -> None:
-        self._view, self._estimator = view, estimator
+    def __init__(self, view: View, estimator: Estimator, noises: BothNoises | None = None) -> None:
+        self._view, self._estimator, self._noises = view, estimator, noises
         self._values = sum(column.size for column in view.schema.columns)
         self._bounds: dict[tuple[frozenset[int], int, int], float] = {}
 
@@ -52,19 +53,22 @@ class Plausibility:
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             spread = self._estimator.spread(query.expression, candidate)
             bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))(spread.live)
-            if (np.abs(table - joined(spread.counts, columns)) > joined(bounds, columns) + _SLACK).any():
+            slack = _SLACK + self._noise_bound(query.expression, candidate)
+            if (np.abs(table - joined(spread.counts, columns)) > joined(bounds, columns) + slack).any():
                 raise DeviationError
 
     def _bound(self, expression: Expression, candidate: int, live: int) -> float:
-        """Divide the false-alarm rate among all expressions: `2^-T` to those of `T` terms, in equal parts."""
         columns = expression.columns | {candidate, self._view.schema.class_index}
         key = (columns, len(columns), live)
         if key not in self._bounds:
-            terms = len(columns)
-            expressions = terms * log(self._values) - lgamma(terms + 1)
-            alarm = -log(FALSE_ALARM) + terms * log(2) + expressions
+            alarm = alarm_of(len(columns), self._values)
             self._bounds[key] = error_bound(self._view.design, self._touched(columns), live, alarm)
         return self._bounds[key]
+
+    def _noise_bound(self, expression: Expression, candidate: int) -> float:
+        """Return how far noise may take a told number from the count, with the same chance again; 0 without noise."""
+        terms = len(expression.columns | {candidate, self._view.schema.class_index})
+        return self._noises.cell_bound(alarm_of(terms, self._values)) if self._noises else 0.0
 
     def _touched(self, columns: frozenset[int]) -> list[int]:
         joint = self._view.peer_columns
@@ -73,14 +77,23 @@ class Plausibility:
 
 
 class Checks:
-    """Turns the counts of a batch into answers, or ends the run."""
+    """Turns the counts of a batch into answers, or ends the run.
 
-    def __init__(self, schema: Schema, records: int, plausibility: Plausibility | None) -> None:
-        self._schema, self._records, self._plausibility = schema, records, plausibility
+    Args:
+        schema: The joint schema.
+        records: Number of training records.
+        plausibility: Compares with estimates, where there are any.
+        told: Compares told numbers with each other, where they have noise; exact counts must add up.
+    """
+
+    def __init__(
+        self, schema: Schema, records: int, plausibility: Plausibility | None, told: ToldSums | None = None
+    ) -> None:
+        self.schema, self._records, self._plausibility, self._told = schema, records, plausibility, told
 
     def size(self, queries: Sequence[Query]) -> int:
         """Number of counts in the batch."""
-        return sum(sum(query.cells(self._schema)) for query in queries)
+        return sum(sum(query.cells(self.schema)) for query in queries)
 
     def answers(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
         """Check a batch of counts, in the order queries, candidates, values, classes.
@@ -88,22 +101,26 @@ class Checks:
         Raises:
             DeviationError: They cannot be true.
         """
-        if len(counts) != self.size(queries) or not all(0 <= count <= self._records for count in counts):
+        noise = self._told.largest_noise if self._told else 0
+        if len(counts) != self.size(queries) or not all(-noise <= count <= self._records + noise for count in counts):
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
         flat = np.array(counts, dtype=np.int64)
         answers, start = [], 0
         for query in queries:
-            columns = len(query.columns(self._schema.classes))
+            columns = len(query.columns(self.schema.classes))
             tables = []
-            for cells in query.cells(self._schema):
+            for cells in query.cells(self.schema):
                 tables.append(flat[start : start + cells].reshape(-1, columns))
                 start += cells
             answers.append(Answer(tuple(tables)))
-            self._conserve(query, answers[-1].tables)
+            if self._told is None:
+                self._conserve(query, answers[-1].tables)
             if self._plausibility is not None:
                 self._plausibility.check(query, answers[-1])
+        if self._told is not None:
+            self._told.check(queries, answers)
         return answers
 
     def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:

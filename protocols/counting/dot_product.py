@@ -20,7 +20,7 @@ from typing import Generic
 import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
@@ -60,8 +60,6 @@ class Layout:
 
     schema: Schema
     key_holder: str
-    records: int
-    tests: int
     slots: int
 
     @property
@@ -77,9 +75,9 @@ class Layout:
         return frozenset(range(len(self.schema.columns))) - self.holder_columns
 
 
-def make_layout(schema: Schema, key_holder: str, records: int, tests: int, cipher: AnyCiphertexts) -> Layout:
-    """Lay the planes out for this key: as many slots as a reply can carry."""
-    return Layout(schema, key_holder, records, tests, cipher.slots(records))
+def make_layout(schema: Schema, key_holder: str, largest: int, cipher: AnyCiphertexts) -> Layout:
+    """Lay the planes out for this key: as many slots as a reply can carry, of numbers up to `largest`."""
+    return Layout(schema, key_holder, cipher.slots(largest))
 
 
 def plan(queries: Sequence[Query], layout: Layout) -> list[Item]:
@@ -161,7 +159,7 @@ class DotProductKeyHolder(Generic[Values]):
         planes = planes_of(items)
         yield from self._send([plane for plane in planes if plane not in self._known], self._train, Phase.COLUMNS)
         self._known = set(planes)
-        counts = yield from self._telling.decrypt(shapes_of(items), self._layout.records)
+        counts = yield from self._telling.decrypt(shapes_of(items))
         cells = [cell for item in items for cell in item.cells]
         ordered = [count for _, count in sorted(zip(cells, counts, strict=True))]
         return (yield from self._telling.tell(queries, ordered))
@@ -180,7 +178,7 @@ class DotProductKeyHolder(Generic[Values]):
         for plane in planes:
             inside = plane.path.satisfied_by(codes)
             columns = np.stack([inside & slot.satisfied_by(codes) for slot in plane.slots], axis=1)
-            plaintexts = key.pack(columns, self._layout.records)
+            plaintexts = key.pack(columns, self._telling.largest)
             for start in range(0, len(codes), length):
                 yield plaintexts[start : start + length]
 
@@ -188,7 +186,7 @@ class DotProductKeyHolder(Generic[Values]):
         """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
         if len(self._test):
             yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test, Phase.HELD_OUT)
-        return Correct((yield from self._telling.correct()))
+        return (yield from self._telling.correct(tree))
 
 
 class DotProductEvaluator(Generic[Values]):
@@ -224,7 +222,7 @@ class DotProductEvaluator(Generic[Values]):
             sums = self._cipher.sums(len(same))
             for position, item in enumerate(same):
                 self._select(sums, position, item, self._known[item.plane], self._train)
-            replies.append(Reply(sums.totals(), slots))
+            replies.append(PlacedReply(Reply(sums.totals(), slots), [item.cells for item in same]))
         return (yield from self._replying.answers(queries, replies))
 
     def _receive(self, planes: Sequence[Plane], records: int, phase: Phase) -> Role[dict[Plane, Values]]:
@@ -255,7 +253,7 @@ class DotProductEvaluator(Generic[Values]):
             vectors = yield from self._receive(planes_of(items), len(self._test), Phase.HELD_OUT)
             for item in items:
                 self._select(total, 0, item, vectors[item.plane], self._test)
-        return Correct((yield from self._replying.correct(total.totals())))
+        return (yield from self._replying.correct(tree, total.totals()))
 
 
 def shapes_of(items: Sequence[Item]) -> list[Shape]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, page_length
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
 from protocols.counting.rows import View, expand, merge_equal, rows_by_node
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import InputError, PeerError
@@ -91,8 +91,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Decrypt and tell the number of test records that the tree classifies correctly."""
-        del tree
-        return Correct((yield from self._telling.correct()))
+        return (yield from self._telling.correct(tree))
 
 
 class EncryptedCoinsEvaluator(Generic[Values]):
@@ -140,7 +139,9 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         for counted in self._workers.map(count_nodes, bundles(map(self._task, queries))):
             cells += counted
             yield Progress(Phase.COUNTS, len(cells), len(queries))
-        return (yield from self._replying.answers(queries, [Reply(self._cipher.join(cells), slots=1)]))
+        items = self._cipher.join(cells)
+        reply = PlacedReply(Reply(items, slots=1), [(cell,) for cell in range(len(items))])
+        return (yield from self._replying.answers(queries, [reply]))
 
     def _task(self, query: Query) -> NodeTask[Values]:
         rows = self._sets.rows(query.expression)
@@ -161,7 +162,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         hits = np.flatnonzero(tree.predict(codes) == codes[:, self._schema.class_index])
         values = self._cipher.take(self._test.weights, hits)
         total = sum_by_group(self._cipher, values, np.zeros(len(hits), dtype=np.intp), 1)
-        return Correct((yield from self._replying.correct(total)))
+        return (yield from self._replying.correct(tree, total))
 
 
 class _WeightedRows(Generic[Values]):

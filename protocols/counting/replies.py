@@ -1,17 +1,31 @@
-"""The last step that both secure engines share: packed encryptions one way, checked counts the other (DESIGN 6.3)."""
+"""The last step that both secure engines share: packed encryptions one way, checked counts the other (DESIGN 6.3).
+
+With noise (DESIGN 14) each side adds its own before the other can see a number, and both check what is told. The
+decision of a check is a function of told numbers, so it tells nothing that they do not.
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Generic
 
 from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Values
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Query
+from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import DeviationError
 from protocols.messages import ExactCounts, PackedCounts
+from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
 from protocols.role import Role, Send, receive
 
 REPLY_PAGE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, repr=False)
+class PlacedReply(Generic[Values]):
+    """A reply, and for each of its items which counts of the batch its slots are."""
+
+    reply: Reply[Values]
+    cells: Sequence[Sequence[int]]
 
 
 def page_length(cipher: AnyCiphertexts) -> int:
@@ -20,13 +34,21 @@ def page_length(cipher: AnyCiphertexts) -> int:
 
 
 class KeyHolderReplies(Generic[Values]):
-    """The key holder's half: decrypt, check, tell. A raw decryption never leaves (FAULTS A12).
+    """The key holder's half: decrypt, add its own noise if there is any, check, tell.
 
-    Discloses: to the peer, the exact counts that it asked for, once they have passed the checks.
+    A raw decryption never leaves (FAULTS A12). `sizes` are the numbers of training and test records.
+
+    Discloses: to the peer, the counts that it asked for, exact or with our noise, once they have passed the checks.
     """
 
-    def __init__(self, key: KeyHolder[Values], checks: Checks, records: int, tests: int) -> None:
-        self.key, self._checks, self._records, self._tests = key, checks, records, tests
+    def __init__(self, key: KeyHolder[Values], checks: Checks, sizes: tuple[int, int], noises: Noises = EXACT) -> None:
+        self.key, self._checks, self._noises = key, checks, noises
+        self._records, self._tests = sizes
+
+    @property
+    def largest(self) -> int:
+        """The largest number that a slot of a sealed count may hold."""
+        return self._records + 2 * self._noises.cells.theirs
 
     def answers(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Receive the encrypted counts of a batch, one per item, check them and only then tell them.
@@ -34,59 +56,89 @@ class KeyHolderReplies(Generic[Values]):
         Raises:
             DeviationError: A check failed; nothing is told.
         """
-        counts = yield from self.decrypt([Shape(self._checks.size(queries), 1)], self._records)
-        return (yield from self.tell(queries, counts))
+        return (yield from self.tell(queries, (yield from self.decrypt([Shape(self._checks.size(queries), 1)]))))
 
     def tell(self, queries: Sequence[Query], counts: Sequence[int]) -> Role[list[Answer]]:
-        """Check counts in the order of the queries, tell them, and return the answers."""
-        answers = self._checks.answers(queries, counts)
-        yield Send(ExactCounts(tuple(counts)))
+        """Check decrypted numbers, in the order of the queries, with our noise; tell them, and return the answers."""
+        noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
+        told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
+        answers = self._checks.answers(queries, told)
+        yield Send(ExactCounts(tuple(number + lift.both for number in told)))
         return answers
 
-    def decrypt(self, shapes: Sequence[Shape], largest: int) -> Role[list[int]]:
-        """Receive one message with all items of these shapes and return their counts in order."""
-        return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, largest)
+    def decrypt(self, shapes: Sequence[Shape]) -> Role[list[int]]:
+        """Receive one message with all items of these shapes and return their numbers in order, lifted if noisy."""
+        return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, self.largest)
 
-    def correct(self) -> Role[float]:
+    def correct(self, tree: Predictor) -> Role[Correct]:
         """Receive, decrypt and tell the number of correctly classified test records."""
         if not self._tests:
-            return 0.0
-        (count,) = yield from self.decrypt([Shape(1, 1)], self._tests)
-        yield Send(ExactCounts((count,)))
-        return float(count)
+            return Correct(0.0)
+        lift = self._noises.accuracy
+        sealed = (yield from receive(PackedCounts)).ciphertexts
+        (number,) = self.key.counts(sealed, [Shape(1, 1)], self._tests + 2 * lift.theirs)
+        told = number - lift.theirs + self._noises.of_accuracy(tree.leaves())
+        yield Send(ExactCounts((told + lift.both,)))
+        return self._noises.correct(told, self._tests)
 
 
 class EvaluatorReplies(Generic[Values]):
-    """The evaluator's half: seal, send, and check what the key holder tells.
+    """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder tells.
 
-    Discloses: to the peer, rerandomized encryptions of the exact counts that both ask for; of other sums, if it has
-        encrypted anything but bits (DESIGN 6.5).
+    `sizes` are the numbers of training and test records.
+
+    Discloses: to the peer, rerandomized encryptions of the counts that both ask for, exact or with our noise; of other
+        sums, if it has encrypted anything but bits (DESIGN 6.5).
     """
 
     def __init__(
-        self, cipher: Ciphertexts[Values], checks: Checks, records: int, tests: int, randomness: Randomness
+        self,
+        cipher: Ciphertexts[Values],
+        checks: Checks,
+        sizes: tuple[int, int],
+        randomness: Randomness,
+        noises: Noises = EXACT,
     ) -> None:
-        self.cipher, self._checks = cipher, checks
-        self._records, self._tests, self._randomness = records, tests, randomness
+        self.cipher, self._checks, self._noises = cipher, checks, noises
+        (self._records, self._tests), self._randomness = sizes, randomness
 
-    def answers(self, queries: Sequence[Query], replies: Sequence[Reply[Values]]) -> Role[list[Answer]]:
+    @property
+    def largest(self) -> int:
+        """The largest number that a slot of a sealed count may hold."""
+        return self._records + 2 * self._noises.cells.own
+
+    def answers(self, queries: Sequence[Query], replies: Sequence[PlacedReply[Values]]) -> Role[list[Answer]]:
         """Send the encrypted counts of a batch and return what the key holder tells, checked.
 
         Raises:
             DeviationError: The counts cannot be true.
         """
-        yield Send(self._sealed(replies, self._records))
-        return self._checks.answers(queries, (yield from receive(ExactCounts)).values)
+        lift = self._noises.cells
+        noise = self._noises.of_cells(queries, self._checks.schema)
+        yield Send(self._sealed([self._noised(reply, noise) for reply in replies], self.largest))
+        told = (yield from receive(ExactCounts)).values
+        return self._checks.answers(queries, [number - lift.both for number in told])
+
+    def _noised(self, reply: PlacedReply[Values], noise: Sequence[int]) -> Reply[Values]:
+        """Add our noise, lifted, to the numbers of a reply; without noise it stays as it is."""
+        lift = self._noises.cells.own
+        if not lift:
+            return reply.reply
+        numbers = [[noise[cell] + lift for cell in cells] for cells in reply.cells]
+        return Reply(self.cipher.add_to_slots(reply.reply.items, numbers, self.largest), reply.reply.slots)
 
     def _sealed(self, replies: Sequence[Reply[Values]], largest: int) -> PackedCounts:
         return PackedCounts(self.cipher.seal(replies, largest, self._randomness))
 
-    def correct(self, total: Values) -> Role[float]:
+    def correct(self, tree: Predictor, total: Values) -> Role[Correct]:
         """Send the encrypted number of correctly classified test records and return what the key holder tells."""
         if not self._tests:
-            return 0.0
-        yield Send(self._sealed([Reply(total, slots=1)], self._tests))
-        counts = (yield from receive(ExactCounts)).values
-        if len(counts) != 1 or not 0 <= counts[0] <= self._tests:
+            return Correct(0.0)
+        lift = self._noises.accuracy
+        largest = self._tests + 2 * lift.own
+        noisy = self.cipher.add_to_slots(total, [[self._noises.of_accuracy(tree.leaves()) + lift.own]], largest)
+        yield Send(self._sealed([Reply(noisy, slots=1)], largest))
+        told = [number - lift.both for number in (yield from receive(ExactCounts)).values]
+        if len(told) != 1 or not -lift.both <= told[0] <= self._tests + lift.both:
             raise DeviationError
-        return float(counts[0])
+        return self._noises.correct(told[0], self._tests)

@@ -18,7 +18,7 @@ than a window of counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.counts import Answer, Counts, Query
+from protocols.counts import Answer, Counts, CountTable, Query
 from protocols.errors import InputError
 from protocols.learning.impurity import TIE, gains
 from protocols.learning.limits import Tally, may_be_split, may_split, tally_of
@@ -113,13 +113,17 @@ class HybridId3:
         children = []
         for node, window, answer in zip(level, windows, answers, strict=True):
             measured = [next(exact) for _ in window]
-            eligible = [i for i, table in enumerate(answer.tables) if may_split(table, self._growth)]
+            eligible = [i for i, table in enumerate(answer.tables) if self._may_split(table, measured[i])]
             if not eligible:
                 self._nodes[node.expression] = node.leaf
                 continue
             best = _first_best({i: measured[i] for i in eligible})
             children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
+
+    def _may_split(self, table: CountTable, gain: float) -> bool:
+        """Tell whether an attribute may become TA: by the limits, and with noise only if that leaves it a gain."""
+        return may_split(table, self._growth) and (self._growth.noise is None or gain > TIE)
 
     def _branches(self, node: _Open, attribute: int, rows: Sequence[Sequence[float]]) -> list[_Open]:
         """Steps 5 and 6: split a node; return the branches that have records."""

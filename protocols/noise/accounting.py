@@ -51,7 +51,12 @@ class Spending:
     @property
     def delta(self) -> Fraction:
         """The most by which any event's chance may pass `exp(epsilon)` times that under a neighbour."""
-        return self.epsilon / (1 << CUT_BITS)
+        return delta_of(self.epsilon)
+
+
+def delta_of(epsilon: Fraction) -> Fraction:
+    """Return the delta of a run, as this module has it."""
+    return epsilon / (1 << CUT_BITS)
 
 
 def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
@@ -63,9 +68,20 @@ def most_changes(schema: Schema, side: str, window: Window, depth: int) -> int:
         window: How many candidates are counted at a node.
         depth: Levels of splits.
     """
-    candidates = len(schema.attributes)
     own = sum(attribute.party == side for attribute in schema.attributes)
-    alone = schema.class_owners == (side,)
+    return changes_of(len(schema.attributes), own, schema.class_owners == (side,), window, depth)
+
+
+def changes_of(candidates: int, own: int, alone: bool, window: Window, depth: int) -> int:
+    """Return as much, of so many candidates in all; `alone` tells whether the side alone holds the class.
+
+    Args:
+        candidates: Attributes of both sides.
+        own: Those of the side whose record changes.
+        alone: Whether its class may change too.
+        window: How many candidates are counted at a node.
+        depth: Levels of splits.
+    """
     counted = [_counted(candidates - level, window) for level in range(min(depth, candidates))]
     if counted and not alone:
         counted[0] = min(counted[0], own)

@@ -74,6 +74,11 @@ class Geometric:
         return -magnitude if negative else magnitude
 
 
+def most_variance(*laws: Geometric) -> float:
+    """Return the most that the variance of their sum can be, `2 scale**2` each: the same float on every machine."""
+    return float(2 * sum((law.scale**2 for law in laws), start=Fraction(0)))
+
+
 def decays(numerator: int, denominator: int, chance: Randomness) -> bool:
     """Toss a coin that shows True with chance `exp(-numerator / denominator)`, for a fraction from 0 to 1.
 

@@ -64,6 +64,7 @@ _PEER_WANTS = {
     "class counts": "the peer does not agree: merge rare values of the class ([columns] max_values)",
     "max_depth": "the peer does not agree: it allows fewer splits of a path",
     "min_leaf": "the peer does not agree: it asks for larger leaves",
+    "noise": "the peer does not agree: it allows a smaller noise only, or has spent the epsilon of its data set",
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
@@ -241,12 +242,14 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms and of our own class (DESIGN 14): known before there is a peer.
 
+    With noise the class is judged in the run, by the counts that are told: whether a run begins must tell no more.
+
     For the owner alone. Whether a class is rare among the training records depends on the split: a peer that is told
     for one split after the other learns the class of single records. `class_first` tells it, once the split is on
     record.
     """
     objection = _object_to_sizes(local, terms)
-    if objection is not None or not local.holds_class:
+    if objection is not None or not local.holds_class or terms.noise is not None:
         return objection
     train, _ = split_records(terms.seed, len(local.records), terms.test)
     reason = local.limits.refuse_counts(local.class_counts(train))

@@ -8,9 +8,12 @@ counted exactly.
 """
 
 from collections.abc import Sequence
+from math import log
 
+from protocols.counting.told_sums import FALSE_ALARM
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import ClassCounts
+from protocols.noise.both import BothNoises, sum_bound
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Agreement, Objection, settle
@@ -19,15 +22,22 @@ from protocols.two_party.inputs import PartyInputs
 ClassTally = tuple[int, ...]
 
 
-def share_class_counts(local: PartyInputs, agreed: Agreement, train: Index) -> Role[ClassTally]:
+def share_class_counts(
+    local: PartyInputs, agreed: Agreement, train: Index, noises: BothNoises | None = None
+) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both tell and compare.
+
+    With noise the one who holds the class tells, and judges, its counts with its own; they cross lifted by the largest
+    noise. A class that both hold is no secret between them, and its counts are exact.
 
     Args:
         local: What we bring.
         agreed: The schema says who holds the class.
         train: The training records.
+        noises: Of both sides, if there is noise.
 
-    Discloses: if we hold the class, its counts over the training records, or only that we find one too small.
+    Discloses: if we hold the class, its counts over the training records, exact or with our noise, or only that we find
+    one too small.
 
     Raises:
         DisagreementError: A class has too few records, for us or the peer: the same on both sides.
@@ -35,11 +45,16 @@ def share_class_counts(local: PartyInputs, agreed: Agreement, train: Index) -> R
         DeviationError: Both hold the same class, and count it differently.
     """
     own = local.class_counts(train) if local.holds_class else None
+    alone = len(agreed.schema.class_owners) == 1
+    if noises is not None and own is not None and alone:
+        noise = noises.own.class_counts(agreed.schema.classes)
+        own = tuple(count + each for count, each in zip(own, noise, strict=True))
     yield from _settle(local, own)
     if own is None:
-        counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train))
-    elif len(agreed.schema.class_owners) == 1:
-        yield Send(ClassCounts(own))
+        counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train), noises)
+    elif alone:
+        lift = 0 if noises is None else noises.cells.own
+        yield Send(ClassCounts(tuple(count + lift for count in own)))
         counts = own
     else:
         counts = (yield from exchange(ClassCounts(own))).values
@@ -50,15 +65,19 @@ def share_class_counts(local: PartyInputs, agreed: Agreement, train: Index) -> R
 
 
 def _settle(local: PartyInputs, counts: ClassTally | None) -> Role[None]:
-    """Let each side refuse the counts that it knows.
+    """Let each side refuse the counts that it knows; what noise makes negative counts as none.
 
     Discloses: whether we do.
     """
-    reason = None if counts is None else local.limits.refuse_counts(counts)
+    reason = None if counts is None else local.limits.refuse_counts([max(0, count) for count in counts])
     yield from settle(None if reason is None else Objection("class counts", reason))
 
 
-def _plausible(counts: Sequence[int], classes: int, records: int) -> ClassTally:
-    if len(counts) != classes or any(count < 0 for count in counts) or sum(counts) != records:
+def _plausible(values: Sequence[int], classes: int, records: int, noises: BothNoises | None) -> ClassTally:
+    lift = 0 if noises is None else noises.cells.theirs
+    counts = tuple(value - lift for value in values)
+    slack = 0.0 if noises is None else sum_bound([(noises.theirs.cells, classes)], -log(FALSE_ALARM))
+    fits = len(counts) == classes and all(-lift <= count <= records + lift for count in counts)
+    if not fits or abs(sum(counts) - records) > slack:
         raise PeerError("the peer's class counts do not add up to the training records")
-    return tuple(counts)
+    return counts

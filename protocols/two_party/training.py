@@ -25,14 +25,18 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
 )
 from protocols.counting.estimated import Estimator
+from protocols.counting.refined import RefinedCounts
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
+from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, SecureEngine
 from protocols.errors import DeviationError, PeerError
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
+from protocols.noise.both import EXACT
+from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
@@ -43,6 +47,7 @@ from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.mined import mine, receive_mined
+from protocols.two_party.noise import noises_of
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
 
@@ -125,10 +130,11 @@ class _Run:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge = judge
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
+        self._noises = noises_of(local, agreed)
 
     def play(self) -> Role[Outcome]:
         """Go through the steps."""
-        told = yield from share_class_counts(self._local, self._agreed, self._train)
+        told = yield from share_class_counts(self._local, self._agreed, self._train, self._noises)
         copies = yield from self._exchange_copies()
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)
@@ -179,13 +185,30 @@ class _Run:
     def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
         train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
-        plausibility = None if estimator is None else Plausibility(train, estimator)
+        plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         cipher = yield from self._share_key()
-        engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility))
+        sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
+        engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility, sums))
         yield from engine.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None
-        result, correct = yield from self._grow(engine, ranking, told)
+        result, correct = yield from self._grow(self._refined(engine), ranking, told)
         return _Grown(result, correct, cipher.fingerprint())
+
+    @property
+    def _class_noise(self) -> Geometric | None:
+        """What is in the told class counts: the noise of who holds the class alone."""
+        owners, noises = self._agreed.schema.class_owners, self._noises
+        if noises is None or len(owners) > 1:
+            return None
+        return noises.own.spending.cells if owners == (self._local.party,) else noises.theirs.cells
+
+    def _refined(self, engine: CountEngine) -> CountEngine:
+        """Return the engine as the learner sees it."""
+        if self._noises is None:
+            return engine
+        law = self._class_noise
+        class_variance = 0.0 if law is None else most_variance(law)
+        return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
 
     def _ranking(self, copies: _Copies, estimator: Estimator | None) -> Ranking:
         growth = self._terms.growth
@@ -196,7 +219,8 @@ class _Run:
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
         terms = self._terms
-        learner = HybridId3(self._agreed.schema, told, terms.window, engine, ranking, terms.growth)
+        counts = tuple(max(0, count) for count in told)
+        learner = HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth)
         result = yield from learner.build()
         return result, (yield from engine.count_correct(result.tree))
 
@@ -211,11 +235,13 @@ class _Run:
     def _make_engine(self, copies: _Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
         train, test = self._split(copies.view)
         secrets, sizes = self._local.secrets, (len(train), len(test))
-        telling = KeyHolderReplies(self._key, checks, *sizes)
-        replying = EvaluatorReplies(cipher, checks, *sizes, secrets.randomness)
+        noises = self._noises or EXACT
+        telling = KeyHolderReplies(self._key, checks, sizes, noises)
+        replying = EvaluatorReplies(cipher, checks, sizes, secrets.randomness, noises)
         compute = self._local.computing
         if not self._terms.encrypts_coins:
-            layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), *sizes, cipher)
+            largest = telling.largest if self._holds_key else replying.largest
+            layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), largest, cipher)
             if self._holds_key:
                 return DotProductKeyHolder(compute.encryption(self._key), layout, train.codes, test.codes, telling)
             return DotProductEvaluator(layout, train.codes, test.codes, replying)

@@ -80,7 +80,7 @@ def make_terms(**changes: object) -> Terms:
     usual: dict[str, object] = {
         "method": "hybrid", "theta": Fraction(9, 20), "omega": ALL, "engine": "encrypted_coins", "cipher": "paillier",
         "class_name": "class", "seed": 1, "test": Fraction(1, 5), "key_bits": TEST_BITS, "rank": "gains",
-        "max_depth": None, "min_leaf": 1,
+        "max_depth": None, "min_leaf": 1, "noise": None,
     }  # fmt: skip
     return terms_of(usual | changes)
 

@@ -89,6 +89,11 @@ class CurveCiphertexts:
         """Add to the numbers that stand beside the points."""
         return CurveValues(values.points, values.numbers + numbers)
 
+    def add_to_slots(self, values: CurveValues, numbers: Sequence[Sequence[int]], largest: int) -> CurveValues:
+        """Add each item's only number."""
+        del largest
+        return self.add_numbers(values, np.array([number for (number,) in numbers], dtype=np.int64))
+
     def slots(self, largest: int) -> int:
         """Return 1: a number made of two counts would be too large to look up."""
         if largest > MOST_COUNT:

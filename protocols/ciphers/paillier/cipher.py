@@ -121,13 +121,13 @@ class PaillierCiphertexts:
 
     def add_numbers(self, values: PaillierValues, numbers: NDArray[np.integer]) -> PaillierValues:
         """Multiply by `1 + N*k`."""
-        n, n_square = self.public_key.n, self.public_key.n_square
-        return self._values(
-            [
-                (Integer(1) if value is None else value) * (1 + n * number) % n_square
-                for value, number in zip(values.numbers, numbers.tolist(), strict=True)
-            ]
-        )
+        return self._plus(values, numbers.tolist())
+
+    def add_to_slots(self, values: PaillierValues, numbers: Sequence[Sequence[int]], largest: int) -> PaillierValues:
+        """Lay the numbers side by side, and add them at once."""
+        width = slot_width(largest)
+        packed = [sum(number << (width * j) for j, number in enumerate(item)) for item in numbers]
+        return self._plus(values, packed)
 
     def slots(self, largest: int) -> int:
         """Return how many slots of the width of a count fit below the mask."""
@@ -142,6 +142,15 @@ class PaillierCiphertexts:
         source, width = watched(randomness), slot_width(largest)
         packed = (pack_counts(self.public_key, reply.items.numbers, width * reply.slots, source) for reply in replies)
         return b"".join(write_page(self.public_key, page) for page in packed)
+
+    def _plus(self, values: PaillierValues, numbers: Sequence[int]) -> PaillierValues:
+        n, n_square = self.public_key.n, self.public_key.n_square
+        return self._values(
+            [
+                (Integer(1) if value is None else value) * (1 + n * number) % n_square
+                for value, number in zip(values.numbers, numbers, strict=True)
+            ]
+        )
 
     def _values(self, numbers: list[Integer | None]) -> PaillierValues:
         return PaillierValues(numbers, self.public_key.ciphertext_bytes)

@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_the_file_is_as_the_readme_says() -> None:
     assert as_dict(small_model()) == {
         "format": "cotally-model/2",
         "class": {"name": "outcome", "values": ["bad", "good"]},
-        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1},
+        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1, "noise": None},
         "attributes": [
             {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
             {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
@@ -81,8 +82,8 @@ def test_the_file_is_as_the_readme_says() -> None:
 
 
 def test_the_limits_of_a_tree_stand_in_its_file() -> None:
-    tree = replace(small_model(), growth=Growth(3, 5, min_class=5))
-    assert as_dict(tree)["growth"] == {"max_depth": 3, "min_leaf": 5, "min_class": 5}
+    tree = replace(small_model(), growth=Growth(3, 5, min_class=5, noise=Fraction(1, 2)))
+    assert as_dict(tree)["growth"] == {"max_depth": 3, "min_leaf": 5, "min_class": 5, "noise": "1/2"}
     assert tree_from_json(tree_json(tree)) == tree
 
 
@@ -113,10 +114,13 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("class", "name"), "\ud800", "class.name must hold text"),
         (("class", "values"), ["bad", "bad"], "class cannot be used"),
         (("class", "values"), "bad", "class.values must be a list"),
-        (("growth",), None, "growth must have exactly the keys max_depth, min_class, min_leaf"),
+        (("growth",), None, "growth must have exactly the keys max_depth, min_class, min_leaf, noise"),
         (("growth", "max_depth"), 0, "growth.max_depth must be an integer from 1 to 65535"),
         (("growth", "max_depth"), "3", "growth.max_depth must be an integer or null"),
         (("growth", "min_leaf"), None, "growth.min_leaf must be an integer"),
+        (("growth", "noise"), 1, "growth.noise must be a fraction in lowest terms as text"),
+        (("growth", "noise"), "2/4", "growth.noise must be a fraction in lowest terms as text"),
+        (("growth", "noise"), "0", "growth.noise must be an exact number from 0.001 to 1000"),
         (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
         (("growth", "min_class"), 0, "growth.min_class must be an integer from 1"),
         (("attributes",), {}, "attributes must be a list"),

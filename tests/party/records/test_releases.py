@@ -115,7 +115,7 @@ def note(folder: Path, noted: Release) -> None:
 
 def noted(folder: Path) -> dict[str, Any]:
     content = json.loads((folder / FILE).read_text())
-    assert content["format"] == "cotally-releases/2"
+    assert content["format"] == "cotally-releases/3"
     releases: dict[str, Any] = content["releases"]
     return releases
 
@@ -298,10 +298,10 @@ DAMAGED: dict[str, str | bytes] = {
     "a number": "7",
     "no format": '{"releases": {}}',
     "another format": '{"format": "cotally-releases/1", "releases": {}}',
-    "no releases": '{"format": "cotally-releases/2", "check": ""}',
-    "no digest": '{"format": "cotally-releases/2", "releases": {}}',
-    "a digest that is none": '{"format": "cotally-releases/2", "releases": {}, "check": 1}',
-    "another digest": '{"format": "cotally-releases/2", "releases": {}, "check": "00"}',
+    "no releases": '{"format": "cotally-releases/3", "check": ""}',
+    "no digest": '{"format": "cotally-releases/3", "releases": {}}',
+    "a digest that is none": '{"format": "cotally-releases/3", "releases": {}, "check": 1}',
+    "another digest": '{"format": "cotally-releases/3", "releases": {}, "check": "00"}',
     "deeper than the stack": "[" * 100_000,
 }
 

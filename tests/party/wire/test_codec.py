@@ -236,6 +236,9 @@ BAD_TERMS: list[tuple[str, object, str]] = [
     ("key_bits", 0, "must be an integer from 1 to 16384"),
     ("key_bits", 16385, "must be an integer from 1 to 16384"),
     ("rank", "", "must be gains or copies"),
+    ("noise", "2", LOWEST),
+    ("noise", "0/1", 'must be an exact number from 0.001 to 1000, such as "0.5"'),
+    ("noise", "1/1", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise'),
 ]
 
 
@@ -257,6 +260,12 @@ def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:
 
 def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
     assert decode(greeting(omega=0)) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
+
+
+def test_noise_crosses_as_a_fraction_and_none_as_nothing() -> None:
+    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
+    assert decode(greeting(omega=0, noise="1/2")) == replace(A_GREETING, job=Train(terms))
+    assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""
 
 
 def test_an_unchanged_frame_of_each_malformed_kind_is_read() -> None:

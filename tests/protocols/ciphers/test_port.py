@@ -143,3 +143,14 @@ def test_a_pickled_key_holder_is_the_same_and_shows_nothing(holder: AnyKeyHolder
     assert hash(again) == hash(holder)
     assert told(again, encrypted(holder, [4])) == [4]
     assert len(repr(holder)) < 60
+
+
+def test_numbers_are_added_to_the_slots_of_each_item(holder: AnyKeyHolder) -> None:
+    slots = min(3, holder.public.slots(LARGEST))
+    values = encrypted(holder, holder.pack(np.ones((2, slots), dtype=bool), LARGEST))
+    nothing = holder.public.sums(1).totals()
+    numbers = [[7 + j for j in range(slots)], [0] * slots, [LARGEST - j for j in range(slots)]]
+    added = holder.public.add_to_slots(holder.public.join([values, nothing]), numbers, LARGEST)
+    sealed = holder.public.seal([Reply(added, slots)], LARGEST, secrets)
+    expected = [8 + j for j in range(slots)] + [1] * slots + numbers[2]
+    assert holder.counts(sealed, [Shape(3, slots)], LARGEST) == expected

@@ -66,7 +66,8 @@ def halves(
     train: int = 30, test: int = 10, checks: Checks | None = None, key: AnyKeyHolder = HOLDER
 ) -> tuple[KeyHolderReplies[Any], EvaluatorReplies[Any]]:
     checks = checks or Checks(SCHEMA, train, None)
-    return KeyHolderReplies(key, checks, train, test), EvaluatorReplies(key.public, checks, train, test, secrets)
+    sizes = (train, test)
+    return KeyHolderReplies(key, checks, sizes), EvaluatorReplies(key.public, checks, sizes, secrets)
 
 
 def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
@@ -81,15 +82,15 @@ def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -
     return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
 
 
-def layout(slots: int | None = None, tests: int = 10, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
-    made = make_layout(schema, "bob", 30, tests, key.public)
+def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
+    made = make_layout(schema, "bob", 30, key.public)
     return made if slots is None else replace(made, slots=slots)
 
 
 def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
     """Return evaluator and key holder, each with zeros in the other's columns."""
     telling, replying = halves(test=tests, key=key)
-    shape = layout(slots, tests, key=key)
+    shape = layout(slots, key=key)
 
     def own(party: str) -> tuple[Any, Any]:
         codes = np.zeros_like(CODES)

@@ -56,6 +56,7 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "cipher": {"cipher": "curve"},
     "max_depth": {"max_depth": 3},
     "min_leaf": {"min_leaf": 2},
+    "noise": {"noise": Fraction(1)},
 }
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [

@@ -1,0 +1,38 @@
+"""Noise in words: what it bounds, and what it costs."""
+
+from fractions import Fraction
+from math import sqrt
+
+from party.records.spending import Spent, spent_before
+from party.settings.noise import noise_text
+from protocols.noise.accounting import Spending
+from protocols.noise.geometric import most_variance
+from protocols.terms import Method, Terms
+
+
+def noise_lines(terms: Terms, ours: Spending | None, theirs: Spending | None) -> list[str]:
+    """Say what noise bounds and by how much told numbers are off; nothing where counts are exact.
+
+    Args:
+        terms: Of the run.
+        ours: What we spend.
+        theirs: What the peer spends.
+    """
+    if ours is None or theirs is None:
+        return []
+    what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
+    cells = sqrt(most_variance(ours.cells, theirs.cells))
+    tested = sqrt(most_variance(ours.accuracy, theirs.accuracy))
+    correct = f", the number classified correctly by {tested:.1f}" if terms.test else ""
+    bound = f"{what} tells epsilon {noise_text(ours.epsilon)} against each side at most (delta {float(ours.delta):.1e})"
+    return [f"Noise: {bound}; a told count is off by about {cells:,.0f} records (standard deviation){correct}"]
+
+
+def spent_lines(dataset: str, spent: Spent, budget: Fraction | None) -> list[str]:
+    """Say what has been spent of a data set's epsilon; nothing where nothing has and nothing is bounded."""
+    if not spent and budget is None:
+        return []
+    before = spent_before(spent)
+    told = "no bound (counts without noise have been told)" if before is None else noise_text(before)
+    allowed = "any" if budget is None else noise_text(budget)
+    return [f"Epsilon spent over data set {dataset!r}: {told}; our [agree] epsilon allows {allowed}"]

@@ -1,0 +1,142 @@
+"""A run with noise in one process: the joined table's counts with both sides' noise, for experiments and audits.
+
+What is told, checked and learned from is what a real run tells: noise, sensitivity and learner are the same code.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp
+from typing import Protocol
+
+import numpy as np
+
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.refined import RefinedCounts
+from protocols.counts import Answer, Correct, CountTable, Predictor, Query
+from protocols.errors import InputError
+from protocols.learning.id3 import HybridId3
+from protocols.learning.tree import Tree
+from protocols.noise.accounting import Spending, most_changes
+from protocols.noise.geometric import Geometric, most_variance
+from protocols.role import Role, run_alone
+from protocols.simulation.hold_out import HoldOut
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Schema
+from protocols.terms import ALL, Growth
+
+
+class SideNoise(Protocol):
+    """One side's noise; `OwnNoise` is one."""
+
+    @property
+    def spending(self) -> Spending:
+        """What it spends."""
+        ...
+
+    def class_counts(self, classes: int) -> Sequence[int]:
+        """Return the noise of the class counts."""
+        ...
+
+    def cells(self, expression: Expression, candidate: int, count: int) -> Sequence[int]:
+        """Return the noise of a candidate's cells at a node."""
+        ...
+
+    def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+        """Return the noise of the number of rightly classified held-out records."""
+        ...
+
+
+class BulkNoise:
+    """Noise in bulk from a seeded generator, so neither secret nor bound to what is asked, and without a cut."""
+
+    def __init__(self, generator: np.random.Generator, spending: Spending) -> None:
+        self._generator, self.spending = generator, spending
+
+    def class_counts(self, classes: int) -> list[int]:
+        """Draw for each class."""
+        return self._draw(self.spending.cells, classes)
+
+    def cells(self, expression: Expression, candidate: int, count: int) -> list[int]:
+        """Draw for each cell."""
+        del expression, candidate
+        return self._draw(self.spending.cells, count)
+
+    def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+        """Draw once."""
+        del leaves
+        return self._draw(self.spending.accuracy, 1)[0]
+
+    def _draw(self, law: Geometric, count: int) -> list[int]:
+        """Draw differences of two geometric variables: that is two-sided geometric noise."""
+        ends = 1 - exp(-1 / law.scale)
+        one, other = self._generator.geometric(ends, (2, count))
+        drawn: list[int] = (one - other).tolist()
+        return drawn
+
+
+@dataclass(frozen=True)
+class NoisyRun:
+    """What a run with noise told and gave; `cells` are told numbers by node and candidate, `values x classes`."""
+
+    tree: Tree
+    class_counts: tuple[int, ...]
+    cells: Mapping[tuple[Expression, int], CountTable]
+    correct: int
+
+
+def side_spending(schema: Schema, noise: Fraction, depth: int) -> dict[str, Spending]:
+    """Return what each side spends where all candidates are counted."""
+    sides = {*schema.class_owners, *(attribute.party for attribute in schema.attributes)}
+    return {side: Spending(noise, most_changes(schema, side, ALL, depth)) for side in sorted(sides)}
+
+
+def grow_with_noise(split: HoldOut, sides: Mapping[str, SideNoise], growth: Growth) -> NoisyRun:
+    """Grow a tree from told numbers, all candidates counted.
+
+    Args:
+        split: The table.
+        sides: The noise of each side.
+        growth: Limits, and how much noise there is.
+    """
+    schema = split.schema
+    if growth.noise is None:
+        raise InputError("a run with noise needs growth with noise")
+    exact = PlaintextEngine(schema, split.train, split.test)
+    engine, counts, class_variance = _Told(exact, schema, sides), exact.class_counts, 0.0
+    if len(schema.class_owners) == 1:
+        (owner,) = schema.class_owners
+        noise = sides[owner].class_counts(schema.classes)
+        counts = tuple(count + z for count, z in zip(counts, noise, strict=True))
+        class_variance = most_variance(sides[owner].spending.cells)
+    variance = most_variance(*(side.spending.cells for side in sides.values()))
+    refined = RefinedCounts(engine, schema, variance, class_variance)
+    learner = HybridId3(schema, [max(0, count) for count in counts], ALL, refined, growth=growth)
+    tree = run_alone(learner.build()).tree
+    return NoisyRun(tree, counts, engine.cells, int(run_alone(engine.count_correct(tree)).count))
+
+
+@dataclass
+class _Told:
+    """Exact counts with both sides' noise, and what was told."""
+
+    exact: PlaintextEngine
+    schema: Schema
+    sides: Mapping[str, SideNoise]
+    cells: dict[tuple[Expression, int], CountTable] = field(default_factory=dict)
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        answers = yield from self.exact.count(queries)
+        told = []
+        for query, answer in zip(queries, answers, strict=True):
+            tables = []
+            for candidate, table in zip(query.candidates, answer.tables, strict=True):
+                noise = [side.cells(query.expression, candidate, table.size) for side in self.sides.values()]
+                tables.append(table + np.sum(noise, axis=0, dtype=np.int64).reshape(table.shape))
+                self.cells[query.expression, candidate] = tables[-1]
+            told.append(Answer(tuple(tables)))
+        return told
+
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
+        correct = yield from self.exact.count_correct(tree)
+        return Correct(correct.count + sum(side.accuracy(tree.leaves()) for side in self.sides.values()))

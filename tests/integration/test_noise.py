@@ -1,0 +1,66 @@
+"""Two processes, a run with noise: told on both screens and in all files, and refused where it bounds nothing."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from party.models.tree_file import read_tree
+from party.records.releases import FILE
+from tests.integration.test_two_processes import ALICE, BOB, assert_one_line, table
+from tests.support.processes import Pair, cotally_here, finish, make_pair, serving
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+    for party in ("alice", "bob"):
+        made.edit(party, "workers = 0", "workers = 1")
+    made.edit("alice", 'epsilon = "any"', 'epsilon = "2.5"')
+    return made
+
+
+def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spent(pair: Pair) -> None:
+    with serving(pair) as alice:
+        job = pair.write_job(noise="2", max_depth=2)
+        trained = pair.train(job)
+        assert trained.code == 0, trained.err
+        jobs = [pair.write_job(noise=noise, max_depth=2) for noise in ("1", None)]
+        refused = [cotally_here(*pair.train_arguments(each)) for each in jobs]
+        alice.terminate()
+        ended = finish(alice)
+    for each in refused:
+        assert_one_line(each, 3, "the parties differ on 'noise'", "or has spent the epsilon of its data set")
+    assert "the job asks for noise = none, our [agree] does not allow it" in ended.err
+    spent = (
+        "our [agree] epsilon allows 2.5 over the life of a data set: 2 spent before (by 1) and 1 for this run make 3"
+    )
+    assert spent in ended.err
+    noise = (
+        r"Noise: all counts, beside the disguised copies, tells epsilon 2 against each side at most \(delta 1.8e-12\)"
+    )
+    for screen in (trained.err, ended.err):
+        assert re.search(noise, screen), screen
+        assert "noise 2, class 'class'" in screen
+    assert "Counts told with noise: " in trained.err
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    assert read_tree(pair.bob / "model.json").growth.noise == 2
+    report = json.loads((pair.bob / "report.json").read_text())
+    assert (report["noise"], report["delta"]) == ("2", 2 / 2**40)
+    for folder in (pair.alice, pair.bob):
+        (known,) = json.loads((folder / FILE).read_text())["releases"].values()
+        assert list(known["spent"].values()) == ["2"]
+    planned = cotally_here("plan", str(pair.alice / "party.toml"), str(job))
+    assert "Epsilon spent over data set 'data': 2; our [agree] epsilon allows 2.5" in planned.out + planned.err
+    assert re.search(noise, planned.out + planned.err)
+
+
+def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:
+    for changes, words in (
+        ({"noise": "1"}, "noise: needs a max_depth"),
+        ({"noise": "1", "max_depth": 2, "omega": 2}, 'noise: needs omega = "all" or rank = "copies"'),
+        ({"noise": "0", "max_depth": 2}, "noise: must be an exact number from 0.001 to 1000"),
+        ({"noise": "much", "max_depth": 2}, "noise: must be an exact number"),
+    ):
+        assert_one_line(cotally_here(*pair.train_arguments(pair.write_job(**changes))), 2, words)

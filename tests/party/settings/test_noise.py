@@ -1,0 +1,112 @@
+"""Epsilons in settings files: what a job asks for, what a party allows, and how a wrong one is refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.node.policy import first_objection
+from party.settings.job import read_job
+from party.settings.party import Acceptance, read_party_config
+from protocols.terms import ALL, Cipher, Method, Train
+from tests.support.parties import make_terms
+
+TERMS = make_terms(method="smc", max_depth=3)
+AGREE = Acceptance(tuple(Method), None, ALL, tuple(Cipher), 1, None, 1)
+JOB = 'method = "smc"\nclass = "c"\nmax_depth = 3\n'
+PARTY = 'name = "alice"\n[data]\nfile = "table.csv"\nid = "id"\n[agree]\n'
+
+
+def _noise(folder: Path, text: str) -> Fraction | None:
+    path = folder / "job.toml"
+    path.write_text(text)
+    match read_job(path):
+        case Train(terms):
+            return terms.noise
+
+
+def _agree(folder: Path, text: str) -> Acceptance:
+    path = folder / "party.toml"
+    path.write_text(PARTY + text)
+    return read_party_config(path).agree
+
+
+@pytest.mark.parametrize(
+    ("line", "noise"),
+    [("", None), ('noise = "none"', None), ('noise = "0.5"', "1/2"), ("noise = 2", "2"), ('noise = "1/3"', "1/3")],
+)
+def test_a_job_asks_for_an_exact_epsilon_or_for_exact_counts(tmp_path: Path, line: str, noise: str | None) -> None:
+    assert _noise(tmp_path, JOB + line) == (None if noise is None else Fraction(noise))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (JOB + "noise = 0", "noise: must be an exact number from 0.001 to 1000"),
+        (JOB + 'noise = "-1"', "noise: must be an exact number from 0.001 to 1000"),
+        (JOB + 'noise = "1/1001"', "noise: must be an exact number from 0.001 to 1000"),
+        (JOB + "noise = 0.5", 'noise: write the number as text, "0.5"'),
+        (JOB + 'noise = "little"', "noise: must be an exact number"),
+        (JOB + "noise = true", "noise: must be an exact number"),
+        (JOB.replace("max_depth = 3\n", "") + "noise = 1", "noise: needs a max_depth"),
+        (JOB.replace("smc", "randomized") + "noise = 1", "noise: is for the methods hybrid and smc"),
+        (JOB.replace("smc", "hybrid") + "noise = 1", 'noise: needs omega = "all" or rank = "copies"'),
+    ],
+)
+def test_noise_that_bounds_nothing_is_refused_in_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        _noise(tmp_path, text)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_window_ranked_by_copies_may_have_noise(tmp_path: Path) -> None:
+    assert _noise(tmp_path, JOB.replace("smc", "hybrid") + 'rank = "copies"\nnoise = 1') == 1
+
+
+def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> None:
+    agree = _agree(tmp_path, "")
+    assert (agree.noise, agree.epsilon) == (None, None)
+    agree = _agree(tmp_path, 'noise = "1.5"\nepsilon = 4')
+    assert (agree.noise, agree.epsilon) == (Fraction(3, 2), Fraction(4))
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("noise = 0", "noise: must be an exact number from 0.001 to 1000"),
+        ("noise = 1.5", "noise: write the number as text"),
+        ("epsilon = 0", "epsilon: must be an exact number from 0.001"),
+        ('epsilon = "much"', "epsilon: must be an exact number"),
+    ],
+)
+def test_an_epsilon_that_is_none_is_refused_where_it_stands(tmp_path: Path, line: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        _agree(tmp_path, line)
+
+
+@pytest.mark.parametrize(
+    ("noise", "most", "budget", "fits"),
+    [
+        (None, None, None, True),
+        ("1", None, None, True),
+        ("1", "1", None, True),
+        ("2", "1", None, False),
+        (None, "1", None, False),
+        ("1", None, "1", True),
+        ("2", None, "1", False),
+        (None, None, "1", False),
+    ],
+)
+def test_who_bounds_epsilon_agrees_to_no_more_and_to_no_counts_without_noise(
+    noise: str | None, most: str | None, budget: str | None, fits: bool
+) -> None:
+    asked, largest, whole = (None if text is None else Fraction(text) for text in (noise, most, budget))
+    agree = replace(AGREE, noise=largest, epsilon=whole)
+    objection = first_objection(agree, replace(TERMS, noise=asked))
+    assert (objection is None) == fits
+    if objection is not None:
+        assert objection.field == "noise"
+        assert objection.reason == f"the job asks for noise = {noise or 'none'}, our [agree] does not allow it"

@@ -1,0 +1,213 @@
+"""Runs with noise: what each side sees, that both end alike, and that nothing is left of it at a large epsilon."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from protocols.ciphers.port import Shape
+from protocols.errors import DeviationError
+from protocols.messages import ClassCounts, ExactCounts, HolderKey, PackedCounts
+from protocols.noise.both import BothNoises
+from protocols.role import Message, Transcript, run_pair
+from protocols.tables.expression import ROOT
+from protocols.terms import ALL, TermError
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.noise import noises_of, run_digest
+from protocols.two_party.split import split_records
+from tests.support.cases import correlated
+from tests.support.duel import End, duel
+from tests.support.parties import Case, key_holder, make_local, make_roles, make_terms, plain_id3, play
+
+SIZES: dict[str, tuple[int, ...]] = {"alice": (3, 2), "bob": (2, 2)}
+WAYS = [
+    {"method": "hybrid", "engine": "encrypted_coins"},
+    {"method": "hybrid", "engine": "dot_product"},
+    {"method": "smc"},
+]
+COPIES = {"method": "hybrid", "omega": 1, "rank": "copies"}
+
+
+def _case(owners: tuple[str, ...] = ("bob",), rows: int = 300, **changes: Any) -> Case:
+    terms = make_terms(**({"noise": Fraction(4), "max_depth": 2} | changes))
+    return Case(SIZES, owners, 2, correlated([3, 2, 2, 2, 2], rows), {"alice": 1, "bob": 1}, terms)
+
+
+def _crossed(transcript: Transcript) -> list[Message]:
+    return [*transcript.sent_by_a, *transcript.sent_by_b]
+
+
+def _agreed(case: Case) -> dict[str, Agreement]:
+    (alice, _), (bob, _) = run_pair(*make_roles(case))
+    return {"alice": alice, "bob": bob}
+
+
+def _noises(case: Case, agreed: dict[str, Agreement]) -> dict[str, BothNoises]:
+    made = {party: noises_of(make_local(case, party), agreed[party]) for party in ("alice", "bob")}
+    assert all(made.values())
+    return {party: noises for party, noises in made.items() if noises}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("owners", [("alice",), ("bob",), ("alice", "bob")], ids="+".join)
+def test_noise_that_is_next_to_nothing_leaves_plain_id3(way: dict[str, Any], owners: tuple[str, ...]) -> None:
+    """At scale 0.028 or less a number is changed with a chance below 1e-15."""
+    case = _case(owners, noise=Fraction(1000), **way)
+    a, b = play(case)
+    plain, correct = plain_id3(case)
+    assert a == b
+    assert a.tree == plain.tree
+    assert a.correct == correct
+
+
+@pytest.mark.parametrize("way", [*WAYS, COPIES], ids=str)
+def test_both_sides_end_alike_however_much_noise_there_is(way: dict[str, Any]) -> None:
+    for noise in (Fraction(1, 10), Fraction(5)):
+        a, b = play(_case(noise=noise, **way))
+        assert a == b
+        assert a.tree.depth <= 2
+        assert all(count >= 0 for _, node in a.tree.walk() for count in node.counts)
+        assert a.standard_error > 0
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_told_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_with_less(way: dict[str, Any]) -> None:
+    case = _case(**way)
+    transcript = Transcript()
+    run_pair(*make_roles(case), transcript)
+    noises, schema = _noises(case, _agreed(case)), _agreed(case)["alice"].schema
+    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    true = [
+        count
+        for candidate, attribute in enumerate(schema.attributes)
+        for count in np.bincount(case.codes[train, candidate] * 2 + case.codes[train, -1], minlength=2 * attribute.size)
+    ]
+    drawn = {
+        party: [z for c, a in enumerate(schema.attributes) for z in noises[party].own.cells(ROOT, c, 2 * a.size)]
+        for party in noises
+    }
+    told = next(message for message in _crossed(transcript) if isinstance(message, ExactCounts)).values
+    lift = noises["alice"].cells.both
+    assert [t - lift for t in told] == [sum(each) for each in zip(true, drawn["alice"], drawn["bob"], strict=True)]
+    assert any(drawn["alice"]) and any(drawn["bob"])  # noqa: PT018
+
+
+def test_the_key_holder_decrypts_counts_with_the_evaluators_noise() -> None:
+    case = _case()
+    transcript = Transcript()
+    (alice, outcome), _ = run_pair(*make_roles(case), transcript)
+    holder = outcome.key_holder
+    assert holder is not None
+    noises = _noises(case, {"alice": alice, "bob": _agreed(case)["bob"]})[holder]
+    told = next(message for message in _crossed(transcript) if isinstance(message, ExactCounts)).values
+    sealed = next(message for message in _crossed(transcript) if isinstance(message, PackedCounts)).ciphertexts
+    key = key_holder(0 if holder == "alice" else 1)
+    records = outcome.records_train + 2 * noises.cells.theirs
+    decrypted = key.counts(sealed, [Shape(len(told), 1)], records)
+    own = [z for c, a in enumerate(alice.schema.attributes) for z in noises.own.cells(ROOT, c, 2 * a.size)]
+    assert [d + z + noises.cells.own for d, z in zip(decrypted, own, strict=True)] == list(told)
+
+
+def test_the_class_counts_are_told_with_their_holders_noise() -> None:
+    case = _case()
+    transcript = Transcript()
+    run_pair(*make_roles(case), transcript)
+    noises = _noises(case, _agreed(case))["bob"]
+    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    (told,) = [message.values for message in _crossed(transcript) if isinstance(message, ClassCounts)]
+    true = np.bincount(case.codes[train, -1]).tolist()
+    lifted = [t - noises.cells.own for t in told]
+    assert lifted == [count + z for count, z in zip(true, noises.own.class_counts(2), strict=True)]
+
+
+def test_a_class_that_both_hold_is_no_secret_between_them() -> None:
+    transcript = Transcript()
+    case = _case(("alice", "bob"))
+    run_pair(*make_roles(case), transcript)
+    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    told = [message.values for message in _crossed(transcript) if isinstance(message, ClassCounts)]
+    assert told == [tuple(np.bincount(case.codes[train, -1]).tolist())] * 2
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_asking_again_tells_the_same_numbers_and_another_run_others(way: dict[str, Any]) -> None:
+    def told(case: Case) -> list[tuple[int, ...]]:
+        transcript = Transcript()
+        run_pair(*make_roles(case), transcript)
+        return [message.values for message in _crossed(transcript) if isinstance(message, ExactCounts)]
+
+    case = _case(**way)
+    assert told(case) == told(case)
+    other = replace(case, terms=make_terms(**{"noise": Fraction(4), "max_depth": 2, "key_bits": 128} | way))
+    assert told(other)[0] != told(case)[0]
+
+
+@pytest.mark.parametrize("way", [WAYS[0], WAYS[2]], ids=str)
+@pytest.mark.parametrize("sender", ["a", "b"])
+def test_a_told_number_that_no_noise_explains_ends_the_run(way: dict[str, Any], sender: str) -> None:
+    """The second number of the root is moved by twice what noise may do to the sum of its class."""
+    case = _case(**way)
+    noises = _noises(case, _agreed(case))["alice"]
+    moved = 2 * int(noises.cell_bound(40.0)) * 3
+
+    def tamper(who: str, number: int, message: Message) -> Message:
+        del number
+        if who != sender or not isinstance(message, ExactCounts) or len(message.values) < 2:
+            return message
+        first, second, *rest = message.values
+        return ExactCounts((first, second + moved, *rest))
+
+    ends = duel(*make_roles(case), tamper)
+    holder = "a" if any(isinstance(message, HolderKey) for message in ends[0].sent) else "b"
+    assert any(isinstance(end.error, DeviationError) for end in ends) == (holder == sender)
+
+
+def test_a_peers_class_counts_may_miss_the_number_of_records_by_noise_and_no_more() -> None:
+    case = _case()
+    lift = _noises(case, _agreed(case))["bob"].cells.own
+
+    def told(change: int) -> End[Any]:
+        def tamper(who: str, number: int, message: Message) -> Message:
+            del who, number
+            return ClassCounts((lift + 120 + change, lift + 120)) if isinstance(message, ClassCounts) else message
+
+        return duel(*make_roles(case), tamper)[0]
+
+    assert "class counts do not add up" not in str(told(10).error)
+    assert "class counts do not add up" in str(told(lift).error)
+
+
+def test_a_run_is_told_apart_by_terms_tables_and_peer() -> None:
+    case = _case()
+    local, agreement = make_local(case, "alice"), _agreed(case)["alice"]
+    changed = [
+        agreement,
+        replace(agreement, terms=replace(agreement.terms, noise=Fraction(2))),
+        replace(agreement, terms=replace(agreement.terms, max_depth=3)),
+        replace(agreement, peer="carol"),
+        replace(agreement, commitment=b"another table"),
+        replace(agreement, schema=replace(agreement.schema, attributes=agreement.schema.attributes[::-1])),
+    ]
+    other = make_local(replace(case, codes=correlated([3, 2, 2, 2, 2], 300, seed=1)), "alice")
+    digests = [run_digest(local, each) for each in changed] + [run_digest(other, agreement)]
+    assert len(set(digests)) == len(digests)
+    assert run_digest(local, agreement) == digests[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"noise": Fraction(0)}, "noise", "from 0.001 to 1000"),
+        ({"noise": Fraction(-1)}, "noise", "from 0.001 to 1000"),
+        ({"noise": Fraction(1001)}, "noise", "from 0.001 to 1000"),
+        ({"noise": Fraction(1), "max_depth": None}, "noise", "needs a max_depth"),
+        ({"noise": Fraction(1), "omega": 2}, "noise", 'needs omega = "all"'),
+        ({"noise": Fraction(1), "method": "randomized"}, "noise", "hybrid and smc"),
+    ],
+)
+def test_noise_that_bounds_nothing_is_refused(changes: dict[str, Any], field: str, words: str) -> None:
+    with pytest.raises(TermError, match=words) as caught:
+        make_terms(**{"max_depth": 3, "omega": ALL} | changes)
+    assert caught.value.field == field
