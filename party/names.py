@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection
 from difflib import get_close_matches
+from fractions import Fraction
 
 from party.errors import IdentityError
-from protocols.privacy.odds import Odds
 
 _SMALL = 100
 _PARTY_NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)
@@ -58,18 +58,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def odds_words(odds: Odds) -> str:
-    """Return odds as people say them.
+def odds_words(truth: Fraction, other: Fraction) -> str:
+    """Return odds as people say them, given the chance of a response where it is the truth, and where another value is.
 
-    >>> from fractions import Fraction
-    >>> odds_words(Odds(Fraction(9, 20), Fraction(11, 20))), odds_words(Odds(Fraction(1), Fraction(0)))
+    >>> odds_words(Fraction(9, 20), Fraction(11, 20)), odds_words(Fraction(1), Fraction(0))
     ('9 to 11', '1 to 0')
-    >>> odds_words(Odds(Fraction(1001, 3000), Fraction(1999, 3000)))
+    >>> odds_words(Fraction(1001, 3000), Fraction(1999, 3000))
     '0.501 to 1'
     """
-    if not odds.other:
+    if not other:
         return "1 to 0"
-    ratio = odds.truth / odds.other
+    ratio = truth / other
     if max(ratio.numerator, ratio.denominator) <= _SMALL:
         return f"{ratio.numerator} to {ratio.denominator}"
     return f"{float(ratio):.3g} to 1"

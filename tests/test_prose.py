@@ -132,7 +132,7 @@ class Sources:
         over = [node, *self.above(node)]
         return any(
             (isinstance(n, ast.keyword) and n.arg in _HELP)
-            or (isinstance(n, ast.Assign) and targets(n)[0] == {"SUMMARY"})
+            or (isinstance(n, ast.Assign) and targets(n)[0] == {"COMMANDS"})
             for n in over
         )
 

@@ -19,8 +19,6 @@ from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 
-SUMMARY = "check that the disguise follows its design"
-
 _FAILED = 1
 
 

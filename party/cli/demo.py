@@ -21,8 +21,6 @@ from party.show.screen import columns, say
 from protocols.errors import InputError
 from protocols.terms import Cipher, Engine
 
-SUMMARY = "run everything on this machine, on real data"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

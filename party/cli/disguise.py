@@ -24,8 +24,6 @@ from party.show.screen import say_all
 from party.survey import disguise_table, read_design
 from party.survey.output import check_output, write_disguised
 
-SUMMARY = "disguise a table of answers, or baskets, for a collector"
-
 
 class _Example(argparse.Action):
     """Write the example and end, as `--help` does."""

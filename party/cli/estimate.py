@@ -19,8 +19,6 @@ from party.survey import read_design, read_disguised
 from party.survey.estimation import EstimateOptions, estimate_expression
 from party.survey.expressions import parse_expression
 
-SUMMARY = "estimate counts from disguised answers"
-
 FORMAT = "cotally-estimate/1"
 
 

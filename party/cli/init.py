@@ -13,8 +13,6 @@ from party.settings.template import party_toml
 from party.show.parties import made_lines
 from party.show.screen import say_all
 
-SUMMARY = "make a party: keys, certificate, settings"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -1,7 +1,7 @@
 """The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
 
-Each subcommand is a module of this package with `SUMMARY`, `add_arguments(parser)` and `run(arguments)`. Exit codes:
-0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 130 interrupted.
+Each subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, and a line in `COMMANDS`.
+Exit codes: 0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 130 interrupted.
 """
 
 import argparse
@@ -26,10 +26,24 @@ from party.show.progress import complain
 from party.show.screen import say
 from protocols.errors import CotallyError, InputError
 
-COMMANDS = (
-    "init", "trust", "plan", "precompute", "serve", "train", "show", "predict", "demo",
-    "privacy", "audit", "size", "disguise", "estimate", "mine",
-)  # fmt: skip
+COMMANDS = {
+    "init": "make a party: keys, certificate, settings",
+    "trust": "trust the other party's certificate",
+    "plan": "tell what a run will cost, before it starts",
+    "precompute": "make random factors while the machine is idle",
+    "serve": "listen, and take part in the runs that the peer opens",
+    "train": "open a run with the peer and build the tree",
+    "show": "print a model",
+    "predict": "classify the rows of a file",
+    "demo": "run everything on this machine, on real data",
+    "privacy": "tell what a design discloses",
+    "audit": "check that the disguise follows its design",
+    "size": "tell how many respondents a survey needs",
+    "disguise": "disguise a table of answers, or baskets, for a collector",
+    "estimate": "estimate counts from disguised answers",
+    "mine": "learn a tree, naive Bayes or association rules from what was disguised",
+}
+"""What each does, for the help of all: a command's module is imported where it is called, and is slow to import."""
 
 _PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
@@ -37,8 +51,6 @@ _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 14
 
 class Command(Protocol):
     """What a subcommand's module has."""
-
-    SUMMARY: str
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments."""
@@ -141,19 +153,20 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
     choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="name")
-    named = [name for name in COMMANDS if name == next(iter(words), "")]
-    for name in named or COMMANDS:  # only the wanted command is imported
-        command = cast("Command", import_module(f"party.cli.{name}"))
-        help_text = command.__doc__ or ""
-        sub = choices.add_parser(
-            name,
-            help=command.SUMMARY,
-            description=help_text,
-            formatter_class=HelpFormatter,
-        )
-        command.add_arguments(sub)
-        sub.set_defaults(command=command)
+    wanted = next((word for word in words if word in COMMANDS), None)  # no word before a command can be another's name
+    for name, summary in COMMANDS.items():
+        sub = choices.add_parser(name, help=summary, formatter_class=HelpFormatter)
+        if name == wanted:
+            _load(name, sub)
     return parser
+
+
+def _load(name: str, parser: argparse.ArgumentParser) -> None:
+    """Import a command, and let its parser know it."""
+    command = cast("Command", import_module(f"party.cli.{name}"))
+    parser.description = command.__doc__ or ""
+    command.add_arguments(parser)
+    parser.set_defaults(command=command)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -22,8 +22,6 @@ from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
 from protocols.terms import Growth
 
-SUMMARY = "learn a tree, naive Bayes or association rules from what was disguised"
-
 _MOST_SEED = 2**63 - 1
 _OF_BASKETS = ("itemsets", "rules")
 

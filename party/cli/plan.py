@@ -23,8 +23,6 @@ from protocols.terms import Terms, Train
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
-SUMMARY = "tell what a run will cost, before it starts"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -27,8 +27,6 @@ from protocols.errors import InputError
 from protocols.terms import Cipher
 from protocols.work import PageEncryptor
 
-SUMMARY = "make random factors while the machine is idle"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -23,8 +23,6 @@ from party.show.prediction import classes_written, prediction_notes
 from party.show.screen import say_all
 from protocols.errors import InputError
 
-SUMMARY = "classify the rows of a file"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

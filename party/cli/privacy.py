@@ -20,8 +20,6 @@ from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors
 from protocols.privacy.findings import measure_design
 
-SUMMARY = "tell what a design discloses"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

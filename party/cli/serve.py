@@ -24,8 +24,6 @@ from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
 from protocols.two_party.inputs import PartyInputs
 
-SUMMARY = "listen, and take part in the runs that the peer opens"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -13,8 +13,6 @@ from party.show.model import shown
 from party.show.screen import drawing_width, lay_out
 from protocols.errors import InputError
 
-SUMMARY = "print a model"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -20,8 +20,6 @@ from protocols.randomized_response.sample_size import (
     tree_sample_size,
 )
 
-SUMMARY = "tell how many respondents a survey needs"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

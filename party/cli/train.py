@@ -31,8 +31,6 @@ from protocols.terms import Job
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
-SUMMARY = "open a run with the peer and build the tree"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -11,8 +11,6 @@ from party.keys.identity import trust
 from party.show.parties import trusted_lines
 from party.show.screen import say_all
 
-SUMMARY = "trust the other party's certificate"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

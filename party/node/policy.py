@@ -87,8 +87,9 @@ def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction | None
         if most is not None and (odds.strength is None or odds.strength > most):
             fit = _values_that_fit(design.theta, local.table.attributes, name, most)
             low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
+            told = odds_words(odds.truth, odds.other)
             raise InputError(
-                f"theta = {design.theta} gives the values of column {name!r} odds of {odds_words(odds)}, our [agree] "
+                f"theta = {design.theta} gives the values of column {name!r} odds of {told}, our [agree] "
                 f"odds allow {most} to 1 either way: take theta nearer 1/2{fit}{low}"
             )
 

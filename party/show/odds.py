@@ -21,7 +21,7 @@ def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     """
     alike: dict[str, list[str]] = {}
     for name, odds in found:
-        alike.setdefault(odds_words(odds), []).append(name)
+        alike.setdefault(odds_words(odds.truth, odds.other), []).append(name)
     if len(alike) == 1:
         return next(iter(alike))
     return ", ".join(f"{odds} ({listed(names)})" for odds, names in alike.items())

@@ -21,6 +21,11 @@ def privacy_lines(found: Findings, *, full: bool = False, width: int = USUAL_WID
     return laid_out(privacy_blocks(found, full=full, width=width), width)
 
 
+def worded(design: Design, column: int) -> str:
+    odds = column_odds(design, column)
+    return odds_words(odds.truth, odds.other)
+
+
 @pytest.mark.parametrize("design", every_design(), ids=name)
 def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: Design) -> None:
     for column, size in enumerate(design.sizes):
@@ -45,7 +50,7 @@ def test_the_odds_are_the_largest_ratio_over_all_responses_and_truths(design: De
 def test_one_value_has_no_odds_and_a_plain_column_certainty() -> None:
     design = RelatedDesign((1, 2, 3), ((0, 1),), Fraction(9, 20))
     assert column_odds(design, 0) == Odds(Fraction(1), Fraction(1))
-    assert odds_words(column_odds(design, 2)) == "1 to 0"
+    assert worded(design, 2) == "1 to 0"
     assert [found for found, _ in disguised_odds(design, "abc")] == ["b"]
 
 
@@ -54,8 +59,8 @@ def test_by_contrast_a_column_has_the_same_odds_in_any_group(theta: str, words: 
     apart, together = (
         RelatedDesign.of_contrast((2, 4), groups, Fraction(theta)) for groups in (((0,), (1,)), ((0, 1),))
     )
-    assert [odds_words(column_odds(apart, column)) for column in (0, 1)] == list(words)
-    assert [odds_words(column_odds(together, column)) for column in (0, 1)] == list(words)
+    assert [worded(apart, column) for column in (0, 1)] == list(words)
+    assert [worded(together, column) for column in (0, 1)] == list(words)
     assert odds_text(disguised_odds(together, ["smoker", "age"])) == f"{words[0]} (smoker), {words[1]} (age)"
 
 
