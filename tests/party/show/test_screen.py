@@ -8,6 +8,7 @@ import struct
 import subprocess
 import termios
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from rich.cells import cell_len
 
 from party.cli.main import COMMANDS
 from party.show.layout import ScreenColumn, Sentence, branched, cut_lines, laid_out, meanings, screen_table, wrapped
-from tests.support.processes import COTALLY, cotally, run_here
+from tests.support.processes import COTALLY, cotally, cotally_here, run_here
 
 WIDTHS = (60, 80, 120)
 QUICK = ("--shift", "1/10", "--alarm", "1e-6", "--power", "0.99")
@@ -53,16 +54,27 @@ def survey(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows.append(f"p{i},{20 + i % 40},{'北京市' if i % 2 else '上海市'},{state},{'高' if i % 40 > 20 else '低'}")
     (folder / "data.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (folder / "design.toml").write_text(DESIGN, encoding="utf-8")
-    ended = cotally("disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins.secret", folder=folder)
-    assert ended.code == 0, ended.err
-    for learner in ("tree", "bayes"):
-        assert cotally("mine", learner, "d.csv", "design.toml", "-o", f"{learner}.json", folder=folder).code == 0
+    with chdir(folder):
+        ended = cotally_here("disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins.secret")
+        assert ended.code == 0, ended.err
+        for learner in ("tree", "bayes"):
+            assert cotally_here("mine", learner, "d.csv", "design.toml", "-o", f"{learner}.json").code == 0
     return folder
 
 
-def shown(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None = None) -> list[str]:
-    """Return the lines that a command shows on a terminal so many columns wide, as it sent them."""
-    return _lines(sent(columns, *arguments, code=code, cwd=cwd))
+def shown(columns: int, *arguments: str, code: int = 0, cwd: Path | None = None) -> list[str]:
+    """Return the lines that a command shows on a terminal so many columns wide, without a process of its own."""
+    ours, theirs = _terminal(columns)
+    with (
+        ThreadPoolExecutor(1) as reader, pytest.MonkeyPatch.context() as environment, chdir(cwd or Path.cwd()),
+    ):  # fmt: skip
+        environment.delenv("COLUMNS", raising=False)
+        environment.setenv("TERM", "xterm")
+        text = reader.submit(_read_all, ours)
+        with os.fdopen(theirs, "w") as screen:
+            ended = run_here(arguments, screen, screen)
+        assert ended == code, text.result()
+    return _lines(text.result())
 
 
 def _lines(text: str) -> list[str]:
@@ -71,7 +83,7 @@ def _lines(text: str) -> list[str]:
 
 
 def sent(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None = None, dumb: bool = False) -> str:
-    """Return what a command sends to a terminal, colours and all."""
+    """Return what a command's process sends to a terminal, colours and all."""
     ours, theirs = _terminal(columns)
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     with subprocess.Popen(
@@ -84,23 +96,10 @@ def sent(columns: int, *arguments: str | Path, code: int = 0, cwd: Path | None =
     return text
 
 
-def help_shown(columns: int, *arguments: str) -> list[str]:
-    """Return the lines of a help text on such a terminal, without a process of its own."""
-    ours, theirs = _terminal(columns)
-    with ThreadPoolExecutor(1) as reader, pytest.MonkeyPatch.context() as environment:
-        environment.delenv("COLUMNS", raising=False)
-        environment.setenv("TERM", "xterm")
-        text = reader.submit(_read_all, ours)
-        with os.fdopen(theirs, "w") as screen:
-            code = run_here(arguments, screen, screen)
-    assert code == 0, text.result()
-    return _lines(text.result())
-
-
 @cache
 def help_words(*arguments: str) -> list[str]:
     """Return the words of a help text where no line is too long."""
-    return words(help_shown(2000, *arguments))
+    return words(shown(2000, *arguments))
 
 
 def _terminal(columns: int) -> tuple[int, int]:
@@ -133,7 +132,7 @@ def words(lines: list[str]) -> list[str]:
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_fits_the_terminal_and_breaks_no_word(command: str, columns: int) -> None:
     asked = [word for word in (command, "--help") if word]
-    lines = help_shown(columns, *asked)
+    lines = shown(columns, *asked)
     assert max(map(len, lines)) <= columns
     assert words(lines) == help_words(*asked)
     if columns == 60 and command not in ("", "trust"):
