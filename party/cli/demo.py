@@ -13,7 +13,7 @@ from pathlib import Path
 from party.cli.arguments import fraction
 from party.datasets import NAMES
 from party.demo.errors import DemoError
-from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_omegas
+from party.demo.options import DERIVED_ABOVE, DemoOptions, OwnFiles, parse_ciphers, parse_omegas
 from party.demo.run import run_demo
 from party.settings.party import USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
@@ -50,9 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     terms.add_argument(
         "--cipher",
-        choices=Cipher.names(),
         default=Cipher.PAILLIER.value,
-        help="cipher of secure counts (default: %(default)s)",
+        metavar="LIST",
+        help=f"ciphers of secure counts, such as {','.join(Cipher)} (default: %(default)s)",
     )
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
@@ -101,7 +101,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         test=fraction("--test", arguments.test),
         seed=arguments.seed,
         out=arguments.out,
-        cipher=Cipher(arguments.cipher),
+        ciphers=parse_ciphers(arguments.cipher),
         max_depth=arguments.max_depth,
         min_leaf=arguments.min_leaf,
         skip_smc=arguments.skip_smc,

@@ -38,7 +38,7 @@ class DemoOptions:
         test: Share of the records that is held out.
         seed: Decides who holds which column, and which records are held out.
         out: The folder.
-        cipher: Of all secure counts.
+        ciphers: Of secure counts; all runs that count are made with each.
         max_depth: Most splits of a path; None, as in the papers, for any.
         min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
@@ -59,7 +59,7 @@ class DemoOptions:
     test: Fraction
     seed: int
     out: Path
-    cipher: Cipher = Cipher.PAILLIER
+    ciphers: tuple[Cipher, ...] = (Cipher.PAILLIER,)
     max_depth: int | None = None
     min_leaf: int = 1
     skip_smc: bool | None = None
@@ -73,6 +73,7 @@ class DemoOptions:
             ("groups", 1 <= self.groups <= 8, "must be 1 to 8"),
             ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {MOST_KEY_BITS}"),
             ("omega", len(set(self.omegas)) == len(self.omegas) > 0, "must list distinct windows"),
+            ("cipher", len(set(self.ciphers)) == len(self.ciphers) > 0, "must list distinct ciphers"),
         )
         for name, holds, problem in legal:
             if not holds:
@@ -80,15 +81,15 @@ class DemoOptions:
         for omega in self.omegas:
             self.terms(Method.HYBRID, omega, "class")
 
-    def terms(self, method: Method, omega: Window, class_name: str) -> Terms:
-        """Return the terms of one run."""
+    def terms(self, method: Method, omega: Window, class_name: str, cipher: Cipher | None = None) -> Terms:
+        """Return the terms of one run, with the first of the ciphers unless another is named."""
         engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
         return Terms(
             method=method,
             theta=self.theta,
             omega=omega,
             engine=engine,
-            cipher=self.cipher,
+            cipher=cipher or self.ciphers[0],
             class_name=class_name,
             seed=self.seed,
             test=self.test,
@@ -121,3 +122,18 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
         return tuple(parse_window(word.strip()) for word in text.split(","))
     except InputError:
         raise InputError('must list windows of 1 or more, or "all", such as 1,2,3,all', field="omega") from None
+
+
+def parse_ciphers(text: str) -> tuple[Cipher, ...]:
+    """Read a list of ciphers.
+
+    Raises:
+        InputError: It is none.
+
+    >>> [cipher.value for cipher in parse_ciphers("paillier,curve")]
+    ['paillier', 'curve']
+    """
+    try:
+        return tuple(Cipher(word.strip()) for word in text.split(","))
+    except InputError:
+        raise InputError(f"must list ciphers, such as {','.join(Cipher)}", field="cipher") from None

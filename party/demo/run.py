@@ -48,7 +48,7 @@ from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.terms import ALL, Method, Window
+from protocols.terms import ALL, Cipher, Method, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -70,21 +70,26 @@ class StepDisplay(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its method, its window (`ALL` where the method has none), and its name in file names."""
+    """One run: its method, window (`ALL` where the method has none) and cipher, and its name in file names."""
 
     method: Method
     omega: Window = ALL
+    cipher: Cipher | None = None
 
     @property
     def name(self) -> str:
-        """As in `model-hybrid-2.json`."""
-        return f"{self.method}-{window_text(self.omega)}" if self.method == Method.HYBRID else self.method
+        """As in `model-hybrid-2.json`; what Paillier counts goes without saying."""
+        window = f"-{window_text(self.omega)}" if self.method == Method.HYBRID else ""
+        return f"{self.method}{window}{'-curve' if self.cipher == Cipher.CURVE else ''}"
 
 
 def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
     """Return the runs of a demo in their order; `smc` is not among them if it is derived."""
-    smc = () if options.derives_smc(rows) else (Run(Method.SMC),)
-    return (Run(Method.RANDOMIZED), *(Run(Method.HYBRID, omega) for omega in options.omegas), *smc)
+    runs = [Run(Method.RANDOMIZED)]
+    for cipher in options.ciphers:
+        runs += [Run(Method.HYBRID, omega, cipher) for omega in options.omegas]
+        runs += [] if options.derives_smc(rows) else [Run(Method.SMC, ALL, cipher)]
+    return tuple(runs)
 
 
 def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
@@ -209,7 +214,7 @@ class _Demo:
         if self.options.derives_smc(len(self._halves.ids)):
             self._add(self._unmeasured(Method.SMC, None))
         for party in PARTIES:
-            last = Run(Method.HYBRID, self.options.omegas[-1])
+            last = Run(Method.HYBRID, self.options.omegas[-1], self.options.ciphers[0])
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _add(self, row: Row) -> None:
@@ -218,7 +223,8 @@ class _Demo:
 
     def _run(self, run: Run, server: Server, show: OnStep) -> Row:
         alice, bob = self._out / ALICE, self._out / BOB
-        job = write_job(alice, run.name, self.options.terms(run.method, run.omega, self._halves.class_name))
+        terms = self.options.terms(run.method, run.omega, self._halves.class_name, run.cipher)
+        job = write_job(alice, run.name, terms)
         read_job(alice / job, self.options.key_floor)
         model, report = f"model-{run.name}.json", f"report-{run.name}.json"
         (bob / MODEL).unlink(missing_ok=True)
@@ -249,6 +255,7 @@ class _Demo:
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=equal,
             derived=False,
+            cipher=run.cipher,
         )
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from party.files import write_atomically
 from party.records.train_report import check, is_count
-from protocols.terms import ALL, Method, Window, is_window
+from protocols.terms import ALL, Cipher, Method, Window, is_window
 
 FORMAT = "cotally-run/1"
 PLAIN = "plain"
@@ -66,6 +66,8 @@ class TreeSize:
 class Row:
     """One run. `omega` is null for `hybrid` with all candidates, and for methods without a window.
 
+    `cipher` is null where nothing was counted under encryption.
+
     Raises:
         ReportError: A field is out of its range.
     """
@@ -82,6 +84,7 @@ class Row:
     tree: TreeSize
     equals_plain_id3: bool
     derived: bool
+    cipher: Cipher | None = None
 
     def __post_init__(self) -> None:
         check(self.method in METHODS, "method is unknown")

@@ -13,7 +13,7 @@ from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
-from protocols.terms import Method
+from protocols.terms import Cipher, Method
 
 _TREE_LINES = 40
 _ACCURACY = (
@@ -88,13 +88,17 @@ def size_text(size: int | None) -> str:
 
 
 def label(row: Row) -> str:
-    """Return the method with its window."""
-    return f"{row.method} ω={window_text(row.omega)}" if row.method == Method.HYBRID else row.method
+    """Return the method with its window, and with the curve where that was its cipher."""
+    window = f" ω={window_text(row.omega)}" if row.method == Method.HYBRID else ""
+    return f"{row.method}{window}{' curve' if row.cipher == Cipher.CURVE else ''}"
 
 
 def in_run(number: int, runs: int, name: str, step: Step) -> Step:
     """Say of which run, by its number and name, this is a step."""
-    return replace(step, text=f"run {number} of {runs}, {name.replace('hybrid-', 'hybrid ω=')}: {step.text}")
+    return replace(
+        step,
+        text=f"run {number} of {runs}, {name.replace('hybrid-', 'hybrid ω=').replace('-curve', ' curve')}: {step.text}",
+    )
 
 
 def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:

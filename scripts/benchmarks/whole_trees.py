@@ -56,7 +56,7 @@ def measure(name: str, records: int | None, runs: list[Way], key_bits: int, text
             rows.append({**row, "note": "left out: hours"})
             continue
         say(f"{name}: {way} ...")
-        options = replace(OPTIONS, engine=way.engine, cipher=way.cipher, key_bits=key_bits)
+        options = replace(OPTIONS, engine=way.engine, ciphers=(way.cipher,), key_bits=key_bits)
         run = measure_run(halves, way.method, way.omega, prepare=FACTORS[way.factors], options=options)
         rows.append(
             {

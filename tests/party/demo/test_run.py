@@ -27,7 +27,7 @@ from party.show.progress import Step
 from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Method
+from protocols.terms import ALL, Cipher, Method
 from tests.party.demo.test_data import BITS, options
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
@@ -115,7 +115,21 @@ def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
     names = ["randomized", "hybrid-2", "hybrid-all", "smc"]
     assert [run.name for run in planned(asked, 5000)] == names
     assert [run.name for run in planned(asked, 5001)] == names[:-1]
-    assert planned(asked, 1)[1] == Run(Method.HYBRID, 2)
+    assert planned(asked, 1)[1] == Run(Method.HYBRID, 2, Cipher.PAILLIER)
+    both = options(tmp_path, omegas=(2,), ciphers=(Cipher.PAILLIER, Cipher.CURVE), skip_smc=False)
+    assert [run.name for run in planned(both, 9)] == ["randomized", "hybrid-2", "smc", "hybrid-2-curve", "smc-curve"]
+
+
+def test_a_demo_of_both_ciphers_has_rows_of_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shown = play(monkeypatch, options(out, omegas=(ALL,), ciphers=(Cipher.CURVE, Cipher.PAILLIER)))
+    rows = json.loads((out / "run.json").read_text())["rows"]
+    assert [row["cipher"] for row in rows] == [None, None, "curve", "curve", "paillier", "paillier"]
+    assert [row["method"] for row in rows] == ["plain", "randomized", "hybrid", "smc", "hybrid", "smc"]
+    assert any("hybrid ω=all curve" in line for line in shown.lines)
+    assert read_job(out / ALICE / "job-smc-curve.toml", BITS).terms.cipher == Cipher.CURVE
+    assert read_job(out / ALICE / "job-smc.toml", BITS).terms.cipher == Cipher.PAILLIER
+    assert "Seconds of a run, by cipher" in (out / "figure.svg").read_text()
 
 
 def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         "tree": {"nodes": 513, "depth": 8},
         "equals_plain_id3": False,
         "derived": False,
+        "cipher": None,
     }
     assert content["rows"][1]["bytes_sent"] is None
     assert list(content) == ["format", "data", "parameters", "rows"]
