@@ -161,7 +161,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert "Trees of any depth, leaves of 1 or more records (the papers' trees: for data of your own, take 5)" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
-    assert "randomized estimate theirs from disguised copies, so that their logs show another" in text
+    assert "estimate theirs from disguised copies, so their logs show another figure" in text
 
 
 def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
