@@ -73,6 +73,14 @@ class Engine(_Choice):
     DOT_PRODUCT = "dot_product"
 
 
+class Impurity(_Choice):
+    """What a split shall reduce: the measure by which attributes are compared (DESIGN 5.3)."""
+
+    INFORMATION_GAIN = "information_gain"
+    GAIN_RATIO = "gain_ratio"
+    GINI = "gini"
+
+
 class Rank(_Choice):
     """What candidates are ranked by (DESIGN 14): the gains that both parties estimate, or the two copies alone."""
 
@@ -98,23 +106,26 @@ def is_window(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Growth:
-    """How far a tree is grown (DESIGN 7.1, "Limits"); as it stands, to its end, like the papers' trees.
+    """How far and by what a tree is grown (DESIGN 5.3, 7.1); as it stands, like the papers' trees, to its end.
 
     `max_depth` is the number of splits that no path may pass, None for any. An attribute may split a node only if each
     branch that has records has `min_leaf` of them. At a node, classes of fewer than `min_class` records are counted
     together. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of the noise in
     the counts against each side, None for counts without: an attribute must then have a gain to split a node.
+    `impurity` is what splits are chosen by.
 
     Raises:
-        TermError: A limit that no tree can have.
+        TermError: A limit or a measure that no tree can have.
     """
 
     max_depth: int | None = None
     min_leaf: int = 1
     min_class: int = 1
     noise: Fraction | None = None
+    impurity: Impurity = Impurity.INFORMATION_GAIN
 
     def __post_init__(self) -> None:
+        Impurity(self.impurity)
         if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
             raise TermError("max_depth", f"must be an integer from 1 to {MOST_DEPTH}")
         for field in ("min_leaf", "min_class"):
@@ -140,8 +151,9 @@ class Terms:
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
-    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree. Terms that the method does not use must
-    still be legal, except that `theta` may be 1/2 where nothing is disguised.
+    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `impurity` what its splits are chosen
+    by. Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is
+    disguised.
 
     Raises:
         TermError: The first term that no run can have.
@@ -160,6 +172,7 @@ class Terms:
     max_depth: int | None = None
     min_leaf: int = 1
     noise: Fraction | None = None
+    impurity: Impurity = Impurity.INFORMATION_GAIN
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -195,8 +208,14 @@ class Terms:
 
     @property
     def growth(self) -> Growth:
-        """How far the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
-        return Growth(self.max_depth, self.min_leaf, min_class=self.min_leaf, noise=self.noise)
+        """How the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
+        return Growth(
+            max_depth=self.max_depth,
+            min_leaf=self.min_leaf,
+            min_class=self.min_leaf,
+            noise=self.noise,
+            impurity=self.impurity,
+        )
 
     @property
     def disguises(self) -> bool:

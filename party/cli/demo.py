@@ -19,7 +19,7 @@ from party.settings.party import USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Cipher, Engine
+from protocols.terms import Cipher, Engine, Impurity
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terms.add_argument("--max-depth", type=int, metavar="D", help="most splits on a path (default: any)")
     terms.add_argument(
         "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
+    )
+    terms.add_argument(
+        "--impurity",
+        choices=Impurity.names(),
+        default=Impurity.INFORMATION_GAIN.value,
+        help="what splits are chosen by (default: %(default)s)",
     )
     terms.add_argument(
         "--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)"
@@ -104,6 +110,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         ciphers=parse_ciphers(arguments.cipher),
         max_depth=arguments.max_depth,
         min_leaf=arguments.min_leaf,
+        impurity=Impurity(arguments.impurity),
         skip_smc=arguments.skip_smc,
     )
 

@@ -20,7 +20,7 @@ from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
 from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
-from protocols.terms import Growth
+from protocols.terms import Growth, Impurity
 
 _MOST_SEED = 2**63 - 1
 _OF_BASKETS = ("itemsets", "rules")
@@ -60,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (baskets only)")
     parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
     parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
+    parser.add_argument(
+        "--impurity", choices=Impurity.names(), help="what splits are chosen by (tree alone; default: information_gain)"
+    )
     parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
 
 
@@ -77,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     survey = load_survey(frame, questionnaire)
     parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
     if arguments.learner == "tree":
-        mined = mine_tree(parts, Growth(arguments.max_depth, 1 if arguments.min_leaf is None else arguments.min_leaf))
+        mined = mine_tree(parts, _growth(arguments))
     else:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
@@ -88,13 +91,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _growth(arguments: argparse.Namespace) -> Growth:
+    return Growth(
+        max_depth=arguments.max_depth,
+        min_leaf=1 if arguments.min_leaf is None else arguments.min_leaf,
+        impurity=Impurity(arguments.impurity or Impurity.INFORMATION_GAIN),
+    )
+
+
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse, before long work, what cannot be done."""
     is_tree = arguments.learner == "tree"
     _check_baskets(arguments)
-    given = (arguments.levels, arguments.max_depth, arguments.min_leaf)
+    given = (arguments.levels, arguments.max_depth, arguments.min_leaf, arguments.impurity)
     if not is_tree and (arguments.prune or any(value is not None for value in given)):
-        raise InputError("--prune, --levels, --max-depth and --min-leaf are for trees")
+        raise InputError("--prune, --levels, --max-depth, --min-leaf and --impurity are for trees")
     if is_tree and arguments.smoothing is not None:
         raise InputError("--smoothing is for naive Bayes")
     if arguments.levels is not None and arguments.levels < 0:

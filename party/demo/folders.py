@@ -185,6 +185,7 @@ key_bits = {terms.key_bits}
 rank = "{terms.rank}"
 max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
 min_leaf = {terms.min_leaf}
+impurity = "{terms.impurity}"
 """
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)

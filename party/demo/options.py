@@ -8,7 +8,7 @@ from party.data.treatment import SMALLEST_VALUE
 from party.settings.party import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
-from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Method, Rank, Terms, Window
+from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Window
 
 DERIVED_ABOVE = 5000
 
@@ -41,6 +41,7 @@ class DemoOptions:
         ciphers: Of secure counts; all runs that count are made with each.
         max_depth: Most splits of a path; None, as in the papers, for any.
         min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
+        impurity: What all splits are chosen by.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -62,6 +63,7 @@ class DemoOptions:
     ciphers: tuple[Cipher, ...] = (Cipher.PAILLIER,)
     max_depth: int | None = None
     min_leaf: int = 1
+    impurity: Impurity = Impurity.INFORMATION_GAIN
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -97,6 +99,7 @@ class DemoOptions:
             rank=Rank.GAINS,
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
+            impurity=self.impurity,
         )
 
     @property

@@ -163,6 +163,7 @@ class _Demo:
                 seed=options.seed,
                 max_depth=options.max_depth,
                 min_leaf=options.min_leaf,
+                impurity=options.impurity,
             ),
             (self._unmeasured(PLAIN, seconds),),
         )

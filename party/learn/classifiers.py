@@ -35,7 +35,7 @@ from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, lear
 from protocols.survey.responses import Responses
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
-from protocols.terms import Growth, TermError
+from protocols.terms import Growth, Impurity, TermError
 
 
 class _SurveyClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -162,6 +162,7 @@ class RandomizedID3Classifier(_SurveyClassifier):
         confidence: Of the test that marks splits whose lead over the runner-up is not clear, in `text`.
         max_depth: Most splits of a path; None for any.
         min_samples_leaf: Fewest records, as estimated, of a branch that has any.
+        criterion: "information_gain", "gain_ratio" or "gini".
     """
 
     model_: Tree
@@ -173,25 +174,27 @@ class RandomizedID3Classifier(_SurveyClassifier):
         confidence: float = 0.95,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        criterion: str = "information_gain",
     ) -> None:
         self.design = design
         self.classes = classes
         self.confidence = confidence
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
 
     def _learn(self, survey: Responses) -> Tree:
         return grow_tree(survey, self._growth())
 
     def _growth(self) -> Growth:
-        """Return the limits under the names that scikit-learn gives them."""
+        """Return limits and measure under the names that scikit-learn gives them."""
         for name, value in (("max_depth", self.max_depth or 0), ("min_samples_leaf", self.min_samples_leaf)):
             if not isinstance(value, Integral):
                 raise InputError("must be an integer", field=name)
         try:
-            return Growth(self.max_depth, self.min_samples_leaf)
+            return Growth(self.max_depth, self.min_samples_leaf, impurity=Impurity(self.criterion))
         except TermError as error:
-            name = {"min_leaf": "min_samples_leaf"}.get(error.field, error.field)
+            name = {"min_leaf": "min_samples_leaf", "impurity": "criterion"}.get(error.field, error.field)
             raise InputError(error.problem, field=name) from None
 
     def prune(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803

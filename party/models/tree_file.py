@@ -1,10 +1,10 @@
 """The finished model as a file.
 
 `cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
-"noise"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute", "children":
-[{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name, `attribute`
-is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are walked
-without recursion: a tree over many two-valued columns can be one long chain.
+"impurity", "noise"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute",
+"children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name,
+`attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are
+walked without recursion: a tree over many two-valued columns can be one long chain.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from party.models.strict_json import compact, head_of, list_of, opening, read_fo
 from party.settings.toml import exact_number
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Growth, TermError
+from protocols.terms import Growth, Impurity, TermError
 
 FORMAT = "cotally-model/2"
 _SPLIT = {"counts", "attribute", "children"}
@@ -93,7 +93,7 @@ def tree_from_json(data: bytes | str) -> Tree:
 
 def _growth(value: object) -> Growth:
     limits = dict(record_of(value, "growth", _GROWTH))
-    noise = limits.pop("noise")
+    impurity, noise = limits.pop("impurity"), limits.pop("noise")
     if noise is not None:
         exact = exact_number(noise) if isinstance(noise, str) else None
         if exact is None or str(exact) != noise:
@@ -103,7 +103,7 @@ def _growth(value: object) -> Growth:
         if type(limit) is not int and not (limit is None and name == "max_depth"):
             refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
     try:
-        return Growth(**limits, noise=noise)
+        return Growth(**limits, noise=noise, impurity=Impurity(impurity))
     except TermError as error:
         refuse(f"growth.{error.field}", error.problem)
 

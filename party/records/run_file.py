@@ -11,7 +11,7 @@ from typing import Any
 
 from party.files import write_atomically
 from party.records.train_report import check, is_count
-from protocols.terms import ALL, Cipher, Method, Window, is_window
+from protocols.terms import ALL, Cipher, Impurity, Method, Window, is_window
 
 FORMAT = "cotally-run/1"
 PLAIN = "plain"
@@ -35,7 +35,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all runs of a demo have in common; `theta` as a fraction in text, `groups` per party, no depth as null."""
+    """What all runs of a demo have in common; `theta` as a fraction in text, `groups` per party, any depth as null."""
 
     theta: str
     groups: int
@@ -44,6 +44,7 @@ class Parameters:
     seed: int
     max_depth: int | None = None
     min_leaf: int = 1
+    impurity: str = Impurity.INFORMATION_GAIN
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from protocols.terms import (
     TERM_NAMES,
     Cipher,
     Engine,
+    Impurity,
     Job,
     Method,
     Rank,
@@ -57,4 +58,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         max_depth=read_depth(job),
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         noise=read_noise(job),
+        impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
     )

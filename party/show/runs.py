@@ -113,7 +113,7 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
     )
     depth = "of any depth" if parameters.max_depth is None else f"of at most {parameters.max_depth} splits of a path"
     papers = " (the papers' trees: for data of your own, take 5)" if parameters.min_leaf == 1 else ""
-    yield f"Trees {depth}, leaves of {parameters.min_leaf} or more records{papers}"
+    yield f"Trees by {parameters.impurity}, {depth}, leaves of {parameters.min_leaf} or more records{papers}"
 
 
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:

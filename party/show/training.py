@@ -26,7 +26,7 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     terms = agreed.terms
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}"
+    limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}, {terms.impurity}"
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
     told = f"{terms.method}{theta}{window}{limits}{noise}, class {terms.class_name!r}, {attributes}"

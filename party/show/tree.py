@@ -9,7 +9,7 @@ from party.models.tree_file import number_of, references
 from party.names import printable
 from protocols.learning.tree import Leaf, Node, Tree
 from protocols.tables.expression import ROOT, Expression
-from protocols.terms import Growth
+from protocols.terms import Growth, Impurity
 
 MARK = "(?)"
 
@@ -29,11 +29,13 @@ def title(tree: Tree) -> str:
 
 
 def _limits(growth: Growth) -> Iterator[str]:
-    """Yield the limits that a tree was grown under."""
+    """Yield what a tree was grown under, where it is not as usual."""
     if growth.max_depth is not None:
         yield f" of at most {growth.max_depth}"
     if growth.min_leaf > 1:
         yield f", leaves of {growth.min_leaf} or more records"
+    if growth.impurity is not Impurity.INFORMATION_GAIN:
+        yield f", by {growth.impurity}"
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:

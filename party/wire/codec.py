@@ -28,6 +28,7 @@ from protocols.terms import (
     NO_JOB,
     Cipher,
     Engine,
+    Impurity,
     Job,
     Method,
     Rank,
@@ -162,6 +163,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
         min_leaf=terms.min_leaf,
         noise="" if terms.noise is None else _fraction_text(terms.noise),
+        impurity=terms.impurity,
     )
 
 
@@ -194,6 +196,7 @@ def _terms(proto: wire.Terms) -> Terms:
         max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
         min_leaf=proto.min_leaf,
         noise=_fraction("noise", proto.noise) if proto.noise else None,
+        impurity=Impurity(proto.impurity),
     )
 
 

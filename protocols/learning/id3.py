@@ -18,10 +18,11 @@ than a window of counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.counts import Answer, Counts, CountTable, Query
+from protocols.counts import Answer, Counts, Query
 from protocols.errors import InputError
-from protocols.learning.impurity import TIE, gains
-from protocols.learning.limits import Tally, may_be_split, may_split, tally_of
+from protocols.learning.impurity import TIE
+from protocols.learning.limits import Tally, may_be_split, tally_of
+from protocols.learning.merit import CANNOT, merits
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
@@ -65,7 +66,7 @@ class HybridId3:
         window: omega, or `ALL`.
         engine: Where the counts of the window come from.
         ranking: What ranks candidates; needed unless the window is `ALL`.
-        growth: How far the tree is grown.
+        growth: How far the tree is grown, and by which measure.
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.
@@ -109,21 +110,14 @@ class HybridId3:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
-        exact = iter(gains([table for answer in answers for table in answer.tables]))
         children = []
-        for node, window, answer in zip(level, windows, answers, strict=True):
-            measured = [next(exact) for _ in window]
-            eligible = [i for i, table in enumerate(answer.tables) if self._may_split(table, measured[i])]
-            if not eligible:
+        for node, window, answer, values in zip(level, windows, answers, merits(answers, self._growth), strict=True):
+            best = _first_best(values)
+            if values[best] == CANNOT:
                 self._nodes[node.expression] = node.leaf
-                continue
-            best = _first_best({i: measured[i] for i in eligible})
-            children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
+            else:
+                children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
-
-    def _may_split(self, table: CountTable, gain: float) -> bool:
-        """Tell whether an attribute may become TA: by the limits, and with noise only if that leaves it a gain."""
-        return may_split(table, self._growth) and (self._growth.noise is None or gain > TIE)
 
     def _branches(self, node: _Open, attribute: int, rows: Sequence[Sequence[float]]) -> list[_Open]:
         """Steps 5 and 6: split a node; return the branches that have records."""
@@ -176,10 +170,10 @@ class HybridId3:
         return self._window is not ALL and self._window < len(node.candidates)
 
 
-def _first_best(values: Mapping[int, float]) -> int:
+def _first_best(values: Sequence[float]) -> int:
     """Step 4c: the highest exact gain decides, ties go to the first in the agreed order."""
-    most = max(values.values()) - TIE
-    return next(position for position, value in values.items() if value >= most)
+    most = max(values) - TIE
+    return next(position for position, value in enumerate(values) if value >= most)
 
 
 def _best(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:

@@ -1,20 +1,20 @@
-"""Entropy and information gain in bits (Hybrid equations 1 and 2; DESIGN 5.3), for one table of counts or many at once.
+"""Measures of impurity and what a split reduces them by (Hybrid equations 1 and 2; DESIGN 5.3).
 
-All functions take stacks: only the last axes are read as counts, the others are kept.
+Of one table of counts or of many at once: all functions but the gradient take stacks, of which only the last axes are
+read as counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from math import log2
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protocols.counts import CountTable, positive_part, stacks
-from protocols.learning.limits import may_split
+from protocols.counts import positive_part
 from protocols.tables.arrays import Floats
-from protocols.terms import Growth
+from protocols.terms import Impurity
 
 TIE = 1e-9
-_LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
 def entropy(counts: ArrayLike) -> Floats:
@@ -31,63 +31,106 @@ def entropy(counts: ArrayLike) -> Floats:
     return bits
 
 
+def gini(counts: ArrayLike) -> Floats:
+    """Return Gini's index `1 - sum Q^2` of non-negative counts along the last axis (Breiman et al. 1984); 0 of none.
+
+    >>> float(gini([2, 2]))
+    0.5
+    """
+    values: Floats = np.asarray(counts, dtype=np.float64)
+    total = values.sum(axis=-1)
+    squares = (values * values).sum(axis=-1)
+    index: Floats = 1.0 - np.divide(squares, total * total, out=np.ones_like(total), where=total > 0)
+    return index
+
+
 def gain(tables: ArrayLike) -> Floats:
     """Return `H(class) - sum_v N(v)/N H(class | v)` of `values x classes` matrices of counts.
 
     >>> float(gain([[3, 0], [0, 3]]))
     1.0
     """
+    return _decrease(entropy, tables)
+
+
+def _decrease(impurity: Callable[[ArrayLike], Floats], tables: ArrayLike) -> Floats:
+    """Return how much less the mean impurity of the values is than that of all records."""
     counts: Floats = np.asarray(tables, dtype=np.float64)
     sizes = counts.sum(axis=-1)
     total = sizes.sum(axis=-1)
-    inside = (sizes * entropy(counts)).sum(axis=-1)
+    inside = (sizes * impurity(counts)).sum(axis=-1)
     mean_inside = np.divide(inside, total, out=np.zeros_like(inside), where=total > 0)
-    bits: Floats = entropy(counts.sum(axis=-2)) - mean_inside
-    return bits
+    less: Floats = impurity(counts.sum(axis=-2)) - mean_inside
+    return less
 
 
-def gains(tables: Sequence[CountTable]) -> list[float]:
-    """Return the gain of each table, whatever their shapes."""
-    result = [0.0] * len(tables)
-    for positions, stack in stacks(tables):
-        for position, value in zip(positions, gain(stack).tolist(), strict=True):
-            result[position] = value
-    return result
+def split_information(tables: ArrayLike) -> Floats:
+    """Return the entropy of the values themselves, in bits: the gain ratio's divisor (Quinlan 1986, "IV")."""
+    return entropy(np.asarray(tables, dtype=np.float64).sum(axis=-1))
 
 
-def projected_gains(tables: Sequence[CountTable]) -> list[float]:
-    """Return the gains of estimated counts after projection: negative cells count as 0.
+def merit(tables: ArrayLike, impurity: Impurity) -> Floats:
+    """Return what a split by an attribute of these counts (`values x classes`) is worth by this measure.
 
-    Rescaling to the node's total, the other half of a projection, would not change a gain.
+    The gain ratio of an attribute of which one value alone has records is 0: so is its gain.
+
+    >>> float(merit([[3, 0], [0, 3]], Impurity.GAIN_RATIO)), float(merit([[3, 0], [0, 3]], Impurity.GINI))
+    (1.0, 0.5)
     """
-    return gains([positive_part(table.astype(np.float64)) for table in tables])
+    match impurity:
+        case Impurity.INFORMATION_GAIN:
+            return gain(tables)
+        case Impurity.GINI:
+            return _decrease(gini, tables)
+        case Impurity.GAIN_RATIO:
+            bits, divisor = gain(tables), split_information(tables)
+            ratio: Floats = np.divide(bits, divisor, out=np.zeros_like(bits), where=divisor > 0)
+            return ratio
 
 
-def limited_gains(tables: Sequence[CountTable], records: Sequence[float], growth: Growth) -> list[float]:
-    """Return the projected gains of estimated counts; what may not split its node has none.
-
-    Args:
-        tables: Estimates, each of them of a candidate at a node.
-        records: For each the node's total.
-        growth: The limits.
-    """
-    projected = [positive_part(table.astype(np.float64)) for table in tables]
-    scales = (total / max(float(table.sum()), _LEAST_MASS) for total, table in zip(records, projected, strict=True))
-    fits = [may_split(table, growth, scale) for table, scale in zip(projected, scales, strict=True)]
-    return [gain if fit else 0.0 for gain, fit in zip(gains(projected), fits, strict=True)]
+def most_merit(classes: int, impurity: Impurity) -> float:
+    """Return what no split between so many classes is worth more than."""
+    match impurity:
+        case Impurity.INFORMATION_GAIN:
+            return log2(classes)
+        case Impurity.GINI:
+            return 1 - 1 / classes
+        case Impurity.GAIN_RATIO:
+            return 1.0
 
 
-def gain_gradient(table: ArrayLike) -> Floats:
-    """Return the derivative of a table's gain with respect to each cell; 0 for cells without a positive count.
+def merit_gradient(table: ArrayLike, impurity: Impurity) -> Floats:
+    """Return the derivative of a table's merit by each cell, 0 for cells without a positive count.
 
-    `N gain` is `sum N(v,c) log2(N(v,c) N / (N(v) N(c)))`, so a cell's derivative is that logarithm less the gain,
-    over `N`: the delta method's weights.
+    These are the delta method's weights. `N gain` is `sum N(v,c) log2(N(v,c) N / (N(v) N(c)))`, so a cell's derivative
+    of the gain is that logarithm less the gain, over `N`.
     """
     counts = positive_part(np.asarray(table, dtype=np.float64))
-    total = counts.sum()
+    total = float(counts.sum())
     if total <= 0:
         return np.zeros_like(counts)
+    gradient = _gini_gradient(counts) if impurity is Impurity.GINI else _gain_gradient(counts)
+    if impurity is Impurity.GAIN_RATIO:
+        divisor, ratio = float(split_information(counts)), float(merit(counts, impurity))
+        shares = counts.sum(axis=1, keepdims=True) / total
+        by_sizes = (-np.log2(shares, out=np.zeros_like(shares), where=shares > 0) - divisor) / total
+        gradient = (gradient - ratio * by_sizes) / divisor if divisor > 0 else np.zeros_like(counts)
+    return np.where(counts > 0, gradient, 0.0)
+
+
+def _gain_gradient(counts: Floats) -> Floats:
+    total = counts.sum()
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
     ratio = np.divide(counts, expected, out=np.ones_like(counts), where=counts > 0)
-    gradient: Floats = np.where(counts > 0, np.log2(ratio) - float(gain(counts)), 0.0) / total
+    gradient: Floats = (np.log2(ratio) - float(gain(counts))) / total
+    return gradient
+
+
+def _gini_gradient(counts: Floats) -> Floats:
+    """Of `sum N(v,c)^2 / (N N(v)) - sum N(c)^2 / N^2`, which the decrease of Gini's index is."""
+    total, sizes, classes = counts.sum(), counts.sum(axis=1, keepdims=True), counts.sum(axis=0)
+    shares = np.divide(counts, sizes, out=np.zeros_like(counts), where=sizes > 0)
+    squares = (shares * shares).sum(axis=1, keepdims=True)
+    inside, outside = float((sizes * squares).sum() / total), float((classes @ classes) / total**2)
+    gradient: Floats = (2 * shares - squares - inside - 2 * classes / total + 2 * outside) / total
     return gradient

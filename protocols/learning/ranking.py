@@ -4,13 +4,13 @@ Two ways: the mean of what both parties estimate from their own true and the oth
 told no finer than it is known; or what both disguised copies together say, which both know, so that nothing is told.
 """
 
-from collections.abc import Callable, Sequence
-from math import log2
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
-from protocols.learning.impurity import TIE, limited_gains
+from protocols.learning.impurity import TIE, most_merit
+from protocols.learning.merit import coarseness, estimated_merits
 from protocols.messages import EstimatedGains
 from protocols.role import Role, exchange
 from protocols.tables.expression import Expression
@@ -42,10 +42,11 @@ class MeanGains:
         estimates: Our own.
         classes: Number of classes.
         step: How coarsely the gains of a node are told; equal on both sides.
-        growth: What may not split a node, as we estimate, has no gain there.
+        growth: The measure, and the limits: what may not split a node, as we estimate, has no gain there.
 
-    Discloses: to the peer, our estimated gain of every candidate, rounded to the nearest multiple of the node's step.
-    What it could make of exact numbers, whole tables, the rounding hides as well as the coins hide the copy.
+    Discloses: to the peer, our estimated gain of every candidate by that measure, rounded to the nearest multiple of
+    the node's step, or of a multiple of it where an error in the counts tells more. What it could make of exact
+    numbers, whole tables, the rounding hides as well as the coins hide the copy.
     """
 
     def __init__(self, estimates: Estimates, classes: int, step: GainStep, growth: Growth = TO_THE_END) -> None:
@@ -65,13 +66,18 @@ class MeanGains:
             return ()
         of_nodes = ((self._step(_records(query)), len(query.candidates)) for query in queries)
         steps = [step for step, candidates in of_nodes for _ in range(candidates)]
-        gains = _estimated(self._estimates, queries, self._growth)
-        own = tuple(round(gain / step) for gain, step in zip(gains, steps, strict=True))
+        own = tuple(self._told(queries, steps))
         theirs = (yield from exchange(EstimatedGains(own))).values
-        most = log2(self._classes) + TIE
+        most = most_merit(self._classes, self._growth.impurity) + TIE
         if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
             raise PeerError("the peer's estimated gains do not fit the level")
         return [(a + b) / 2 * step for a, b, step in zip(own, theirs, steps, strict=True)]
+
+    def _told(self, queries: Sequence[Query], steps: Sequence[float]) -> Iterator[int]:
+        answers = self._estimates.answers(queries)
+        gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth))
+        for gain, step, coarse in zip(gains, steps, coarseness(answers, self._growth.impurity), strict=True):
+            yield round(gain / (step * coarse)) * round(coarse)
 
 
 class CopyGains:
@@ -81,7 +87,7 @@ class CopyGains:
 
     Args:
         estimates: From both copies: equal on both sides. What their processors round differently is rounded away.
-        growth: What may not split a node, by these estimates, has no gain there.
+        growth: The measure, and the limits: what may not split a node, by these estimates, has no gain there.
 
     Discloses: nothing; nothing is sent.
     """
@@ -96,13 +102,13 @@ class CopyGains:
     def gains(self, queries: Sequence[Query]) -> Role[Sequence[float]]:
         """Compute the gains; yields nothing."""
         yield from ()
-        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in _estimated(self._estimates, queries, self._growth)]
+        answers = self._estimates.answers(queries)
+        gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth))
+        return [round(gain / FINEST_STEP) * FINEST_STEP for gain in gains]
 
 
-def _estimated(estimates: Estimates, queries: Sequence[Query], growth: Growth) -> list[float]:
-    tables = [table for answer in estimates.answers(queries) for table in answer.tables]
-    records = [_records(query) for query in queries for _ in query.candidates]
-    return [max(gain, 0.0) for gain in limited_gains(tables, records, growth)]
+def _flat(values: Iterable[Iterable[float]]) -> list[float]:
+    return [value for each in values for value in each]
 
 
 def _records(query: Query) -> float:

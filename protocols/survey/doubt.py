@@ -6,18 +6,20 @@ two gains are correlated. Errors are those of respondents drawn from a populatio
 gradient stops, and the error is too small: a lead that is called clear there may not be.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from protocols.counts import Answer, Contributions, Query
-from protocols.learning.impurity import gain_gradient, limited_gains
+from protocols.learning.impurity import merit_gradient
+from protocols.learning.merit import estimated_merits
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
-from protocols.survey.responses import Responses, SurveyEstimator
+from protocols.survey.responses import Responses
+from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression
+from protocols.terms import Impurity
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,12 @@ def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
         queries = [Query(expression, _candidates(expression, node, survey), None) for expression, node in level]
         estimator.advance([query.expression for query in queries])
         for (expression, node), query, answer in zip(level, queries, estimator.answers(queries), strict=True):
-            gains = limited_gains(answer.tables, [sum(node.counts)] * len(answer.tables), tree.growth)
-            doubts[expression] = _doubt(query, answer, gains, estimator, len(survey))
+            (gains,) = estimated_merits([answer], [sum(node.counts)], tree.growth)
+            best = 1 + int(np.argmax(gains[1:])) if len(gains) > 1 else None
+            weights = _weights(query, answer, best, tree.growth.impurity)
+            error = _error(estimator.contributions(expression, weights), len(survey))
+            rival, lead = (None, gains[0]) if best is None else (query.candidates[best], gains[0] - gains[best])
+            doubts[expression] = Doubt(node.attribute, gains[0], rival, lead, error)
     return doubts
 
 
@@ -61,16 +67,12 @@ def _candidates(expression: Expression, node: Split, survey: Responses) -> tuple
     return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)
 
 
-def _doubt(query: Query, answer: Answer, gains: Sequence[float], estimator: SurveyEstimator, records: int) -> Doubt:
-    chosen = query.candidates[0]
-    weights = {chosen: gain_gradient(answer.tables[0])}
-    lead, rival = gains[0], None
-    if len(gains) > 1:
-        best = 1 + int(np.argmax(gains[1:]))
-        lead, rival = gains[0] - gains[best], query.candidates[best]
-        weights[rival] = -gain_gradient(answer.tables[best])
-    error = _error(estimator.contributions(query.expression, weights), records)
-    return Doubt(chosen, gains[0], rival, lead, error)
+def _weights(query: Query, answer: Answer, best: int | None, impurity: Impurity) -> dict[int, Floats]:
+    """Return the derivatives of the lead by the cells of the chosen attribute and of the best other one, if any."""
+    weights = {query.candidates[0]: merit_gradient(answer.tables[0], impurity)}
+    if best is not None:
+        weights[query.candidates[best]] = -merit_gradient(answer.tables[best], impurity)
+    return weights
 
 
 def _error(contributions: Contributions, records: int) -> float:

@@ -58,6 +58,7 @@ LONG = Fraction(1, 10**18)
         ({"max_depth": 0}, "max_depth", DEPTH),
         ({"max_depth": MOST_DEPTH + 1}, "max_depth", DEPTH),
         ({"min_leaf": 0}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
+        ({"impurity": "chaos"}, "impurity", "must be information_gain, gain_ratio or gini"),
         ({"min_leaf": 2**31}, "min_leaf", f"must be an integer from 1 to {2**31 - 1}"),
         ({"theta": Fraction(1), "key_bits": 0, "omega": 0}, "theta", THETA),
     ],
@@ -94,7 +95,7 @@ def test_the_ends_of_every_range_are_in_it(changes: dict[str, Any]) -> None:
 
 
 def test_the_names_of_the_terms_are_those_of_the_fields_but_for_the_class() -> None:
-    expected = "method theta omega engine cipher class seed test key_bits rank max_depth min_leaf noise"
+    expected = "method theta omega engine cipher class seed test key_bits rank max_depth min_leaf noise impurity"
     assert " ".join(TERM_NAMES) == expected
     assert [field.name for field in fields(Terms)] == [name.replace("class", "class_name") for name in TERM_NAMES]
 

@@ -1,7 +1,7 @@
 """Plain ID3 written down a second time, as simply as possible; and engines that record or make up what is counted."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
@@ -36,6 +36,7 @@ class ReferenceId3:
     classes: int
     max_depth: int | None = None
     min_leaf: int = 1
+    impurity: str = "information_gain"
     asked: dict[int, list[int]] = field(default_factory=dict)
 
     def grow(self, rows: list[list[int]]) -> Node:
@@ -55,10 +56,10 @@ class ReferenceId3:
             return leaf
         self.asked.setdefault(depth, []).append(sum(self.sizes[a] for a in left) * len(groups))
         as_groups = [[*row[:-1], next(i for i, group in enumerate(groups) if row[-1] in group)] for row in rows]
-        gains = {a: _information(as_groups) - _information_after(as_groups, a) for a in left if self._parts(rows, a)}
-        if not gains:
+        worth = self._worth(as_groups, [a for a in left if self._parts(rows, a)])
+        if not worth:
             return leaf
-        best = next(a for a in gains if gains[a] >= max(gains.values()) - TIE)
+        best = next(a for a in worth if worth[a] >= max(worth.values()) - TIE)
         children: list[Node] = []
         for value in range(self.sizes[best]):
             part = [row for row in rows if row[best] == value]
@@ -80,6 +81,21 @@ class ReferenceId3:
                 break
             groups = [group for group in groups if group not in there[:2]] + [there[0] | there[1]]
         return groups
+
+    def _worth(self, rows: list[list[int]], attributes: list[int]) -> dict[int, float]:
+        """Return what each attribute is worth; by the gain ratio those of less than average gain are worth nothing."""
+        if self.impurity == "gini":
+            return {a: _gini(rows) - _mean_of_parts(_gini, rows, a) for a in attributes}
+        gains = {a: _information(rows) - _mean_of_parts(_information, rows, a) for a in attributes}
+        if self.impurity == "information_gain" or not gains:
+            return gains
+        average = sum(gains.values()) / len(gains)
+        worth = dict.fromkeys(attributes, 0.0)
+        for a in attributes:
+            own = _information([[row[a]] for row in rows])  # of the attribute itself
+            if gains[a] >= average - TIE and own > 0:
+                worth[a] = gains[a] / own
+        return worth
 
     def _parts(self, rows: list[list[int]], attribute: int) -> bool:
         return min(Counter(row[attribute] for row in rows).values()) >= self.min_leaf
@@ -106,9 +122,13 @@ def _information(rows: list[list[int]]) -> float:
     return -sum(n / len(rows) * log2(n / len(rows)) for n in Counter(row[-1] for row in rows).values())
 
 
-def _information_after(rows: list[list[int]], attribute: int) -> float:
+def _gini(rows: list[list[int]]) -> float:
+    return 1 - sum((n / len(rows)) ** 2 for n in Counter(row[-1] for row in rows).values())
+
+
+def _mean_of_parts(measure: Callable[[list[list[int]]], float], rows: list[list[int]], attribute: int) -> float:
     parts = [[row for row in rows if row[attribute] == value] for value in {row[attribute] for row in rows}]
-    return sum(len(part) / len(rows) * _information(part) for part in parts)
+    return sum(len(part) / len(rows) * measure(part) for part in parts)
 
 
 @dataclass

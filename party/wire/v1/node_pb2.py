@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18party/wire/v1/node.proto\x12\x0f\x63otally.wire.v1\"/\n\x0bOpenRequest\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\x0c\"\x1c\n\tOpenReply\x12\x0f\n\x07version\x18\x01 \x01(\t\"W\n\x04Page\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\x12\x0c\n\x04last\x18\x03 \x01(\x08\x12!\n\x03\x65nd\x18\x04 \x01(\x0e\x32\x14.cotally.wire.v1.End\"Q\n\x0bPushRequest\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12(\n\x04page\x18\x02 \x01(\x0b\x32\x15.cotally.wire.v1.PageH\x00\x88\x01\x01\x42\x07\n\x05_page\"\x0b\n\tPushReply\"0\n\x0bPullRequest\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x10\n\x08sequence\x18\x02 \x01(\x04\">\n\tPullReply\x12(\n\x04page\x18\x01 \x01(\x0b\x32\x15.cotally.wire.v1.PageH\x00\x88\x01\x01\x42\x07\n\x05_page\"\xf9\x05\n\x05\x46rame\x12-\n\x08greeting\x18\x01 \x01(\x0b\x32\x19.cotally.wire.v1.GreetingH\x00\x12\'\n\x05share\x18\x02 \x01(\x0b\x32\x16.cotally.wire.v1.ShareH\x00\x12+\n\x07verdict\x18\x03 \x01(\x0b\x32\x18.cotally.wire.v1.VerdictH\x00\x12\x30\n\nholder_key\x18\x04 \x01(\x0b\x32\x1a.cotally.wire.v1.HolderKeyH\x00\x12\x38\n\x0e\x64isguised_page\x18\x05 \x01(\x0b\x32\x1e.cotally.wire.v1.DisguisedPageH\x00\x12:\n\x0f\x63iphertext_page\x18\x06 \x01(\x0b\x32\x1f.cotally.wire.v1.CiphertextPageH\x00\x12:\n\x0f\x65stimated_gains\x18\x07 \x01(\x0b\x32\x1f.cotally.wire.v1.EstimatedGainsH\x00\x12.\n\tsent_tree\x18\x08 \x01(\x0b\x32\x19.cotally.wire.v1.SentTreeH\x00\x12\x36\n\rpacked_counts\x18\t \x01(\x0b\x32\x1d.cotally.wire.v1.PackedCountsH\x00\x12\x34\n\x0c\x65xact_counts\x18\n \x01(\x0b\x32\x1c.cotally.wire.v1.ExactCountsH\x00\x12\x34\n\x0cmodel_digest\x18\x0b \x01(\x0b\x32\x1c.cotally.wire.v1.ModelDigestH\x00\x12\x34\n\x0c\x63lass_digest\x18\x0c \x01(\x0b\x32\x1c.cotally.wire.v1.ClassDigestH\x00\x12\x34\n\x0c\x63lass_counts\x18\r \x01(\x0b\x32\x1c.cotally.wire.v1.ClassCountsH\x00\x12<\n\x10table_commitment\x18\x0e \x01(\x0b\x32 .cotally.wire.v1.TableCommitmentH\x00\x42\t\n\x07message\"i\n\x08Greeting\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\r\n\x05party\x18\x02 \x01(\t\x12\r\n\x05nonce\x18\x03 \x01(\x0c\x12\'\n\x05train\x18\x04 \x01(\x0b\x32\x16.cotally.wire.v1.TermsH\x00\x42\x05\n\x03job\"\xd9\x01\n\x05Terms\x12\x0e\n\x06method\x18\x01 \x01(\t\x12\r\n\x05theta\x18\x02 \x01(\t\x12\r\n\x05omega\x18\x03 \x01(\r\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\x12\n\nclass_name\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x04\x12\x0c\n\x04test\x18\x07 \x01(\t\x12\x10\n\x08key_bits\x18\x08 \x01(\r\x12\x0c\n\x04rank\x18\t \x01(\t\x12\x0e\n\x06\x63ipher\x18\n \x01(\t\x12\x11\n\tmax_depth\x18\x0b \x01(\r\x12\x10\n\x08min_leaf\x18\x0c \x01(\r\x12\r\n\x05noise\x18\r \x01(\t\")\n\tAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"\x18\n\x05Group\x12\x0f\n\x07\x63olumns\x18\x01 \x03(\r\"\xef\x01\n\x05Share\x12\x0f\n\x07records\x18\x01 \x01(\x04\x12.\n\nattributes\x18\x02 \x03(\x0b\x32\x1a.cotally.wire.v1.Attribute\x12\x38\n\x0f\x63lass_attribute\x18\x03 \x01(\x0b\x32\x1a.cotally.wire.v1.AttributeH\x00\x88\x01\x01\x12&\n\x06groups\x18\x04 \x03(\x0b\x32\x16.cotally.wire.v1.Group\x12\x16\n\x0erecords_digest\x18\x05 \x01(\x0c\x12\x17\n\x0fspelling_digest\x18\x06 \x01(\x0c\x42\x12\n\x10_class_attribute\"!\n\x0fTableCommitment\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c\"\x1d\n\x0b\x43lassDigest\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c\"\x1d\n\x0b\x43lassCounts\x12\x0e\n\x06values\x18\x01 \x03(\x04\"\x18\n\x07Verdict\x12\r\n\x05\x66ield\x18\x01 \x01(\t\"\x18\n\tHolderKey\x12\x0b\n\x03key\x18\x01 \x01(\x0c\"\x1e\n\rDisguisedPage\x12\r\n\x05\x63odes\x18\x01 \x01(\x0c\"%\n\x0e\x43iphertextPage\x12\x13\n\x0b\x63iphertexts\x18\x01 \x01(\x0c\" \n\x0e\x45stimatedGains\x12\x0e\n\x06values\x18\x01 \x03(\r\"O\n\x08SentNode\x12\x16\n\tattribute\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05label\x18\x02 \x01(\r\x12\x0e\n\x06\x63ounts\x18\x03 \x03(\x04\x42\x0c\n\n_attribute\"T\n\x08SentTree\x12(\n\x05nodes\x18\x01 \x03(\x0b\x32\x19.cotally.wire.v1.SentNode\x12\x0f\n\x07\x63orrect\x18\x02 \x01(\x12\x12\r\n\x05\x65rror\x18\x03 \x01(\x04\"#\n\x0cPackedCounts\x12\x13\n\x0b\x63iphertexts\x18\x01 \x01(\x0c\"\x1d\n\x0b\x45xactCounts\x12\x0e\n\x06values\x18\x01 \x03(\x04\"\x1d\n\x0bModelDigest\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c*d\n\x03\x45nd\x12\x13\n\x0f\x45ND_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x45ND_FINISHED\x10\x01\x12\x11\n\rEND_CANCELLED\x10\x02\x12\x11\n\rEND_DEVIATION\x10\x03\x12\x10\n\x0c\x45ND_INTERNAL\x10\x04\x32\xcc\x01\n\x04Node\x12@\n\x04Open\x12\x1c.cotally.wire.v1.OpenRequest\x1a\x1a.cotally.wire.v1.OpenReply\x12@\n\x04Push\x12\x1c.cotally.wire.v1.PushRequest\x1a\x1a.cotally.wire.v1.PushReply\x12@\n\x04Pull\x12\x1c.cotally.wire.v1.PullRequest\x1a\x1a.cotally.wire.v1.PullReplyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18party/wire/v1/node.proto\x12\x0f\x63otally.wire.v1\"/\n\x0bOpenRequest\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0f\n\x07session\x18\x02 \x01(\x0c\"\x1c\n\tOpenReply\x12\x0f\n\x07version\x18\x01 \x01(\t\"W\n\x04Page\x12\x10\n\x08sequence\x18\x01 \x01(\x04\x12\x0c\n\x04\x62ody\x18\x02 \x01(\x0c\x12\x0c\n\x04last\x18\x03 \x01(\x08\x12!\n\x03\x65nd\x18\x04 \x01(\x0e\x32\x14.cotally.wire.v1.End\"Q\n\x0bPushRequest\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12(\n\x04page\x18\x02 \x01(\x0b\x32\x15.cotally.wire.v1.PageH\x00\x88\x01\x01\x42\x07\n\x05_page\"\x0b\n\tPushReply\"0\n\x0bPullRequest\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x10\n\x08sequence\x18\x02 \x01(\x04\">\n\tPullReply\x12(\n\x04page\x18\x01 \x01(\x0b\x32\x15.cotally.wire.v1.PageH\x00\x88\x01\x01\x42\x07\n\x05_page\"\xf9\x05\n\x05\x46rame\x12-\n\x08greeting\x18\x01 \x01(\x0b\x32\x19.cotally.wire.v1.GreetingH\x00\x12\'\n\x05share\x18\x02 \x01(\x0b\x32\x16.cotally.wire.v1.ShareH\x00\x12+\n\x07verdict\x18\x03 \x01(\x0b\x32\x18.cotally.wire.v1.VerdictH\x00\x12\x30\n\nholder_key\x18\x04 \x01(\x0b\x32\x1a.cotally.wire.v1.HolderKeyH\x00\x12\x38\n\x0e\x64isguised_page\x18\x05 \x01(\x0b\x32\x1e.cotally.wire.v1.DisguisedPageH\x00\x12:\n\x0f\x63iphertext_page\x18\x06 \x01(\x0b\x32\x1f.cotally.wire.v1.CiphertextPageH\x00\x12:\n\x0f\x65stimated_gains\x18\x07 \x01(\x0b\x32\x1f.cotally.wire.v1.EstimatedGainsH\x00\x12.\n\tsent_tree\x18\x08 \x01(\x0b\x32\x19.cotally.wire.v1.SentTreeH\x00\x12\x36\n\rpacked_counts\x18\t \x01(\x0b\x32\x1d.cotally.wire.v1.PackedCountsH\x00\x12\x34\n\x0c\x65xact_counts\x18\n \x01(\x0b\x32\x1c.cotally.wire.v1.ExactCountsH\x00\x12\x34\n\x0cmodel_digest\x18\x0b \x01(\x0b\x32\x1c.cotally.wire.v1.ModelDigestH\x00\x12\x34\n\x0c\x63lass_digest\x18\x0c \x01(\x0b\x32\x1c.cotally.wire.v1.ClassDigestH\x00\x12\x34\n\x0c\x63lass_counts\x18\r \x01(\x0b\x32\x1c.cotally.wire.v1.ClassCountsH\x00\x12<\n\x10table_commitment\x18\x0e \x01(\x0b\x32 .cotally.wire.v1.TableCommitmentH\x00\x42\t\n\x07message\"i\n\x08Greeting\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\r\n\x05party\x18\x02 \x01(\t\x12\r\n\x05nonce\x18\x03 \x01(\x0c\x12\'\n\x05train\x18\x04 \x01(\x0b\x32\x16.cotally.wire.v1.TermsH\x00\x42\x05\n\x03job\"\xeb\x01\n\x05Terms\x12\x0e\n\x06method\x18\x01 \x01(\t\x12\r\n\x05theta\x18\x02 \x01(\t\x12\r\n\x05omega\x18\x03 \x01(\r\x12\x0e\n\x06\x65ngine\x18\x04 \x01(\t\x12\x12\n\nclass_name\x18\x05 \x01(\t\x12\x0c\n\x04seed\x18\x06 \x01(\x04\x12\x0c\n\x04test\x18\x07 \x01(\t\x12\x10\n\x08key_bits\x18\x08 \x01(\r\x12\x0c\n\x04rank\x18\t \x01(\t\x12\x0e\n\x06\x63ipher\x18\n \x01(\t\x12\x11\n\tmax_depth\x18\x0b \x01(\r\x12\x10\n\x08min_leaf\x18\x0c \x01(\r\x12\r\n\x05noise\x18\r \x01(\t\x12\x10\n\x08impurity\x18\x0e \x01(\t\")\n\tAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06values\x18\x02 \x03(\t\"\x18\n\x05Group\x12\x0f\n\x07\x63olumns\x18\x01 \x03(\r\"\xef\x01\n\x05Share\x12\x0f\n\x07records\x18\x01 \x01(\x04\x12.\n\nattributes\x18\x02 \x03(\x0b\x32\x1a.cotally.wire.v1.Attribute\x12\x38\n\x0f\x63lass_attribute\x18\x03 \x01(\x0b\x32\x1a.cotally.wire.v1.AttributeH\x00\x88\x01\x01\x12&\n\x06groups\x18\x04 \x03(\x0b\x32\x16.cotally.wire.v1.Group\x12\x16\n\x0erecords_digest\x18\x05 \x01(\x0c\x12\x17\n\x0fspelling_digest\x18\x06 \x01(\x0c\x42\x12\n\x10_class_attribute\"!\n\x0fTableCommitment\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c\"\x1d\n\x0b\x43lassDigest\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c\"\x1d\n\x0b\x43lassCounts\x12\x0e\n\x06values\x18\x01 \x03(\x04\"\x18\n\x07Verdict\x12\r\n\x05\x66ield\x18\x01 \x01(\t\"\x18\n\tHolderKey\x12\x0b\n\x03key\x18\x01 \x01(\x0c\"\x1e\n\rDisguisedPage\x12\r\n\x05\x63odes\x18\x01 \x01(\x0c\"%\n\x0e\x43iphertextPage\x12\x13\n\x0b\x63iphertexts\x18\x01 \x01(\x0c\" \n\x0e\x45stimatedGains\x12\x0e\n\x06values\x18\x01 \x03(\r\"O\n\x08SentNode\x12\x16\n\tattribute\x18\x01 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05label\x18\x02 \x01(\r\x12\x0e\n\x06\x63ounts\x18\x03 \x03(\x04\x42\x0c\n\n_attribute\"T\n\x08SentTree\x12(\n\x05nodes\x18\x01 \x03(\x0b\x32\x19.cotally.wire.v1.SentNode\x12\x0f\n\x07\x63orrect\x18\x02 \x01(\x12\x12\r\n\x05\x65rror\x18\x03 \x01(\x04\"#\n\x0cPackedCounts\x12\x13\n\x0b\x63iphertexts\x18\x01 \x01(\x0c\"\x1d\n\x0b\x45xactCounts\x12\x0e\n\x06values\x18\x01 \x03(\x04\"\x1d\n\x0bModelDigest\x12\x0e\n\x06\x64igest\x18\x01 \x01(\x0c*d\n\x03\x45nd\x12\x13\n\x0f\x45ND_UNSPECIFIED\x10\x00\x12\x10\n\x0c\x45ND_FINISHED\x10\x01\x12\x11\n\rEND_CANCELLED\x10\x02\x12\x11\n\rEND_DEVIATION\x10\x03\x12\x10\n\x0c\x45ND_INTERNAL\x10\x04\x32\xcc\x01\n\x04Node\x12@\n\x04Open\x12\x1c.cotally.wire.v1.OpenRequest\x1a\x1a.cotally.wire.v1.OpenReply\x12@\n\x04Push\x12\x1c.cotally.wire.v1.PushRequest\x1a\x1a.cotally.wire.v1.PushReply\x12@\n\x04Pull\x12\x1c.cotally.wire.v1.PullRequest\x1a\x1a.cotally.wire.v1.PullReplyb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'party.wire.v1.node_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_END']._serialized_start=2345
-  _globals['_END']._serialized_end=2445
+  _globals['_END']._serialized_start=2363
+  _globals['_END']._serialized_end=2463
   _globals['_OPENREQUEST']._serialized_start=45
   _globals['_OPENREQUEST']._serialized_end=92
   _globals['_OPENREPLY']._serialized_start=94
@@ -52,39 +52,39 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GREETING']._serialized_start=1187
   _globals['_GREETING']._serialized_end=1292
   _globals['_TERMS']._serialized_start=1295
-  _globals['_TERMS']._serialized_end=1512
-  _globals['_ATTRIBUTE']._serialized_start=1514
-  _globals['_ATTRIBUTE']._serialized_end=1555
-  _globals['_GROUP']._serialized_start=1557
-  _globals['_GROUP']._serialized_end=1581
-  _globals['_SHARE']._serialized_start=1584
-  _globals['_SHARE']._serialized_end=1823
-  _globals['_TABLECOMMITMENT']._serialized_start=1825
-  _globals['_TABLECOMMITMENT']._serialized_end=1858
-  _globals['_CLASSDIGEST']._serialized_start=1860
-  _globals['_CLASSDIGEST']._serialized_end=1889
-  _globals['_CLASSCOUNTS']._serialized_start=1891
-  _globals['_CLASSCOUNTS']._serialized_end=1920
-  _globals['_VERDICT']._serialized_start=1922
-  _globals['_VERDICT']._serialized_end=1946
-  _globals['_HOLDERKEY']._serialized_start=1948
-  _globals['_HOLDERKEY']._serialized_end=1972
-  _globals['_DISGUISEDPAGE']._serialized_start=1974
-  _globals['_DISGUISEDPAGE']._serialized_end=2004
-  _globals['_CIPHERTEXTPAGE']._serialized_start=2006
-  _globals['_CIPHERTEXTPAGE']._serialized_end=2043
-  _globals['_ESTIMATEDGAINS']._serialized_start=2045
-  _globals['_ESTIMATEDGAINS']._serialized_end=2077
-  _globals['_SENTNODE']._serialized_start=2079
-  _globals['_SENTNODE']._serialized_end=2158
-  _globals['_SENTTREE']._serialized_start=2160
-  _globals['_SENTTREE']._serialized_end=2244
-  _globals['_PACKEDCOUNTS']._serialized_start=2246
-  _globals['_PACKEDCOUNTS']._serialized_end=2281
-  _globals['_EXACTCOUNTS']._serialized_start=2283
-  _globals['_EXACTCOUNTS']._serialized_end=2312
-  _globals['_MODELDIGEST']._serialized_start=2314
-  _globals['_MODELDIGEST']._serialized_end=2343
-  _globals['_NODE']._serialized_start=2448
-  _globals['_NODE']._serialized_end=2652
+  _globals['_TERMS']._serialized_end=1530
+  _globals['_ATTRIBUTE']._serialized_start=1532
+  _globals['_ATTRIBUTE']._serialized_end=1573
+  _globals['_GROUP']._serialized_start=1575
+  _globals['_GROUP']._serialized_end=1599
+  _globals['_SHARE']._serialized_start=1602
+  _globals['_SHARE']._serialized_end=1841
+  _globals['_TABLECOMMITMENT']._serialized_start=1843
+  _globals['_TABLECOMMITMENT']._serialized_end=1876
+  _globals['_CLASSDIGEST']._serialized_start=1878
+  _globals['_CLASSDIGEST']._serialized_end=1907
+  _globals['_CLASSCOUNTS']._serialized_start=1909
+  _globals['_CLASSCOUNTS']._serialized_end=1938
+  _globals['_VERDICT']._serialized_start=1940
+  _globals['_VERDICT']._serialized_end=1964
+  _globals['_HOLDERKEY']._serialized_start=1966
+  _globals['_HOLDERKEY']._serialized_end=1990
+  _globals['_DISGUISEDPAGE']._serialized_start=1992
+  _globals['_DISGUISEDPAGE']._serialized_end=2022
+  _globals['_CIPHERTEXTPAGE']._serialized_start=2024
+  _globals['_CIPHERTEXTPAGE']._serialized_end=2061
+  _globals['_ESTIMATEDGAINS']._serialized_start=2063
+  _globals['_ESTIMATEDGAINS']._serialized_end=2095
+  _globals['_SENTNODE']._serialized_start=2097
+  _globals['_SENTNODE']._serialized_end=2176
+  _globals['_SENTTREE']._serialized_start=2178
+  _globals['_SENTTREE']._serialized_end=2262
+  _globals['_PACKEDCOUNTS']._serialized_start=2264
+  _globals['_PACKEDCOUNTS']._serialized_end=2299
+  _globals['_EXACTCOUNTS']._serialized_start=2301
+  _globals['_EXACTCOUNTS']._serialized_end=2330
+  _globals['_MODELDIGEST']._serialized_start=2332
+  _globals['_MODELDIGEST']._serialized_end=2361
+  _globals['_NODE']._serialized_start=2466
+  _globals['_NODE']._serialized_end=2670
 # @@protoc_insertion_point(module_scope)

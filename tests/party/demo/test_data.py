@@ -27,7 +27,7 @@ from party.settings.party import read_party_config
 from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Cipher, Engine, Growth, Method, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Terms, Train
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
@@ -272,10 +272,10 @@ def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) 
         Method.HYBRID, Fraction(7, 10), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS
     )
     assert read_job(tmp_path / name, BITS) == Train(terms)
-    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4)
+    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
-    assert read_job(tmp_path / name, BITS) == Train(replace(terms, max_depth=3, min_leaf=4))
-    assert limited.growth == Growth(3, 4, min_class=4)
+    assert read_job(tmp_path / name, BITS) == Train(replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI))
+    assert limited.growth == Growth(3, 4, min_class=4, impurity=Impurity.GINI)
     name = write_job(tmp_path, "smc", asked.terms(Method.SMC, ALL, "c"))
     by_dots = replace(terms, method=Method.SMC, omega=ALL, engine=Engine.DOT_PRODUCT)
     assert read_job(tmp_path / name, BITS) == Train(by_dots)

@@ -158,7 +158,7 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     text = "\n".join(shown.lines)
     assert "votes: 128 records to train, 32 to test" in text
     assert f"keys of {BITS} bits, seed 1 of both splits (coins are new in every demo)" in text
-    assert "Trees of any depth, leaves of 1 or more records (the papers' trees: for data of your own, take 5)" in text
+    assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for data" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
     assert "estimate theirs from disguised copies, so their logs show another figure" in text

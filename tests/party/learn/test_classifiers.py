@@ -72,6 +72,7 @@ def test_a_tree_keeps_to_its_depth_and_to_the_fewest_records_of_a_leaf() -> None
     leaves = [sum(node.counts) for _, node in grown.walk() if isinstance(node, Leaf)]
     assert min(leaves) >= 300
     assert len(leaves) < len(RandomizedID3Classifier().fit(clear, label).model_.leaves())
+    assert RandomizedID3Classifier(criterion="gini").fit(clear, label).model_.growth.impurity == "gini"
     pruned = RandomizedID3Classifier(design=DESIGN, max_depth=2).fit(*disguised(5_000)).prune(*disguised(5_000, seed=3))
     assert pruned.model_.growth.max_depth == 2
     assert "of at most 2" in pruned.text()
@@ -84,6 +85,7 @@ def test_a_tree_keeps_to_its_depth_and_to_the_fewest_records_of_a_leaf() -> None
         ({"max_depth": 1.5}, "max_depth must be an integer"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be an integer from 1"),
         ({"min_samples_leaf": 0.1}, "min_samples_leaf must be an integer"),
+        ({"criterion": "entropy"}, "criterion must be information_gain, gain_ratio or gini"),
         ({"min_samples_leaf": None}, "min_samples_leaf must be an integer"),
     ],
 )

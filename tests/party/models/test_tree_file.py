@@ -15,7 +15,7 @@ from party.models.tree_file import read_tree, references, tree_from_json, tree_j
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute
-from protocols.terms import Growth
+from protocols.terms import Growth, Impurity
 from tests.support.models import chain, models, small_model
 
 
@@ -42,7 +42,7 @@ def test_the_file_is_as_the_readme_says() -> None:
     assert as_dict(small_model()) == {
         "format": "cotally-model/2",
         "class": {"name": "outcome", "values": ["bad", "good"]},
-        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1, "noise": None},
+        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1, "noise": None, "impurity": "information_gain"},
         "attributes": [
             {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
             {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
@@ -82,8 +82,9 @@ def test_the_file_is_as_the_readme_says() -> None:
 
 
 def test_the_limits_of_a_tree_stand_in_its_file() -> None:
-    tree = replace(small_model(), growth=Growth(3, 5, min_class=5, noise=Fraction(1, 2)))
-    assert as_dict(tree)["growth"] == {"max_depth": 3, "min_leaf": 5, "min_class": 5, "noise": "1/2"}
+    limits = {"max_depth": 3, "min_leaf": 5, "min_class": 5}
+    tree = replace(small_model(), growth=Growth(**limits, noise=Fraction(1, 2), impurity=Impurity.GINI))
+    assert as_dict(tree)["growth"] == {**limits, "noise": "1/2", "impurity": "gini"}
     assert tree_from_json(tree_json(tree)) == tree
 
 
@@ -114,7 +115,7 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("class", "name"), "\ud800", "class.name must hold text"),
         (("class", "values"), ["bad", "bad"], "class cannot be used"),
         (("class", "values"), "bad", "class.values must be a list"),
-        (("growth",), None, "growth must have exactly the keys max_depth, min_class, min_leaf, noise"),
+        (("growth",), None, "growth must have exactly the keys impurity, max_depth, min_class, min_leaf, noise"),
         (("growth", "max_depth"), 0, "growth.max_depth must be an integer from 1 to 65535"),
         (("growth", "max_depth"), "3", "growth.max_depth must be an integer or null"),
         (("growth", "min_leaf"), None, "growth.min_leaf must be an integer"),
@@ -122,6 +123,8 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("growth", "noise"), "2/4", "growth.noise must be a fraction in lowest terms as text"),
         (("growth", "noise"), "0", "growth.noise must be an exact number from 0.001 to 1000"),
         (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
+        (("growth", "impurity"), "chaos", "growth.impurity must be information_gain, gain_ratio or gini"),
+        (("growth", "impurity"), [], "growth.impurity must be information_gain"),
         (("growth", "min_class"), 0, "growth.min_class must be an integer from 1"),
         (("attributes",), {}, "attributes must be a list"),
         (("attributes",), [], "attributes neither party brings"),

@@ -6,7 +6,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.settings.job import read_job
-from protocols.terms import ALL, Cipher, Engine, Method, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Terms, Train
 
 JOB = """\
 method = "hybrid"
@@ -20,6 +20,7 @@ test = "1/4"
 key_bits = 4096
 max_depth = 6
 min_leaf = 8
+impurity = "gini"
 """
 TERMS = Terms(
     Method.HYBRID,
@@ -68,6 +69,7 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
         4096,
         max_depth=6,
         min_leaf=8,
+        impurity=Impurity.GINI,
     )
 
 
@@ -125,6 +127,11 @@ def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
         ("max_depth = 6", "max_depth = 0", 'max_depth: must be an integer from 1 to 65535, or "any"'),
         ("max_depth = 6", 'max_depth = "all"', "max_depth: must be an integer from 1 to 65535"),
         ("max_depth = 6", "max_depth = true", "max_depth: must be an integer from 1 to 65535"),
+        (
+            'impurity = "gini"',
+            'impurity = "entropy"',
+            'impurity: must be one of "information_gain", "gain_ratio", "gini"',
+        ),
         ("min_leaf = 8", "min_leaf = 0", "min_leaf: must be an integer from 1 to 2147483647"),
         ("min_leaf = 8", 'min_leaf = "any"', "min_leaf: must be an integer"),
         ("4096", "2047", "key_bits: must be an integer from 2048 to 16384"),

@@ -10,7 +10,7 @@ from party.show.tree import MARK, to_dot, tree_lines
 from protocols.learning.tree import Leaf, Tree
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Growth
+from protocols.terms import Growth, Impurity
 from tests.support.models import chain, models, small_model
 
 
@@ -34,7 +34,9 @@ alice.age [7 9]
 def test_the_limits_that_a_tree_was_grown_under_stand_over_it() -> None:
     limited = replace(small_model(), growth=Growth(3, 5))
     assert next(tree_lines(limited)).endswith("9 nodes, depth 2 of at most 3, leaves of 5 or more records")
-    assert next(tree_lines(replace(limited, growth=Growth(3)))).endswith("9 nodes, depth 2 of at most 3")
+    assert next(tree_lines(replace(limited, growth=Growth(3, impurity=Impurity.GINI)))).endswith(
+        "depth 2 of at most 3, by gini"
+    )
 
 
 def test_deeper_levels_can_be_left_out_and_are_marked() -> None:

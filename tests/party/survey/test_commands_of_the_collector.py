@@ -94,8 +94,8 @@ def test_mine_writes_a_tree_that_show_prints_and_predict_reads(
     assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0
     assert "accuracy" in capsys.readouterr().err
     assert len(read_frame(folder / "p.csv")) == RECORDS
-    limited = told(capsys, "mine", "tree", "d.csv", "design.toml", "--max-depth", "1", "--min-leaf", "20")
-    assert limited.splitlines()[0].endswith("depth 1 of at most 1, leaves of 20 or more records")
+    limited = told(capsys, "mine", "tree", "d.csv", "design.toml", "--max-depth", "1", "--impurity", "gini")
+    assert limited.splitlines()[0].endswith("depth 1 of at most 1, by gini")
     levels = told(capsys, "mine", "tree", "d.csv", "design.toml", "--levels", "0")
     assert levels.splitlines()[1].endswith(" …")
 
@@ -125,8 +125,8 @@ def test_mine_writes_naive_bayes_that_show_prints_and_predict_reads(
         (("tree", "--max-depth", "0"), "--max-depth must be an integer from 1 to 65535"),
         (("tree", "--min-leaf", "0"), "--min-leaf must be an integer from 1 to"),
         *(
-            (("bayes", *option), "--prune, --levels, --max-depth and --min-leaf are for trees")
-            for option in (("--prune",), ("--levels", "1"), ("--max-depth", "1"), ("--min-leaf", "1"))
+            (("bayes", *option), "--prune, --levels, --max-depth, --min-leaf and --impurity are for trees")
+            for option in (("--prune",), ("--levels", "1"), ("--min-leaf", "1"), ("--impurity", "gini"))
         ),
         (("bayes", "--smoothing", "-1"), "smoothing must be 0 or more"),
         (("bayes", "--smoothing", "nan"), "smoothing must be 0 or more"),

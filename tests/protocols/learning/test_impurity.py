@@ -1,14 +1,17 @@
 """Entropy and gain: known values, and what a gain can be."""
 
 from math import log2
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.impurity import TIE, entropy, gain, gain_gradient, limited_gains, projected_gains
-from protocols.terms import Growth
+from protocols.counts import Answer
+from protocols.learning.impurity import TIE, entropy, gain, merit, merit_gradient, most_merit
+from protocols.learning.merit import CANNOT, coarseness, estimated_merits, merits
+from protocols.terms import TO_THE_END, Growth, Impurity
 
 
 @pytest.mark.parametrize(
@@ -65,19 +68,78 @@ def test_rescaling_does_not_change_a_gain(table: list[list[int]]) -> None:
     assert gain(np.array(table) * 8.0) == gain(table)
 
 
-def test_a_projected_gains_counts_negative_cells_as_none() -> None:
-    assert projected_gains([np.array([[4.0, -3.0], [-0.5, 4.0]])]) == [1.0]
-    assert projected_gains([np.array([[-1.0, -3.0], [-0.5, -4.0]])]) == [0.0]
+def estimated(table: Any, growth: Growth = TO_THE_END, records: float = 1.0) -> float:
+    ((value,),) = estimated_merits([Answer((np.array(table),))], [records], growth)
+    return value
+
+
+def test_an_estimated_gain_counts_negative_cells_as_none() -> None:
+    assert estimated([[4.0, -3.0], [-0.5, 4.0]]) == 1.0
+    assert estimated([[-1.0, -3.0], [-0.5, -4.0]]) == 0.0
 
 
 def test_what_would_make_a_branch_too_small_has_no_gain_when_fitted_to_the_nodes_total() -> None:
-    table = np.array([[4.0, -3.0], [-0.5, 6.0]])
-    assert limited_gains([table], [20.0], Growth(min_leaf=8)) == projected_gains([table]) != [0.0]
-    assert limited_gains([table], [20.0], Growth(min_leaf=9)) == [0.0]
+    table = [[4.0, -3.0], [-0.5, 6.0]]
+    assert estimated(table, Growth(min_leaf=8), 20.0) == estimated(table) != 0.0
+    assert estimated(table, Growth(min_leaf=9), 20.0) == 0.0
 
 
-def test_a_cell_that_is_positive_by_rounding_alone_counts_as_nothing() -> None:
+@pytest.mark.parametrize("impurity", Impurity)
+def test_a_cell_that_is_positive_by_rounding_alone_counts_as_nothing(impurity: Impurity) -> None:
     """The derivative by a cell of 1e-16 records would be that of a logarithm near 0."""
     exact, rounded = [[4.0, 0.0], [2.0, 3.0]], [[4.0, 1e-16], [2.0, 3.0]]
-    assert gain_gradient(rounded).tolist() == gain_gradient(exact).tolist()
-    assert projected_gains([np.array(rounded)]) == projected_gains([np.array(exact)])
+    assert merit_gradient(rounded, impurity).tolist() == merit_gradient(exact, impurity).tolist()
+    assert estimated(rounded, Growth(impurity=impurity)) == estimated(exact, Growth(impurity=impurity))
+
+
+@pytest.mark.parametrize(
+    ("table", "ratio", "decrease"),
+    [
+        ([[4, 0], [0, 4]], 1.0, 0.5),
+        ([[2, 2], [2, 2]], 0.0, 0.0),
+        ([[0, 0], [3, 3]], 0.0, 0.0),
+        ([[0, 0], [0, 0]], 0.0, 0.0),
+        ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]], 1.0, 0.5),
+        ([[2, 0], [0, 2], [2, 0], [0, 2]], 0.5, 0.5),
+    ],
+)
+def test_gain_ratio_and_decrease_of_ginis_index_of_powers_of_two_are_exact(
+    table: list[list[int]], ratio: float, decrease: float
+) -> None:
+    """An attribute of which one value has all records has a split information of 0, and no ratio."""
+    assert merit(table, Impurity.GAIN_RATIO) == ratio
+    assert merit(table, Impurity.GINI) == decrease
+
+
+@pytest.mark.parametrize("impurity", Impurity)
+@given(table=TABLES)
+def test_no_merit_is_below_nothing_or_above_the_most(impurity: Impurity, table: list[list[int]]) -> None:
+    classes = len(table[0])
+    assert -TIE < merit(table, impurity) < most_merit(classes, impurity) + TIE
+
+
+def test_by_the_gain_ratio_only_attributes_of_average_gain_compete() -> None:
+    """The first parts one record of 64 off, whose class is the rare one: little gain, by far the largest ratio."""
+    narrow, wide = [[1, 0], [31, 32]], [[28, 4], [4, 28]]
+    assert merit(narrow, Impurity.GAIN_RATIO) < merit(wide, Impurity.GAIN_RATIO)
+    tables = tuple(np.array(table) for table in ([[2, 0], [6, 56]], [[7, 25], [1, 31]], [[6, 20], [2, 36]]))
+    ratios = [float(merit(table, Impurity.GAIN_RATIO)) for table in tables]
+    growth = Growth(impurity=Impurity.GAIN_RATIO)
+    (values,) = merits([Answer(tables)], growth)
+    gains = [float(gain(table)) for table in tables]
+    mean = sum(gains) / 3
+    assert values == [ratio if value >= mean else 0.0 for ratio, value in zip(ratios, gains, strict=True)]
+    assert 0.0 in values
+
+
+def test_what_may_not_split_is_no_part_of_the_average() -> None:
+    strong, weak = np.array([[4, 0], [0, 28]]), np.array([[16, 2], [14, 0]])
+    growth = Growth(min_leaf=5, impurity=Impurity.GAIN_RATIO)
+    assert merits([Answer((strong, weak))], growth) == [[CANNOT, float(merit(weak, Impurity.GAIN_RATIO))]]
+
+
+def test_an_error_tells_more_in_the_ratio_of_a_small_divisor() -> None:
+    even, narrow, constant = ([[4, 4], [4, 4]], [[1, 0], [7, 8]], [[0, 0], [8, 8]])
+    answer = Answer(tuple(map(np.array, (even, narrow, constant))))
+    assert coarseness([answer], Impurity.GAIN_RATIO) == [1.0, 4.0, 1.0]  # of 1, 0.337 and 0 bits
+    assert coarseness([answer], Impurity.GINI) == [1.0] * 3

@@ -17,7 +17,7 @@ from protocols.messages import EstimatedGains
 from protocols.role import Transcript, run_alone, run_pair
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
-from protocols.terms import ALL, Growth
+from protocols.terms import ALL, Growth, Impurity
 from tests.support.cases import correlated
 from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
 
@@ -28,11 +28,11 @@ def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, Recordin
     return run_alone(HybridId3(schema, engine.class_counts, ALL, recording, growth=growth).build()), recording
 
 
-def limited(min_leaf: int, max_depth: int | None = None) -> Growth:
-    return Growth(max_depth, min_leaf, min_class=min_leaf)
+def limited(min_leaf: int) -> Growth:
+    return Growth(min_leaf=min_leaf, min_class=min_leaf)
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
     classes=st.integers(1, 5),
@@ -40,14 +40,23 @@ def limited(min_leaf: int, max_depth: int | None = None) -> Growth:
     seed=st.integers(0, 2**32 - 1),
     max_depth=st.none() | st.integers(1, 4),
     min_leaf=st.integers(1, 9),
+    impurity=st.sampled_from(Impurity),
 )
-def test_it_is_id3_with_the_same_limits_as_anyone_would_write_it(
-    sizes: list[int], classes: int, records: int, seed: int, max_depth: int | None, min_leaf: int
+def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
+    sizes: list[int],
+    classes: int,
+    records: int,
+    seed: int,
+    max_depth: int | None,
+    min_leaf: int,
+    impurity: Impurity,
 ) -> None:
     codes = correlated([*sizes, classes], records, seed, flips=0.5)
-    reference = ReferenceId3(sizes, classes, max_depth, min_leaf)
+    reference = ReferenceId3(sizes, classes, max_depth, min_leaf, impurity)
     expected = reference.grow(codes.tolist())
-    result, engine = grow(schema_of(sizes, classes), codes, limited(min_leaf, max_depth))
+    result, engine = grow(
+        schema_of(sizes, classes), codes, Growth(max_depth, min_leaf, min_class=min_leaf, impurity=impurity)
+    )
     assert result.tree.root == expected
     assert result.computations == sum(sum(level) for level in reference.asked.values())
     asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]

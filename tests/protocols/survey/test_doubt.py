@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.learning.impurity import gain, gain_gradient
+from protocols.learning.impurity import merit, merit_gradient
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.related_question import RelatedDesign
@@ -16,6 +16,7 @@ from protocols.survey.doubt import Doubt, split_doubts
 from protocols.survey.responses import Responses
 from protocols.tables.expression import ROOT, Term
 from protocols.tables.table import Codes
+from protocols.terms import Impurity
 from tests.support.surveys import sampled, schema_for, unrelated
 
 SIZES = (2, 2, 2)
@@ -26,22 +27,27 @@ STUMP = Tree(SCHEMA, Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))
 CELLS = st.lists(st.integers(1, 50), min_size=6, max_size=6)
 
 
-@given(CELLS)
-def test_the_gradient_is_the_derivative(cells: list[int]) -> None:
+@pytest.mark.parametrize("impurity", Impurity)
+@given(cells=CELLS)
+def test_the_gradient_is_the_derivative(impurity: Impurity, cells: list[int]) -> None:
     table = np.array(cells, dtype=np.float64).reshape(3, 2)
-    gradient = gain_gradient(table)
+    gradient = merit_gradient(table, impurity)
     step = 1e-5
     for index in np.ndindex(3, 2):
         moved = table.copy()
         moved[index] += step
         other = table.copy()
         other[index] -= step
-        assert gradient[index] == pytest.approx(float(gain(moved) - gain(other)) / (2 * step), abs=1e-6)
+        assert gradient[index] == pytest.approx(
+            float(merit(moved, impurity) - merit(other, impurity)) / (2 * step), abs=1e-6
+        )
 
 
-def test_the_gradient_ends_at_cells_without_a_count() -> None:
-    assert gain_gradient([[0.0, 3.0], [-2.0, 4.0]])[:, 0].tolist() == [0.0, 0.0]
-    assert gain_gradient(np.zeros((2, 2))).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+@pytest.mark.parametrize("impurity", Impurity)
+def test_the_gradient_ends_at_cells_without_a_count(impurity: Impurity) -> None:
+    assert merit_gradient([[0.0, 3.0], [-2.0, 4.0]], impurity)[:, 0].tolist() == [0.0, 0.0]
+    assert merit_gradient(np.zeros((2, 2)), impurity).tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assert merit_gradient([[2.0, 3.0], [0.0, 0.0]], impurity)[1].tolist() == [0.0, 0.0]
 
 
 def population(records: int, generator: np.random.Generator) -> Codes:

@@ -57,6 +57,7 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "max_depth": {"max_depth": 3},
     "min_leaf": {"min_leaf": 2},
     "noise": {"noise": Fraction(1)},
+    "impurity": {"impurity": "gini"},
 }
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
@@ -84,6 +85,7 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("max_depth", {"max_depth": 65536}),
     ("min_leaf", {"min_leaf": 0}),
     ("min_leaf", {"min_leaf": 2**31}),
+    ("impurity", {"impurity": "chaos"}),
 ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.messages import ExactCounts
 from protocols.role import Transcript
-from protocols.terms import ALL, Engine, Method
+from protocols.terms import ALL, Engine, Impurity, Method
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import cases
@@ -84,19 +84,23 @@ def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @st.composite
 def limits(draw: st.DrawFn) -> dict[str, Any]:
-    return {"max_depth": draw(st.none() | st.integers(1, 3)), "min_leaf": draw(st.integers(2, 6))}
+    return {
+        "max_depth": draw(st.none() | st.integers(1, 3)),
+        "min_leaf": draw(st.integers(1, 6)),
+        "impurity": draw(st.sampled_from(Impurity)),
+    }
 
 
 @pytest.mark.parametrize("way", [*SECURE_WAYS, "dot products on the curve"])
 @settings(max_examples=30)
 @given(case=cases(rows=60, sizes=(2, 4)), limited=limits())
-def test_with_limits_it_is_plain_id3_with_the_same_limits_and_no_other_count_crosses(
+def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_count_crosses(
     way: str, case: Case, limited: dict[str, Any]
 ) -> None:
     """The oracle is written independently; the frames hold the counts that it needs at every level, and no more."""
     terms = replace(case.terms, **EVERY_WAY[way], **limited)
     train, _ = split_records(terms.seed, len(case.codes), terms.test)
-    assume(2 * terms.min_leaf <= len(train))
+    assume(terms.min_leaf == 1 or 2 * terms.min_leaf <= len(train))
     crossed = Transcript()
     outcome, _ = play(replace(case, terms=terms), crossed)
     reference = ReferenceId3([*case.sizes["alice"], *case.sizes["bob"]], case.classes, **limited)
@@ -110,12 +114,14 @@ def test_with_limits_it_is_plain_id3_with_the_same_limits_and_no_other_count_cro
 @settings(max_examples=40)
 @given(case=cases(rows=24))
 def test_both_sides_agree_whatever_the_window_and_the_method(case: Case) -> None:
+    small = min(2, len(case.codes) // 4 or 1)
     for terms in (
         replace(case.terms, omega=1),
         replace(case.terms, omega=2, engine=Engine.DOT_PRODUCT),
         replace(case.terms, method=Method.RANDOMIZED, omega=ALL),
-        replace(case.terms, omega=1, min_leaf=min(2, len(case.codes) // 4 or 1), max_depth=2),
-        replace(case.terms, method=Method.RANDOMIZED, min_leaf=min(2, len(case.codes) // 4 or 1)),
+        replace(case.terms, omega=1, min_leaf=small, max_depth=2),
+        replace(case.terms, omega=1, impurity=Impurity.GAIN_RATIO),
+        replace(case.terms, method=Method.RANDOMIZED, impurity=Impurity.GINI, min_leaf=small),
     ):
         outcome = play_equal(replace(case, terms=terms))
         assert (outcome.key_holder is None) == (terms.method == "randomized")

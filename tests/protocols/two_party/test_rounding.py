@@ -8,12 +8,14 @@ from math import log2, sqrt
 import numpy as np
 import pytest
 
-from protocols.learning.impurity import projected_gains
+from protocols.counts import Answer
+from protocols.learning.merit import estimated_merits
 from protocols.learning.ranking import FINEST_STEP
 from protocols.messages import EstimatedGains
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Transcript
 from protocols.tables.arrays import Floats
+from protocols.terms import TO_THE_END
 from protocols.two_party.rounding import count_step, gain_step
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms, play
@@ -63,12 +65,17 @@ def peer_table(cell: int, ones: int, sent_ones: int) -> Floats:
     return table
 
 
+def estimated_gain(table: Floats) -> float:
+    ((bits,),) = estimated_merits([Answer((table,))], [RECORDS], TO_THE_END)
+    return bits
+
+
 def tables_that_fit(told: float, sent_ones: int, step: float) -> list[tuple[int, int]]:
     """List the sender's tables whose gain, told as a multiple of `step`, is what was told: the receiver's attack."""
     found = []
     for ones in range(RECORDS + 1):
         for cell in range(max(0, ones + sent_ones - RECORDS), min(ones, sent_ones) + 1):
-            (bits,) = projected_gains([peer_table(cell, ones, sent_ones)])
+            bits = estimated_gain(peer_table(cell, ones, sent_ones))
             if round(bits / step) == told:
                 found.append((cell, ones))
     return found
@@ -76,7 +83,7 @@ def tables_that_fit(told: float, sent_ones: int, step: float) -> list[tuple[int,
 
 def test_exact_gains_invert_to_the_senders_table_and_gains_as_they_cross_do_not() -> None:
     cell, ones, sent_ones = 61, 90, 110
-    (bits,) = projected_gains([peer_table(cell, ones, sent_ones)])
+    bits = estimated_gain(peer_table(cell, ones, sent_ones))
     exact = 2.0**-40
     mirrored = (sent_ones - cell, RECORDS - ones)  # the same with the names of the two values swapped
     assert tables_that_fit(round(bits / exact), sent_ones, exact) == [(cell, ones), mirrored]

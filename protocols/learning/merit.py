@@ -1,0 +1,91 @@
+"""How the candidates of a node are compared: by the agreed measure, within the limits of the tree (DESIGN 5.3, 7.1).
+
+By the gain ratio, as Quinlan has it (1986, and C4.5), only attributes of at least average gain compete: a small divisor
+makes the ratio of a poor attribute large. The average is over the candidates that are looked at and may split the node.
+"""
+
+from collections.abc import Sequence
+from math import ceil, inf, log2
+
+import numpy as np
+
+from protocols.counts import Answer, CountTable, positive_part, stacks
+from protocols.learning.impurity import TIE, merit, split_information
+from protocols.learning.limits import may_split
+from protocols.terms import Growth, Impurity
+
+CANNOT = -inf
+"""What an attribute is worth that may not split its node."""
+_LEAST_MASS = 1e-9  # of estimates that are not all nothing
+
+
+def merits(answers: Sequence[Answer], growth: Growth) -> list[list[float]]:
+    """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
+
+    With noise an attribute must be worth something to split it.
+    """
+    tables = [table for answer in answers for table in answer.tables]
+    compared = _compared(answers, tables, [may_split(table, growth) for table in tables], growth.impurity)
+    if growth.noise is None:
+        return compared
+    return [[value if value > TIE else CANNOT for value in values] for values in compared]
+
+
+def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
+    """Return the same of estimated counts after projection, 0 or more: what may not split its node is worth nothing.
+
+    Negative cells count as 0. Rescaling to the node's total, the other half of a projection, would change no measure;
+    it is done where records are compared with a limit.
+
+    Args:
+        answers: Estimates.
+        records: Of each node.
+        growth: The measure and the limits.
+    """
+    tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
+    totals = [total for total, answer in zip(records, answers, strict=True) for _ in answer.tables]
+    scales = (total / max(float(table.sum()), _LEAST_MASS) for total, table in zip(totals, tables, strict=True))
+    eligible = [may_split(table, growth, scale) for table, scale in zip(tables, scales, strict=True)]
+    compared = _compared(answers, tables, eligible, growth.impurity)
+    return [[max(value, 0.0) for value in values] for values in compared]
+
+
+def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:
+    """Return by how much more an error in the counts of each candidate tells in its merit: a power of two from 1 on.
+
+    The gain ratio divides by the split information, and with it an error.
+    """
+    tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
+    if impurity is not Impurity.GAIN_RATIO:
+        return [1.0] * len(tables)
+    divisors = (float(split_information(table)) for table in tables)
+    return [2.0 ** ceil(-log2(divisor)) if 0 < divisor < 1 else 1.0 for divisor in divisors]
+
+
+def _compared(
+    answers: Sequence[Answer], tables: Sequence[CountTable], eligible: Sequence[bool], impurity: Impurity
+) -> list[list[float]]:
+    values = _measured(tables, impurity)
+    gains = _measured(tables, Impurity.INFORMATION_GAIN) if impurity is Impurity.GAIN_RATIO else None
+    result, start = [], 0
+    for answer in answers:
+        part = slice(start, start + len(answer.tables))
+        start = part.stop
+        worth = values[part] if gains is None else _of_average_gain(values[part], gains[part], eligible[part])
+        result.append([value if fits else CANNOT for value, fits in zip(worth, eligible[part], strict=True)])
+    return result
+
+
+def _of_average_gain(ratios: Sequence[float], gains: Sequence[float], eligible: Sequence[bool]) -> list[float]:
+    competing = [gain for gain, fits in zip(gains, eligible, strict=True) if fits]
+    least = sum(competing) / max(len(competing), 1) - TIE
+    return [ratio if gain >= least else 0.0 for ratio, gain in zip(ratios, gains, strict=True)]
+
+
+def _measured(tables: Sequence[CountTable], impurity: Impurity) -> list[float]:
+    """Measure each table, whatever their shapes."""
+    result = [0.0] * len(tables)
+    for positions, stack in stacks(tables):
+        for position, value in zip(positions, merit(stack, impurity).tolist(), strict=True):
+            result[position] = value
+    return result
