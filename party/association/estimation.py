@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
-
 from party.names import suggestion
 from party.settings.transactions import BasketDesign
 from protocols.association.operators import Operator
-from protocols.association.support import MOST_ITEMS, Support, estimate_support, weights
+from protocols.association.support import MOST_ITEMS, Support, estimate_support, overlap_counts, weights
 from protocols.association.transactions import Randomized
 from protocols.association.transition import transition
 from protocols.errors import InputError
@@ -73,13 +71,7 @@ def estimate_itemset(
     Raises:
         InputError: There are no baskets, the confidence is out of range, or the set is too large.
     """
-    shown = np.zeros(len(sent), dtype=np.int64)
-    rows = np.repeat(np.arange(len(sent)), sent.transactions.sizes)
-    np.add.at(shown, rows[np.isin(sent.transactions.items, itemset)], 1)
-    counts = {
-        size: np.bincount(shown[sent.sizes == size], minlength=len(itemset) + 1).tolist()
-        for size in np.unique(sent.sizes).tolist()
-    }
+    counts = overlap_counts(sent, itemset)
     support = estimate_support(design.design, counts)
     half = quantile(confidence) * support.standard_error
     interval = (float(support.share) - half, float(support.share) + half)

@@ -3,9 +3,10 @@
 from fractions import Fraction
 from typing import Any
 
-from party.association.mining import RuleThreshold, itemset_columns, rule_columns
+from party.association.mining import RuleThreshold, itemset_columns, rule_columns, sets_of_baskets
 from party.settings.transactions import BasketDesign
 from protocols.association.apriori import mine_itemsets
+from protocols.association.rules import mine_rules
 from protocols.association.transactions import Randomized
 from protocols.errors import InputError
 
@@ -33,7 +34,7 @@ def frequent_itemsets(
         InputError: An argument is out of range, or sets of `max_len` items cannot be told.
     """
     mined = mine_itemsets(sent, design.design, _share(min_support), max_len)
-    return _frame(itemset_columns(mined, design.items, confidence))
+    return _frame(itemset_columns(sets_of_baskets(mined), design.items, confidence))
 
 
 def association_rules(
@@ -63,7 +64,7 @@ def association_rules(
     """
     wanted = RuleThreshold(metric, min_threshold)
     mined = mine_itemsets(sent, design.design, _share(min_support))
-    return _frame(rule_columns(mined, design.items, confidence, wanted)[0])
+    return _frame(rule_columns(mine_rules(mined), design.items, confidence, wanted))
 
 
 def _share(given: Fraction | float | str) -> Fraction:

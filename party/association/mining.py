@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from party.data import csv_text
 from protocols.association.apriori import MinedItemsets
 from protocols.association.lattice import Reals
-from protocols.association.rules import MinedRules, mine_rules, rule_metrics
+from protocols.association.rules import MinedRules, rule_metrics
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import quantile
+from protocols.survey.itemsets import MinedColumns, column_items
 
 ITEMSET_COLUMNS = ("support", "itemsets", "standard_error", "low", "high", "straddles")
 RULE_COLUMNS = (
@@ -50,33 +52,74 @@ class RuleThreshold:
             raise InputError("must be a number", field="min_threshold")
 
 
-def itemset_columns(mined: MinedItemsets, items: Sequence[str], confidence: float) -> ResultColumns:
+@dataclass(frozen=True, eq=False, repr=False)
+class FoundSets:
+    """Frequent itemsets by the numbers of their items, those of fewest items first.
+
+    Args:
+        threshold: `s_min`.
+        sets: The items of each.
+        supports: Estimated.
+        variances: Of the estimates.
+    """
+
+    threshold: Fraction
+    sets: Sequence[Sequence[int]]
+    supports: Reals
+    variances: Reals
+
+    @property
+    def by_length(self) -> list[int]:
+        """How many sets have 1 item, 2 items, and so on."""
+        return np.bincount([len(items) for items in self.sets]).tolist()[1:] if self.sets else []
+
+
+def sets_of_baskets(mined: MinedItemsets) -> FoundSets:
+    """Return the frequent sets of baskets."""
+    levels = list(mined.frequent())
+    return FoundSets(
+        mined.threshold,
+        [row for level in levels for row in level.itemsets.tolist()],
+        np.concatenate([np.zeros(0), *(level.shares for level in levels)]),
+        np.concatenate([np.zeros(0), *(level.variances for level in levels)]),
+    )
+
+
+def sets_of_columns(mined: MinedColumns) -> FoundSets:
+    """Return the frequent sets of a table's columns with their values."""
+    number = {item: index for index, item in enumerate(column_items(mined.design))}
+    return FoundSets(
+        mined.threshold,
+        [[number[term] for term in known.terms] for known in mined.sets],
+        np.array([known.share for known in mined.sets], dtype=np.float64),
+        np.array([known.variance for known in mined.sets], dtype=np.float64),
+    )
+
+
+def itemset_columns(found: FoundSets, items: Sequence[str], confidence: float) -> ResultColumns:
     """Return the frequent itemsets, those of fewest items first.
 
     Args:
-        mined: What was found.
+        found: What was found.
         items: Names.
         confidence: Of the intervals.
 
     Raises:
         InputError: The confidence is not between 0 and 1, both excluded.
     """
-    z, levels = quantile(confidence), list(mined.frequent())
-    support = np.concatenate([np.zeros(0), *(level.shares for level in levels)])
-    error = np.sqrt(np.maximum(np.concatenate([np.zeros(0), *(level.variances for level in levels)]), 0))
-    sets = [frozenset(items[item] for item in row) for level in levels for row in level.itemsets.tolist()]
+    z, support = quantile(confidence), found.supports
+    error = np.sqrt(np.maximum(found.variances, 0))
+    sets = [frozenset(items[item] for item in row) for row in found.sets]
     low, high = support - z * error, support + z * error
-    straddles = (low < float(mined.threshold)) & (float(mined.threshold) < high)
+    straddles = (low < float(found.threshold)) & (float(found.threshold) < high)
     return dict(zip(ITEMSET_COLUMNS, (support, sets, error, low, high, straddles), strict=True))
 
 
-def rule_columns(
-    mined: MinedItemsets, items: Sequence[str], confidence: float, wanted: RuleThreshold
-) -> tuple[ResultColumns, MinedRules]:
-    """Return the rules that reach a threshold, and all rules with how many have no confidence.
+def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wanted: RuleThreshold) -> ResultColumns:
+    """Return the rules that reach a threshold.
 
     Args:
-        mined: What was found.
+        found: All rules.
         items: Names.
         confidence: Of the intervals.
         wanted: The threshold. Only a threshold of the confidence can be straddled.
@@ -84,7 +127,7 @@ def rule_columns(
     Raises:
         InputError: The confidence is not between 0 and 1, both excluded.
     """
-    z, found = quantile(confidence), mine_rules(mined)
+    z = quantile(confidence)
     shares = np.array([rule.supports for rule in found.rules], dtype=np.float64).reshape(-1, 3)
     both, antecedent, consequent = shares.T
     ratio = np.array([rule.confidence for rule in found.rules], dtype=np.float64)
@@ -109,7 +152,7 @@ def rule_columns(
         "antecedents": [frozenset(items[item] for item in rule.antecedent) for rule in chosen],
         "consequents": [frozenset(items[item] for item in rule.consequent) for rule in chosen],
     }
-    return {name: sets[name] if name in sets else columns[name][reached] for name in RULE_COLUMNS}, found
+    return {name: sets[name] if name in sets else columns[name][reached] for name in RULE_COLUMNS}
 
 
 def result_csv(columns: ResultColumns) -> str:

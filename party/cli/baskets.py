@@ -2,13 +2,23 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 
 from party.association.disguise import disguise_baskets
 from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
-from party.association.mining import RuleThreshold, itemset_columns, result_csv, rule_columns
+from party.association.mining import (
+    FoundSets,
+    RuleThreshold,
+    itemset_columns,
+    result_csv,
+    rule_columns,
+    sets_of_baskets,
+    sets_of_columns,
+)
 from party.association.sent import is_sent, read_sent, write_sent
 from party.cli.arguments import form, fraction
+from party.data import read_frame
 from party.errors import ConfigError
 from party.files import check_target, is_there, resolved, write_atomically
 from party.keys.coin_secret import new_key
@@ -17,23 +27,29 @@ from party.show.baskets import (
     basket_copy_lines,
     basket_privacy_blocks,
     baskets_needed_lines,
+    cut_short_lines,
+    found_lines,
     itemset_blocks,
-    mined_basket_lines,
+    noisy_lines,
     operator_audit_lines,
     rule_blocks,
     support_lines,
 )
 from party.show.baskets_json import basket_findings_json
 from party.show.drawing import shown_baskets, shown_candidates
+from party.show.notices import tell
 from party.show.screen import columns, drawing_width, lay_out, put, say_all
+from party.survey import read_design, read_disguised
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
 from protocols.association.audit import audit_operators
 from protocols.association.coins import keyed_words
 from protocols.association.findings import measure_transactions
+from protocols.association.rules import MinedRules, mine_rules
 from protocols.association.sampling import Words
 from protocols.errors import InputError
 from protocols.privacy.audit import Goal
+from protocols.survey.itemsets import column_rules, mine_columns
 
 SUPPORT_FORMAT = "cotally-supports/1"
 
@@ -84,28 +100,62 @@ def run_estimate(arguments: argparse.Namespace) -> int:
 
 
 def run_mine(arguments: argparse.Namespace) -> int:
-    """Find frequent itemsets, or rules, print the first and write all."""
-    support = fraction("--min-support", arguments.min_support)
-    least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    wanted = RuleThreshold(arguments.metric or "confidence", float(least))
+    """Find frequent itemsets or rules of baskets, print the first and write all."""
+    support, wanted = _thresholds(arguments)
     design = read_basket_design(arguments.design)
-    if arguments.output is not None:
-        check_target(arguments.output, (arguments.disguised, arguments.design))
     sent = read_sent(arguments.disguised, design)
     with shown_candidates() as watch:
         mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
-    undefined, width = 0, drawing_width()
-    if arguments.learner == "rules":
-        found, rules = rule_columns(mined, design.items, CONFIDENCE, wanted)
-        undefined = rules.undefined
-        lay_out(rule_blocks(found, width), width)
-    else:
-        found = itemset_columns(mined, design.items, CONFIDENCE)
-        lay_out(itemset_blocks(found, width), width)
-    if arguments.output is not None:
-        write_atomically(arguments.output, result_csv(found))
-    say_all(mined_basket_lines(mined, found, undefined, arguments.output))
+    rules = mine_rules(mined) if arguments.learner == "rules" else None
+    _show_found(arguments, sets_of_baskets(mined), rules, design.items, wanted)
+    say_all(cut_short_lines(mined))
     return 0
+
+
+def run_mine_columns(arguments: argparse.Namespace) -> int:
+    """Find frequent itemsets or rules over the columns of a disguised table."""
+    support, wanted = _thresholds(arguments)
+    questionnaire = read_design(arguments.design)
+    frame = read_frame(arguments.disguised, form(arguments))
+    tell(frame.notices)
+    mined = mine_columns(read_disguised(frame, questionnaire), questionnaire.design, support, arguments.max_len)
+    rules = column_rules(mined) if arguments.learner == "rules" else None
+    names = [
+        f"{name} = {value}"
+        for name, values in zip(questionnaire.names, questionnaire.values, strict=True)
+        for value in values
+    ]
+    _show_found(arguments, sets_of_columns(mined), rules, names, wanted)
+    say_all(noisy_lines(mined))
+    return 0
+
+
+def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
+    """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
+    least = fraction("--min-threshold", arguments.min_threshold or "4/5")
+    wanted = RuleThreshold(arguments.metric or "confidence", float(least))
+    if arguments.output is not None:
+        check_target(arguments.output, (arguments.disguised, arguments.design))
+    return fraction("--min-support", arguments.min_support), wanted
+
+
+def _show_found(
+    arguments: argparse.Namespace,
+    found: FoundSets,
+    rules: MinedRules | None,
+    items: Sequence[str],
+    wanted: RuleThreshold,
+) -> None:
+    width = drawing_width()
+    if rules is None:
+        result = itemset_columns(found, items, CONFIDENCE)
+        lay_out(itemset_blocks(result, width), width)
+    else:
+        result = rule_columns(rules, items, CONFIDENCE, wanted)
+        lay_out(rule_blocks(result, width), width)
+    if arguments.output is not None:
+        write_atomically(arguments.output, result_csv(result))
+    say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
 
 
 def run_privacy(arguments: argparse.Namespace) -> int:

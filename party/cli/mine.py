@@ -23,15 +23,15 @@ from protocols.errors import InputError
 from protocols.terms import Growth, Impurity
 
 _MOST_SEED = 2**63 - 1
-_OF_BASKETS = ("itemsets", "rules")
+_OF_SETS = ("itemsets", "rules")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
         "learner",
-        choices=("tree", "bayes", *_OF_BASKETS),
-        help="a decision tree (ID3) or naive Bayes; of baskets, frequent itemsets or association rules",
+        choices=("tree", "bayes", *_OF_SETS),
+        help="a decision tree (ID3), naive Bayes, frequent itemsets or association rules; of baskets the last two",
     )
     add_disguised(parser)
     add_design(parser)
@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
     )
-    parser.add_argument("--min-support", metavar="S", help="of itemsets, such as 1/100 (baskets only, and needed)")
-    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (baskets only)")
+    parser.add_argument("--min-support", metavar="S", help="such as 1/100 (itemsets and rules, and needed)")
+    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (itemsets and rules)")
     parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
     parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
     parser.add_argument(
@@ -69,11 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, print and write."""
     of_baskets = is_of_baskets(arguments.design)
-    if of_baskets != (arguments.learner in _OF_BASKETS):
-        raise InputError(f"{arguments.learner} is not for {'baskets' if of_baskets else 'answers of a survey'}")
+    if of_baskets and arguments.learner not in _OF_SETS:
+        raise InputError(f"{arguments.learner} is not for baskets: itemsets and rules are")
     _check(arguments)
-    if of_baskets:
-        return baskets.run_mine(arguments)
+    if arguments.learner in _OF_SETS:
+        return baskets.run_mine(arguments) if of_baskets else baskets.run_mine_columns(arguments)
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
@@ -118,9 +118,9 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _check_baskets(arguments: argparse.Namespace) -> None:
     is_rules = arguments.learner == "rules"
-    if arguments.learner in _OF_BASKETS and (arguments.min_support is None or arguments.test != "0"):
+    if arguments.learner in _OF_SETS and (arguments.min_support is None or arguments.test != "0"):
         raise InputError("itemsets and rules need --min-support, such as 1/100, and hold nothing out by --test")
-    if arguments.learner not in _OF_BASKETS and (arguments.min_support or arguments.max_len is not None):
+    if arguments.learner not in _OF_SETS and (arguments.min_support or arguments.max_len is not None):
         raise InputError("--min-support and --max-len are for itemsets and rules")
     if not is_rules and (arguments.metric or arguments.min_threshold):
         raise InputError("--metric and --min-threshold are for rules")

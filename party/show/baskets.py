@@ -6,7 +6,7 @@ from math import log
 from pathlib import Path
 
 from party.association.estimation import SupportFinding
-from party.association.mining import ResultColumns
+from party.association.mining import FoundSets, ResultColumns
 from party.names import printable
 from party.settings.transactions import BasketDesign
 from party.show.figures import epsilon, percent
@@ -15,11 +15,12 @@ from protocols.association.apriori import MinedItemsets
 from protocols.association.audit import OperatorAudit, OperatorTest
 from protocols.association.findings import SizeFindings, TransactionFindings
 from protocols.association.transactions import Randomized
+from protocols.survey.itemsets import MinedColumns
 
 _TOLD = 10
 _ROWS = 20
 _UNBIASED = (
-    "Supports are estimates: unbiased, and so not cut to 0 .. 1. Errors are those of the coins, the baskets being what "
+    "Supports are estimates: unbiased, and so not cut to 0 .. 1. Errors are those of the coins, the records being what "
     "they are."
 )
 
@@ -90,26 +91,33 @@ def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
     yield from _table(heads, rows, len(columns["support"]), width, "rules")
 
 
-def mined_basket_lines(
-    mined: MinedItemsets, columns: ResultColumns, undefined: int, output: Path | None
-) -> Iterator[str]:
-    """Yield how many sets there are, what straddles, what could not be looked at, and where the result is."""
-    sizes = [len(level) for level in mined.frequent()]
-    listed = ", ".join(f"{number} of {k}" for k, number in enumerate(sizes, 1) if number) or "none"
-    yield f"Frequent itemsets at {float(mined.threshold):g} or more, by their number of items: {listed}."
+def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output: Path | None) -> Iterator[str]:
+    """Yield how many sets are frequent, how many results are near the threshold, and where the result is."""
+    listed = ", ".join(f"{number} of {k}" for k, number in enumerate(found.by_length, 1) if number) or "none"
+    yield f"Frequent itemsets at {float(found.threshold):g} or more, by their number of items: {listed}."
     straddling = sum(map(bool, columns["straddles"]))
     if straddling:
         yield f"(?) the interval holds the threshold: {straddling} of {len(columns['straddles'])}"
-    if mined.cut_short:
-        yield (
-            f"Sets of more than {mined.usable} items were not looked for: at this support their errors are larger than "
-            "the support."
-        )
     if undefined:
         yield f"{undefined} rules have no confidence: the support of what they start from is estimated as 0 or less."
     yield _UNBIASED
     if output is not None:
         yield f"Wrote {output}."
+
+
+def cut_short_lines(mined: MinedItemsets) -> Iterator[str]:
+    """Say where larger sets were not looked for."""
+    if mined.cut_short:
+        yield (
+            f"Sets of more than {mined.usable} items were not looked for: at this support their errors are larger than "
+            "the support."
+        )
+
+
+def noisy_lines(mined: MinedColumns) -> Iterator[str]:
+    """Say how many sets could not be estimated well enough."""
+    if mined.noisy:
+        yield f"{mined.noisy} sets were left out: their errors are as large as the support that was asked for."
 
 
 def baskets_needed_lines(

@@ -21,8 +21,11 @@ from fractions import Fraction
 from functools import lru_cache
 from math import sqrt
 
+import numpy as np
+
 from protocols.association.design import TransactionDesign
 from protocols.association.operators import Operator
+from protocols.association.transactions import Randomized
 from protocols.association.transition import transition
 from protocols.errors import InputError
 from protocols.randomized_response.design import Matrix
@@ -131,6 +134,17 @@ def variance(operator: Operator, partial: Sequence[Fraction], transactions: int)
         squares = sum((chance * weight**2 for chance, weight in zip(column, q, strict=True)), Fraction(0))
         total += share * (squares - (held == k))
     return total / transactions
+
+
+def overlap_counts(randomized: Randomized, itemset: Sequence[int]) -> dict[int, list[int]]:
+    """Return for every original size how many randomized transactions hold `l' = 0 .. k` items of a set."""
+    shown = np.zeros(len(randomized), dtype=np.int64)
+    rows = np.repeat(np.arange(len(randomized)), randomized.transactions.sizes)
+    np.add.at(shown, rows[np.isin(randomized.transactions.items, itemset)], 1)
+    return {
+        size: np.bincount(shown[randomized.sizes == size], minlength=len(itemset) + 1).tolist()
+        for size in np.unique(randomized.sizes).tolist()
+    }
 
 
 def estimate_support(design: TransactionDesign, counts: Mapping[int, Sequence[int]]) -> Support:

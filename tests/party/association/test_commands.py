@@ -11,6 +11,7 @@ import pytest
 from party.cli import main as cli
 from tests.party.association.conftest import lines
 from tests.party.survey.commands import refused, snapshot, told
+from tests.party.survey.files import rows, write_design, write_rows
 
 
 def test_disguising_again_gives_the_same_copy_and_other_baskets_are_refused(
@@ -133,7 +134,7 @@ def test_nothing_frequent_is_told_and_no_error(shop: Path, capsys: pytest.Captur
         (("itemsets", "--min-support", "1/5", "--max-len", "9"), "--max-len is 9, but supports"),
         (("itemsets", "--min-support", "1/5", "--prune"), "are for trees"),
         (("itemsets", "--min-support", "1/5", "-o", "d.csv"), "is read by this command"),
-        (("tree",), "tree is not for baskets"),
+        (("tree",), "tree is not for baskets: itemsets and rules are"),
     ],
 )
 def test_mining_that_cannot_be_is_refused(
@@ -145,11 +146,18 @@ def test_mining_that_cannot_be_is_refused(
     assert snapshot(shop) == before
 
 
-def test_rules_are_not_mined_from_a_survey(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (shop / "survey.toml").write_text('theta = "4/5"\n')
-    assert "rules is not for answers" in refused(capsys, "mine", "rules", "d.csv", "survey.toml", "--min-support", "1")
+def test_rules_over_the_columns_of_a_survey_are_mined(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_design(shop)
+    write_rows(shop, rows(300))
+    survey = ("design.toml", "-o", "s.csv", "--secret", "other")
+    assert cli.main(["disguise", "data.csv", *survey]) == 0
+    text = told(capsys, "mine", "rules", "s.csv", "design.toml", "--min-support", "1/5", "--min-threshold", "1/10")
+    assert " = " in text
+    assert "Frequent itemsets at 0.2 or more" in text
+    text = told(capsys, "mine", "itemsets", "s.csv", "design.toml", "--min-support", "1/5", "-o", "sets.csv")
+    assert "Wrote sets.csv." in text
     assert "--min-support and --max-len" in refused(
-        capsys, "mine", "tree", "d.csv", "survey.toml", "--min-support", "1"
+        capsys, "mine", "tree", "s.csv", "design.toml", "--min-support", "1"
     )
 
 

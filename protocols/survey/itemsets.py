@@ -1,0 +1,175 @@
+"""Itemsets and rules over the columns of a group-disguised table: Du-Zhan 2003 name it as future work.
+
+An item is a column with a value, a set holds one item per column at most, and so is an expression `E` whose share can
+be estimated already (`randomized_response.estimate`). Apriori as of DESIGN 9.4: a set is dropped below `s_min -
+sigma`, output at `s_min` and above. A set is of the records that gave an answer in all its columns; a rule's
+confidence is of those that gave one in all columns of both sides, and its error is by the delta method: `f_A f_U -
+f_U` is an unbiased estimate of the covariance of what one record adds, since the expectations of `f_A` and `f_U` are
+0 or 1 and that of the latter is the smaller. Errors are those of the coins.
+
+A set whose standard error is `s_min` or more cannot be told: it is left out and counted, and nothing is built on it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.rules import MinedRules, RuleEstimate, confidence_error
+from protocols.errors import InputError
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.estimate import record_factors
+from protocols.tables.expression import Expression, Term
+from protocols.tables.table import Codes
+
+MAX_CANDIDATE_SETS = 100_000
+
+TermSet = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class ColumnSet:
+    """A set of items with its estimated share.
+
+    Args:
+        terms: Columns with values, by rising columns.
+        share: Of the records that gave an answer in all columns.
+        variance: Of the estimate, over the coins; may be negative.
+    """
+
+    terms: TermSet
+    share: float
+    variance: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MinedColumns:
+    """What was found in a disguised table.
+
+    Args:
+        threshold: `s_min`.
+        sets: Those of an estimated share of at least that, fewest items first.
+        noisy: How many sets were left out since their errors are as large as the threshold.
+        codes: The records.
+        design: How they were disguised.
+    """
+
+    threshold: Fraction
+    sets: tuple[ColumnSet, ...]
+    noisy: int
+    codes: Codes
+    design: Design
+
+
+def mine_columns(codes: Codes, design: Design, min_support: Fraction, max_len: int | None = None) -> MinedColumns:
+    """Find the sets of columns with values whose estimated share is at least `min_support`.
+
+    Args:
+        codes: Disguised records by the columns of the design.
+        design: How they were disguised.
+        min_support: `s_min`, a share.
+        max_len: The most columns of a set; all if not given.
+
+    Raises:
+        InputError: There are no records, an argument is out of range, or there are too many candidates.
+    """
+    if not 0 < min_support <= 1:
+        raise InputError("must be above 0 and at most 1", field="min_support")
+    if max_len is not None and max_len < 1:
+        raise InputError("must be 1 or more", field="max_len")
+    if not len(codes):
+        raise InputError("there are no records to mine")
+    least, found, noisy = float(min_support), [], 0
+    candidates: list[TermSet] = [(item,) for item in column_items(design)]
+    for _ in range(len(design.sizes) if max_len is None else min(max_len, len(design.sizes))):
+        if len(candidates) > MAX_CANDIDATE_SETS:
+            raise InputError(
+                f"there are {len(candidates):,} candidates of one size: raise min_support, or lower max_len"
+            )
+        kept: list[TermSet] = []
+        for terms in candidates:
+            known = estimate_set(codes, design, terms)
+            error = np.sqrt(max(known.variance, 0.0)) if known is not None else np.inf
+            if known is None or error >= least:
+                noisy += 1
+            elif known.share >= least - error:
+                kept.append(terms)
+                found += [known] if known.share >= least else []
+        candidates = list(_joined(kept))
+    return MinedColumns(min_support, tuple(found), noisy, codes, design)
+
+
+def column_items(design: Design) -> list[Term]:
+    """Return all items: every value of every column, in their order."""
+    return [Term(column, value) for column, size in enumerate(design.sizes) for value in range(size)]
+
+
+def estimate_set(codes: Codes, design: Design, terms: TermSet) -> ColumnSet | None:
+    """Estimate one set; None if nobody gave an answer in all its columns."""
+    factors = _contributions(codes, design, [terms])[0]
+    if not len(factors):
+        return None
+    share = float(factors.mean())
+    return ColumnSet(terms, share, (float((factors**2).mean()) - share) / len(factors))
+
+
+def column_rules(mined: MinedColumns) -> MinedRules:
+    """Return the rules of all sets that were found; their items are numbered as by `column_items`."""
+    rules, undefined = [], 0
+    for union in (known for known in mined.sets if len(known.terms) > 1):
+        for number in range(1, len(union.terms)):
+            for first in combinations(union.terms, number):
+                rule = _rule(mined, union.terms, first)
+                undefined += rule is None
+                rules += [] if rule is None else [rule]
+    return MinedRules(tuple(rules), undefined)
+
+
+def _rule(mined: MinedColumns, union: TermSet, first: TermSet) -> RuleEstimate | None:
+    rest = tuple(term for term in union if term not in first)
+    whole, inner, outer = _contributions(mined.codes, mined.design, [union, first, rest])
+    total, shares = len(whole), [float(part.mean()) for part in (whole, inner, outer)]
+    if shares[1] <= 0:
+        return None
+    ratio = shares[0] / shares[1]
+    union_spread, inner_spread, covariance = (
+        (float((part * other).mean()) - least) / total
+        for part, other, least in ((whole, whole, shares[0]), (inner, inner, shares[1]), (inner, whole, shares[0]))
+    )
+    error = confidence_error(
+        *map(np.atleast_1d, (ratio, union_spread, inner_spread, covariance, shares[1]))  # one rule at a time
+    )
+    number = {term: index for index, term in enumerate(column_items(mined.design))}
+    names = [tuple(number[term] for term in part) for part in (first, rest)]
+    return RuleEstimate(
+        names[0],
+        names[1],
+        (shares[0], shares[1], shares[2]),
+        float(np.sqrt(max(union_spread, 0))),
+        ratio,
+        float(error[0]),
+    )
+
+
+def _contributions(codes: Codes, design: Design, sets: list[TermSet]) -> list[NDArray[np.float64]]:
+    """Return what each record adds to the shares of these sets, of the records with an answer in all their columns."""
+    columns = {term.column for terms in sets for term in terms}
+    answers = codes[design.answered(codes, sorted(columns))]
+    found = []
+    for terms in sets:
+        factors = record_factors(answers, Expression(terms), design)
+        found.append(np.array(list(map(float, factors.values)))[factors.kinds])
+    return found
+
+
+def _joined(kept: list[TermSet]) -> Iterator[TermSet]:
+    """Yield the sets of one item more whose subsets were all kept."""
+    known = set(kept)
+    for first, second in combinations(kept, 2):
+        if first[:-1] == second[:-1] and first[-1].column < second[-1].column:
+            union = (*first, second[-1])
+            if all(part in known for part in combinations(union, len(first))):
+                yield union

@@ -1,0 +1,117 @@
+"""Itemsets over columns of a disguised table: unbiased, with their errors; plain Apriori on what is in the clear."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+import pytest
+
+from protocols.errors import InputError
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
+from protocols.simulation.draws import bulk_draw
+from protocols.survey import itemsets
+from protocols.survey.itemsets import column_items, column_rules, estimate_set, mine_columns
+from protocols.tables.expression import Expression, Term
+from tests.support.enumeration import response_tables, true_count
+
+TABLE = np.array([[0, 1, 0], [0, 1, 1], [1, 2, 1]], dtype=np.uint8)
+DESIGNS = (
+    RelatedDesign((2, 3, 2), ((0,), (1,)), Fraction(4, 5)),
+    RelatedDesign((2, 3, 2), ((0, 2),), Fraction(3, 5)),
+    UnrelatedDesign((2, 3, 2), ((1,),), Fraction(2, 3), ((), (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)), ())),
+)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.kind.value)
+@pytest.mark.parametrize("terms", [(Term(0, 0),), (Term(0, 0), Term(1, 1)), (Term(1, 2), Term(2, 1))])
+def test_over_all_outcomes_a_set_has_the_truth_for_mean_and_its_variance_for_spread(
+    design: RelatedDesign | UnrelatedDesign, terms: tuple[Term, ...]
+) -> None:
+    mean = square = told = 0.0
+    for table, chance in response_tables(TABLE, design):
+        found = estimate_set(table, design, terms)
+        assert found is not None
+        mean += float(chance) * found.share
+        square += float(chance) * found.share**2
+        told += float(chance) * found.variance
+    assert mean == pytest.approx(true_count(TABLE, Expression(terms)) / 3)
+    assert told == pytest.approx(square - mean**2)
+
+
+def test_a_table_that_is_not_disguised_gives_plain_frequent_sets_and_rules() -> None:
+    chance = np.random.default_rng(1)
+    codes = np.column_stack([chance.integers(size, size=60) for size in (2, 3, 2)]).astype(np.uint8)
+    design = RelatedDesign((2, 3, 2), (), Fraction(1))
+    mined = mine_columns(codes, design, Fraction(1, 10))
+    expected = {
+        terms: true_count(codes, Expression(terms)) / 60
+        for k in (1, 2, 3)
+        for columns in combinations(range(3), k)
+        for values in product(*(range(design.sizes[column]) for column in columns))
+        if true_count(codes, Expression(terms := tuple(map(Term, columns, values)))) >= 6
+    }
+    assert {known.terms: known.share for known in mined.sets} == pytest.approx(expected)
+    items = column_items(design)
+    rules = column_rules(mined)
+    assert rules.undefined == 0
+    assert len(rules.rules) == sum(2 ** len(terms) - 2 for terms in expected if len(terms) > 1)
+    for rule in rules.rules:
+        first, both = ([items[item] for item in part] for part in (rule.antecedent, rule.antecedent + rule.consequent))
+        share = true_count(codes, Expression(tuple(both))) / true_count(codes, Expression(tuple(first)))
+        assert rule.confidence == pytest.approx(share)
+        assert rule.confidence_error == pytest.approx(0, abs=1e-6)
+
+
+def test_an_error_of_a_rule_is_the_delta_method_s() -> None:
+    """60 copies: their deviation is known to 9 %, so half is five of those; an error twice too small is seen."""
+    codes = np.repeat(TABLE, 700, axis=0)
+    design = DESIGNS[0]
+    ratios, errors = [], []
+    for seed in range(60):
+        sent = design.randomize(codes, bulk_draw(np.random.default_rng(seed), len(codes)))
+        mined = mine_columns(sent, design, Fraction(1, 4))
+        (rule,) = [r for r in column_rules(mined).rules if (r.antecedent, r.consequent) == ((0,), (3,))]
+        ratios.append(rule.confidence)
+        errors.append(rule.confidence_error)
+    assert np.std(ratios) == pytest.approx(np.mean(errors), rel=0.5)
+    assert np.mean(ratios) == pytest.approx(1, abs=5 * np.mean(errors) / np.sqrt(60))
+
+
+def test_answers_not_given_are_left_out_of_the_sets_that_need_them() -> None:
+    design = RelatedDesign((2, 2), ((0,),), Fraction(9, 10))
+    codes = np.array([[0, 0], [0, 255], [255, 0], [0, 0]], dtype=np.uint8)
+    both = estimate_set(codes, design, (Term(0, 0), Term(1, 0)))
+    assert both is not None
+    assert both.share == pytest.approx(float(prod([Fraction(9, 8)])))  # (1 - 1/10)/(4/5) of the two who gave both
+    assert estimate_set(codes[1:3], design, (Term(0, 0), Term(1, 0))) is None
+
+
+def test_sets_that_cannot_be_estimated_well_are_counted_and_nothing_is_built_on_them() -> None:
+    design = RelatedDesign((2, 2), ((0,), (1,)), Fraction(11, 20))
+    codes = np.zeros((50, 2), dtype=np.uint8)
+    mined = mine_columns(codes, design, Fraction(1, 10))
+    assert (mined.sets, mined.noisy) == ((), 4)
+    assert column_rules(mined).rules == ()
+
+
+@pytest.mark.parametrize(
+    ("support", "longest", "problem"),
+    [
+        (Fraction(0), None, "min_support must be above 0"),
+        (Fraction(2), None, "min_support must be above 0"),
+        (Fraction(1, 2), 0, "max_len must be 1 or more"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(support: Fraction, longest: int | None, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        mine_columns(TABLE, DESIGNS[0], support, longest)
+
+
+def test_no_records_and_too_many_candidates_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="no records to mine"):
+        mine_columns(TABLE[:0], DESIGNS[0], Fraction(1, 2))
+    monkeypatch.setattr(itemsets, "MAX_CANDIDATE_SETS", 6)
+    with pytest.raises(InputError, match="7 candidates of one size"):
+        mine_columns(TABLE, DESIGNS[0], Fraction(1, 2))
