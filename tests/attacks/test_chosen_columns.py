@@ -1,0 +1,224 @@
+"""Attacks by columns that the partner chooses: combinations that name people, columns without end, complements.
+
+Some are refused, some are bounded, and some work, as `.github/SECURITY.md` says of each. What works is tested too, so
+that nobody takes a limit for more than it is, and that whoever mends it finds the sentence to take back.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from protocols.learning.impurity import gain
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.tables.arrays import Floats
+from protocols.tables.table import Codes
+from protocols.terms import ALL
+from protocols.two_party.rounding import gain_step
+from tests.support.curious import Guarded, Told, assert_built, assert_refused, listening
+from tests.support.parties import Case, make_terms
+
+RNG = np.random.default_rng(2)
+
+
+def case_of(bobs: Codes, label: NDArray[np.int64], owner: str, alices: Codes | None = None, **terms: object) -> Case:
+    """Return the case of these columns and this class, trained on as a whole, by `smc` unless told."""
+    mine = np.zeros((len(label), 1)) if alices is None else alices
+    sizes = {name: tuple(int(c.max()) + 1 for c in part.T) for name, part in (("alice", mine), ("bob", bobs))}
+    usual = {"method": "smc", "omega": ALL, "min_leaf": 5, "test": Fraction(0), "theta": Fraction(2, 3)}
+    codes = np.column_stack([mine, bobs, label]).astype(np.uint8)
+    return Case(sizes, (owner,), int(label.max()) + 1, codes, {"alice": 1, "bob": 1}, make_terms(**usual | terms))
+
+
+def bits(records: int, columns: int) -> Codes:
+    """Return columns that number the records."""
+    return (np.arange(records)[:, None] >> np.arange(columns) & 1).astype(np.uint8)
+
+
+def people_read(case: Case, told: Told) -> float:
+    """Return the share of the people whose class, Alice's, follows for certain from the counts that were told.
+
+    Bob writes each count as a sum over people whom he knows. What follows is what the equations determine, and
+    everybody in a set that has all of its people in one class.
+    """
+    first, label = len(case.sizes["alice"]), case.codes[:, -1]
+    sets, sums = [], []
+    for (node, candidate), table in told.items():
+        if candidate >= first and all(column >= first for column in node.columns) and table.shape[1] == 2:
+            here = node.satisfied_by(case.codes)
+            sets += [here & (case.codes[:, candidate] == value) for value in range(len(table))]
+            sums += table[:, 1].tolist()
+    matrix = np.array(sets, dtype=np.float64)
+    solution, _, rank, _ = np.linalg.lstsq(matrix, np.array(sums), rcond=None)
+    determined = (np.linalg.svd(matrix)[2][rank:] ** 2).sum(axis=0) < 1e-9
+    assert ((solution > 0.5) == (label == 1))[determined].all()
+    pure = [people for people, ones in zip(sets, sums, strict=True) if ones in (0, people.sum())]
+    return float(np.any([determined, *pure], axis=0).mean())
+
+
+@pytest.mark.parametrize("method", ["hybrid", "smc", "randomized"])
+def test_columns_whose_combinations_name_people_need_a_tree_without_limits_which_is_refused(
+    tmp_path: Path, method: str
+) -> None:
+    case = case_of(bits(64, 6), RNG.permutation(64) % 2, "alice", method=method, min_leaf=1)
+    if method == "smc":
+        (tmp_path / "free").mkdir()
+        with listening() as told:
+            assert_built(Guarded(tmp_path / "free", case, agree="min_leaf = 1").meet(case.terms))
+        assert people_read(case, told) > 0.7
+    for opens in (True, False):
+        assert_refused(Guarded(tmp_path, case, visits=10 + opens).meet(case.terms, opens=opens), "min_leaf")
+    deep = replace(case.terms, min_leaf=5)
+    assert_refused(Guarded(tmp_path, case, "max_depth = 3", visits=20).meet(deep), "max_depth")
+
+
+def test_limits_alone_let_such_columns_name_few(tmp_path: Path) -> None:
+    """Six columns that number 64 people, leaves of five or more: the class of a few follows, who fill a cell."""
+    case = case_of(bits(64, 6), RNG.permutation(64) % 2, "alice")
+    with listening() as told:
+        assert_built(Guarded(tmp_path, case).meet(case.terms))
+    assert people_read(case, told) < 0.3
+
+
+@pytest.mark.parametrize(("method", "omega"), [("smc", ALL), ("hybrid", ALL)])
+def test_where_all_candidates_are_counted_24_columns_read_most_classes_unless_the_window_is_bounded(
+    tmp_path: Path, method: str, omega: int | None
+) -> None:
+    """At a node of twenty people, the counts of 24 columns at random are 24 equations (SECURITY tells it)."""
+    columns = RNG.integers(0, 2, (96, 24)).astype(np.uint8)
+    case = case_of(columns, RNG.permutation(96) % 2, "alice", method=method, omega=omega)
+    with listening() as told:
+        assert_built(Guarded(tmp_path, case).meet(case.terms))
+    assert people_read(case, told) > 0.7
+    bounded = Guarded(tmp_path, case, 'methods = ["hybrid", "randomized"]\nomega = 3', visits=10)
+    assert_refused(bounded.meet(case.terms), "method" if method == "smc" else "omega")
+
+
+def test_with_a_window_of_three_no_class_follows_from_the_counts_of_24_columns(tmp_path: Path) -> None:
+    columns = RNG.integers(0, 2, (96, 24)).astype(np.uint8)
+    case = case_of(columns, RNG.permutation(96) % 2, "alice", method="hybrid", omega=3, rank="copies")
+    with listening() as told:
+        assert_built(Guarded(tmp_path, case).meet(case.terms))
+    assert people_read(case, told) < 0.05
+
+
+def test_the_complement_of_a_branch_tells_the_rows_of_those_whom_the_limits_keep_out_of_sight(tmp_path: Path) -> None:
+    """Bob's column parts nineteen people, one per class, among others of the last class; the rest is counted on.
+
+    In their branch the rare classes are counted together; at the root and in the other branch they are not, and the
+    difference is a person (SECURITY tells it).
+    """
+    label = np.r_[np.arange(19), np.full(31, 19), np.repeat(np.arange(20), 14)]
+    apart = np.r_[np.ones(50), np.zeros(280)].astype(np.uint8)[:, None]
+    alices = RNG.integers(0, 3, (330, 2)).astype(np.uint8)
+    case = case_of(apart, label, "bob", alices, min_leaf=5)
+    with listening() as told:
+        assert_built(Guarded(tmp_path, case).meet(case.terms))
+    (other,) = {node for node, _ in told if [(t.column, t.value) for t in node.terms] == [(2, 0)]}
+    (root,) = {node for node, _ in told if not node.terms}
+    for column in range(2):
+        people = (told[root, column] - told[other, column])[:, :19]
+        assert (people.sum(axis=0) == 1).all()
+        assert (people.argmax(axis=0) == alices[:19, column]).all()
+
+
+def test_two_runs_with_other_limits_tell_the_row_of_the_person_by_whom_their_nodes_differ(tmp_path: Path) -> None:
+    """The better column parts twenty people, the next best one more: the second run's limit rules the first out."""
+    label = np.r_[np.zeros(20), np.ones(60), np.zeros(40)].astype(int)
+    alices = RNG.integers(0, 3, (120, 2)).astype(np.uint8)
+    bobs = np.stack([np.arange(120) < size for size in (20, 21)], axis=1).astype(np.uint8)
+    case = case_of(bobs, label, "bob", alices)
+    node, rest = Guarded(tmp_path, case), []
+    for min_leaf, split in ((5, 2), (21, 3)):
+        with listening() as told:
+            assert_built(node.meet(replace(case.terms, min_leaf=min_leaf)))
+        rest.append({c: t for (n, c), t in told.items() if [(t.column, t.value) for t in n.terms] == [(split, 0)]})
+    for column in range(2):
+        person = rest[0][column] - rest[1][column]
+        assert person.sum() == 1
+        assert person[alices[20, column], label[20]] == 1
+
+
+RECORDS = 100
+
+
+@cache
+def gains_of(parted: int) -> Floats:
+    """Return the gains of columns that part so many records, by how many of them have the class that half have."""
+    half, cells = RECORDS // 2, np.arange(max(0, parted - RECORDS // 2), min(parted, RECORDS // 2) + 1)
+    rest = np.stack([RECORDS - parted - half + cells, half - cells], axis=-1)
+    tables = np.stack([rest, np.stack([parted - cells, cells], axis=-1)], axis=1)
+    gains = np.full(RECORDS + 1, np.nan)  # nan where no such column is possible
+    gains[cells] = gain(tables)
+    return gains
+
+
+def believed(columns: Floats, label: NDArray[np.int64], copy: Floats, step: float, told_ways: bool) -> Floats:
+    """Return what Bob believes of each record's class by his copy of it and all gains of the root.
+
+    By Gauss: as if each count were normal.
+
+    Args:
+        columns: Columns by records, sent as they are, so that they are not hidden from Alice's estimates either.
+        label: Alice's class, which makes the gains.
+        copy: What the copy alone makes him believe.
+        step: Of the gains as they cross.
+        told_ways: Whether he is told, too, on which side of the mean each count is; a gain is the same on both.
+    """
+    doubt, cells = copy * (1 - copy), np.arange(RECORDS + 1)
+    observed, spread = columns @ copy, columns @ doubt
+    expected, errors = observed.copy(), np.full(len(columns), 1e9)
+    for k, (parted, true) in enumerate(zip(columns.sum(axis=1), columns @ label, strict=True)):
+        told = np.rint(gains_of(int(parted)) / step)
+        fits = told == told[int(true)]
+        if told_ways:
+            fits &= (cells > parted / 2) == (true > parted / 2)
+        weights = np.where(fits, np.exp(-0.5 * (cells - expected[k]) ** 2 / spread[k]), 0)
+        mean = weights @ cells / weights.sum()
+        variance = weights @ (cells - mean) ** 2 / weights.sum() + 1e-3
+        if variance < 0.98 * spread[k]:
+            errors[k] = 1 / (1 / variance - 1 / spread[k])
+            observed[k] = errors[k] * (mean / variance - expected[k] / spread[k])
+    system = columns @ (doubt[:, None] * columns.T) + np.diag(errors)
+    result: Floats = copy + doubt * (columns.T @ np.linalg.solve(system, observed - expected))
+    return result
+
+
+def read_from_gains(theta: Fraction, number: int, exact: bool = False) -> tuple[float, float]:
+    """Return how often Bob's best guess of a class is right by his copy, and with the gains of so many columns too.
+
+    The mean of eight draws. `exact` is the control: the full gains, each with its way.
+    """
+    step = 2.0**-40 if exact else gain_step([RelatedDesign.of_contrast((2,), ((0,),), theta)])(RECORDS)
+    by_copy, by_both = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        label = rng.permutation(RECORDS) % 2
+        sent = np.where(rng.random(RECORDS) < float(theta), label, 1 - label)
+        copy = np.where(sent == 1, float(theta), 1 - float(theta))
+        columns = rng.integers(0, 2, (number, RECORDS)).astype(np.float64)
+        guess = believed(columns, label, copy, step, told_ways=exact)
+        by_copy.append(np.mean((copy > 0.5) == label))
+        by_both.append(np.mean((guess >= np.sort(guess)[RECORDS // 2]) == label))
+    return float(np.mean(by_copy)), float(np.mean(by_both))
+
+
+@pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(11, 20), Fraction(2, 3)])
+def test_rounded_gains_of_as_many_columns_as_there_are_records_tell_hardly_more_than_the_copy(theta: Fraction) -> None:
+    """Told in full they would read the class; as they cross they add to what the copy tells a hundredth or two."""
+    _, in_full = read_from_gains(theta, RECORDS, exact=True)
+    assert in_full > 0.95
+    copy, both = read_from_gains(theta, RECORDS)
+    assert both < copy + 0.03
+
+
+def test_gains_of_many_more_columns_than_records_tell_more_than_the_copy_unless_theta_is_near_one_half() -> None:
+    """Four hundred columns for a hundred people (SECURITY tells it)."""
+    copy, both = read_from_gains(Fraction(2, 3), 4 * RECORDS)
+    assert both > copy + 0.03
+    copy, both = read_from_gains(Fraction(9, 20), 4 * RECORDS)
+    assert both < copy + 0.01

@@ -1,0 +1,135 @@
+"""A node that must be on its guard, and a partner that keeps to the protocol and chooses what it brings.
+
+Alice is the node: usual limits, `[agree]` as `cotally init` writes it, a memory in her folder. Bob has no limits, no
+policy and no memory, so that Alice alone can refuse; and he keeps all that his side of the protocol computes.
+"""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.files import locked_folder
+from party.node.policy import make_policy
+from party.records.releases import Memory
+from party.settings.party import PartyConfig, read_party_config
+from protocols.counting.checks import Checks
+from protocols.counts import Answer, CountTable, Query
+from protocols.errors import DisagreementError
+from protocols.messages import ClassCounts, DisguisedPage, EstimatedGains, ExactCounts, PackedCounts, SentTree
+from protocols.role import Role
+from protocols.tables.expression import Expression
+from protocols.tables.table import Codes
+from protocols.terms import Terms, Train
+from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.limits import USUAL_LIMITS
+from protocols.two_party.split import split_records
+from protocols.two_party.training import Outcome, run
+from tests.support.duel import End, duel
+from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local
+
+ANSWERS = (EstimatedGains, SentTree, PackedCounts, ExactCounts)
+Ends = tuple[End[Outcome], End[Outcome]]
+Told = dict[tuple[Expression, int], CountTable]
+"""The counts that were told: for a node and a candidate, its values by the node's groups of classes."""
+
+
+@dataclass
+class Guarded:
+    """Alice's node. `agree` are lines of her `[agree]` in place of the usual ones."""
+
+    folder: Path
+    case: Case
+    agree: str = ""
+    visits: int = field(default=0)
+
+    @property
+    def alice(self) -> PartyInputs:
+        return replace(make_local(self.case, "alice"), limits=USUAL_LIMITS)
+
+    @property
+    def bob(self) -> PartyInputs:
+        return make_local(self.case, "bob")
+
+    def meet(self, terms: Terms, bob: PartyInputs | None = None, *, opens: bool = False) -> Ends:
+        """Let Bob run a job with her, once more; who opens is his choice too."""
+        self.visits += 1
+        theirs = self.folder / f"bob-{self.visits}"
+        theirs.mkdir()
+        bob = bob or self.bob
+        with ExitStack() as stack:
+            hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
+            mine, other = Memory(self.alice, hers, (bob.party, "B0B0")), Memory(bob, his, ("alice", "A11CE"))
+            policy = make_policy(self.alice, self._config(), mine)
+            return duel(
+                _take_part(mine, policy, terms if opens else None),
+                _take_part(other, agree_to_all, None if opens else terms),
+            )
+
+    def _config(self) -> PartyConfig:
+        path = self.folder / "party.toml"
+        agree = f"[agree]\nsmallest_key_bits = {TEST_BITS}\n{self.agree}\n"
+        path.write_text(f'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n{agree}')
+        return read_party_config(path, TEST_BITS)
+
+
+def _take_part(memory: Memory, policy: Policy, terms: Terms | None) -> Role[Outcome]:
+    local, peer, nonce = memory.local, memory.peer[0], secrets.token_bytes(32)
+    if terms is None:
+        opening = yield from answer(local, policy, peer, nonce)
+    else:
+        opening = yield from propose(local, Train(terms), policy, peer, nonce)
+    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, memory.judge)
+    memory.note(agreed)
+    return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
+
+
+@contextmanager
+def listening() -> Iterator[Told]:
+    """Keep every count that a run tells: both sides compute them, so each knows them all."""
+    told: Told = {}
+    answers = Checks.answers
+
+    def keep(checks: Checks, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
+        found = answers(checks, queries, counts)
+        for query, each in zip(queries, found, strict=True):
+            told.update({(query.expression, c): t for c, t in zip(query.candidates, each.tables, strict=True)})
+        return found
+
+    with patch.object(Checks, "answers", keep):
+        yield told
+
+
+def assert_refused(ends: Ends, field: str, sent: tuple[type, ...] = ()) -> None:
+    """Check that both sides name the field, and that of copies and counts only `sent` has left Alice, and no answer."""
+    for end in ends:
+        assert isinstance(end.error, DisagreementError), end
+        assert end.error.field == field
+    for message in ends[0].sent:
+        assert not isinstance(message, ANSWERS)
+        assert isinstance(message, sent) or not isinstance(message, DisguisedPage | ClassCounts)
+
+
+def assert_built(ends: Ends) -> None:
+    """Check that both sides have ended with a model, and that something was told on the way."""
+    assert [end.error for end in ends] == [None, None]
+    assert any(isinstance(message, ANSWERS) for end in ends for message in end.sent)
+
+
+def trained_on(case: Case) -> NDArray[np.intp]:
+    """Return the records that the case's terms train on."""
+    return split_records(case.terms.seed, len(case.codes), case.terms.test)[0]
+
+
+def with_columns(case: Case, bob: Codes) -> Case:
+    """Return the case with other columns of Bob's, and the class where it was."""
+    first = len(case.sizes["alice"])
+    codes = np.column_stack([case.codes[:, :first], bob, case.codes[:, -1]]).astype(np.uint8)
+    sizes = tuple(int(column.max()) + 1 for column in bob.T)
+    return replace(case, sizes={**case.sizes, "bob": sizes}, codes=codes)
