@@ -24,6 +24,7 @@ NAMES = (
     *(f"surveys_figure_{number}" for number in (2, 3, 4, 5, 6, 7)),
     *(f"surveys_figure_{number}_by_codes" for number in (2, 7)),
     "review_errors",
+    "noise_accuracy",
     "question_binning",
     "question_cost_ratio",
     "question_theta_zero",
