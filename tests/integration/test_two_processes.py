@@ -118,6 +118,14 @@ def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(
         assert_one_line(finish(alice), 3, f"{field!r}")
 
 
+def test_classes_too_small_for_who_does_not_hold_them_end_the_run_on_both_screens(pair: Pair) -> None:
+    pair.edit("bob", "smallest_class = 10 ", "smallest_class = 200 ")
+    with serving(pair, "--once") as alice:
+        assert_one_line(pair.train(pair.write_job()), 3, "'class counts'", "fewer than 200 training records")
+        assert_one_line(finish(alice), 3, "'class counts'", "merge rare values of the class")
+    assert not (pair.bob / "model.json").exists()
+
+
 def test_another_order_of_the_file_is_the_same_table(pair: Pair) -> None:
     """The same run again, under the same data set name: the records are the same, and so is every model."""
     path = pair.bob / "data.csv"
