@@ -12,7 +12,7 @@ from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
 
 from party.data import ColumnTreatment
 from party.demo.data import Half, Halves
-from protocols.terms import Method
+from protocols.terms import Cipher, Method
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,14 @@ def generate(records: int, attributes: int, seed: int = 7) -> Halves:
     return Halves("generated", "class", "id", [str(i) for i in range(records)], halves)
 
 
-def measure(case: Case, key_bits: int) -> dict[str, object]:
+def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
     say(f"{case} ...")
     line = Line(case.delay, case.rate) if case.delay or case.rate else None
-    options = replace(OPTIONS, groups=case.groups, key_bits=key_bits)
+    options = replace(OPTIONS, groups=case.groups, key_bits=key_bits, ciphers=(cipher,))
     run = measure_run(generate(case.records, case.attributes), Method.HYBRID, 3, line, options=options)
     return {
         **vars(case),
+        "cipher": cipher,
         "seconds": run.report.seconds,
         "milliseconds_per_record": 1e3 * run.report.seconds / case.records,
         "megabytes": run.megabytes,
@@ -72,11 +73,12 @@ def measure(case: Case, key_bits: int) -> dict[str, object]:
 
 def main() -> None:
     parser = make_parser(__doc__)
+    parser.add_argument("--cipher", type=Cipher, choices=list(Cipher), default=Cipher.PAILLIER, help="of the counts")
     parser.add_argument("--most-records", type=int, default=10**6, help="leave larger cases out")
     arguments = parser.parse_args()
     key_bits = 2048 if arguments.quick else 3072
     cases = [case for case in (QUICK if arguments.quick else CASES) if case.records <= arguments.most_records]
-    publish([measure(case, key_bits) for case in cases], arguments.out)
+    publish([measure(case, key_bits, arguments.cipher) for case in cases], arguments.out)
 
 
 if __name__ == "__main__":

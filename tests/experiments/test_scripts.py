@@ -19,6 +19,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "column", "rows"),
     [
         ("primitives", "operation", 14),
+        ("curve", "operation", 8),
         ("growth", "memory_mib", 2),
         ("whole_trees", "phases", 2),
         ("other_systems", "system", 14),
