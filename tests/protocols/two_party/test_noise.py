@@ -26,6 +26,8 @@ WAYS = [
     {"method": "hybrid", "engine": "encrypted_coins"},
     {"method": "hybrid", "engine": "dot_product"},
     {"method": "smc"},
+    {"method": "hybrid", "engine": "encrypted_coins", "cipher": "curve"},
+    {"method": "smc", "cipher": "curve"},
 ]
 COPIES = {"method": "hybrid", "omega": 1, "rank": "copies"}
 
