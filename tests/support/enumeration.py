@@ -1,5 +1,6 @@
 """All outcomes of a small case with their exact chances: what the estimators are held against."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
@@ -37,9 +38,10 @@ BY_CONTRAST = tuple(map(Fraction, ("9/20", "4/5")))
 
 
 def designs() -> list[RelatedDesign]:
-    """Return every design with every theta, each group's own and by contrast."""
+    """Return every design with every theta, each group's own, and by contrast where that is another thing."""
     each = [RelatedDesign(sizes, groups, theta) for (sizes, groups), theta in product(DESIGNS.values(), THETAS)]
-    return each + [RelatedDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)]
+    others = [RelatedDesign.of_contrast(*shape, theta) for shape, theta in product(DESIGNS.values(), BY_CONTRAST)]
+    return each + [design for design in others if max(design.orders, default=1) > 2]
 
 
 def own_truth(design: RelatedDesign, order: int) -> Fraction:
@@ -75,7 +77,7 @@ def chance(coins: Sequence[int], design: RelatedDesign) -> Fraction:
 def coin_outcomes(design: RelatedDesign) -> list[tuple[tuple[int, ...], Fraction]]:
     """Return all possible coins of one record with their chances, impossible ones left out."""
     every = product(*(range(order) for order in design.orders))
-    return [(coins, chance(coins, design)) for coins in every if chance(coins, design)]
+    return [(coins, share) for coins in every if (share := chance(coins, design))]
 
 
 def disguised_copies(codes: Codes, design: RelatedDesign) -> Iterator[tuple[Codes, Fraction]]:
@@ -194,10 +196,12 @@ def assert_unbiased(codes: Codes, copies: Sequence[tuple[Codes, Fraction]], desi
     assert sum(chance for _, chance in copies) == 1
     for expression in expressions(design.sizes):
         truth = true_count(codes, expression)
-        estimates = [(estimate_count(copy, expression, design), chance) for copy, chance in copies]
-        assert sum(chance * e.count for e, chance in estimates) == truth
-        variance = sum(chance * (e.count - truth) ** 2 for e, chance in estimates)
-        assert sum(chance * e.variance for e, chance in estimates) == variance
+        estimates: dict[Estimate, Fraction] = defaultdict(Fraction)  # many copies give the same
+        for copy, chance in copies:
+            estimates[estimate_count(copy, expression, design)] += chance
+        assert sum(chance * e.count for e, chance in estimates.items()) == truth
+        variance = sum(chance * (e.count - truth) ** 2 for e, chance in estimates.items())
+        assert sum(chance * e.variance for e, chance in estimates.items()) == variance
 
 
 def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction]:

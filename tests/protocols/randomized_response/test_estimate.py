@@ -43,10 +43,10 @@ def test_the_weighted_guesses_of_a_record_add_up_to_its_factor(design: RelatedDe
     assert sum(weights) == 1
     guesses = design.pattern_coins()
     records = every_record(design.sizes)[::2]
-    candidates = [undo(np.repeat(r[None], len(guesses), axis=0), guesses, design) for r in records]
+    rows = undo(np.repeat(records, len(guesses), axis=0), np.tile(guesses, (len(records), 1)), design)
     for expression in expressions(design.sizes):
-        for record, rows in zip(records, candidates, strict=True):
-            satisfied = expression.satisfied_by(rows).tolist()
+        hits = expression.satisfied_by(rows).reshape(len(records), -1).tolist()
+        for record, satisfied in zip(records, hits, strict=True):
             weighed = sum(w for w, hit in zip(weights, satisfied, strict=True) if hit)
             assert weighed == estimate_count(record[None], expression, design).count
 

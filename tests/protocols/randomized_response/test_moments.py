@@ -30,19 +30,38 @@ def touched(expression: Expression, design: RelatedDesign) -> tuple[int, ...]:
     return tuple(k for k, group in enumerate(design.groups) if expression.columns.intersection(group))
 
 
-def contributions(record: Codes, expression: Expression, design: RelatedDesign) -> list[tuple[Fraction, Fraction]]:
-    """Return what one record adds to the estimate under each outcome of its coins, and the chance of that outcome."""
-    outcomes = coin_outcomes(design)
-    coins = np.array([c for c, _ in outcomes], dtype=np.uint8).reshape(len(outcomes), -1)
-    sent = disguise(np.repeat(record[None], len(outcomes), axis=0), coins, design)
-    factors = record_factors(sent, expression, design)
-    return [(factors.values[kind], p) for kind, (_, p) in zip(factors.kinds.tolist(), outcomes, strict=True)]
+Contribution = dict[Fraction, Fraction]
+"""What one record may add to an estimate, each with its chance over the coins."""
 
 
-def moments(record: Codes, expression: Expression, design: RelatedDesign) -> tuple[Fraction, Fraction]:
-    """Return the first and second moment of one record's contribution, by enumeration."""
-    values = contributions(record, expression, design)
-    return sum((p * f for f, p in values), Fraction(0)), sum((p * f * f for f, p in values), Fraction(0))
+class Enumerated:
+    """All that can be sent of some records, whatever is then asked about it."""
+
+    def __init__(self, codes: Codes, design: RelatedDesign) -> None:
+        self._design, self._records = design, len(codes)
+        outcomes = coin_outcomes(design)
+        coins = np.array([c for c, _ in outcomes], dtype=np.uint8).reshape(len(outcomes), -1)
+        every = np.tile(coins, (len(codes), 1))
+        self._sent = disguise(np.repeat(codes, len(outcomes), axis=0), every, design)
+        self._chances = [chance for _, chance in outcomes]
+
+    def contributions(self, expression: Expression) -> list[Contribution]:
+        """Return what each record adds to the estimate."""
+        factors = record_factors(self._sent, expression, self._design)
+        added = []
+        for kinds in factors.kinds.reshape(self._records, -1).tolist():
+            chances: Contribution = defaultdict(Fraction)
+            for kind, chance in zip(kinds, self._chances, strict=True):
+                chances[factors.values[kind]] += chance
+            added.append(chances)
+        return added
+
+    def moments(self, expression: Expression) -> list[tuple[Fraction, Fraction]]:
+        """Return the first and second moment of what each record adds, by enumeration."""
+        return [
+            (sum((p * f for f, p in each.items()), Fraction(0)), sum((p * f * f for f, p in each.items()), Fraction(0)))
+            for each in self.contributions(expression)
+        ]
 
 
 ONE_GROUP = [d for d in designs() if len(d.groups) == 1]
@@ -52,33 +71,43 @@ ONE_GROUP = [d for d in designs() if len(d.groups) == 1]
 def test_second_moments_are_the_largest_that_occur(design: RelatedDesign) -> None:
     """Exactly so where expressions reach every divisor of L, which they do in these designs but "dividing domains"."""
     largest: dict[bool, Fraction] = {True: Fraction(1), False: Fraction(0)}
+    every = Enumerated(every_record(design.sizes), design)
     for expression in expressions(design.sizes):
         if touched(expression, design) and expression.columns <= set(design.groups[0]):
-            for record in every_record(design.sizes):
-                first, second = moments(record, expression, design)
+            for first, second in every.moments(expression):
                 largest[first == 1] = max(largest[first == 1], second)
     assert largest_moments(design, 0) == (largest[True], largest[False])
 
 
 @pytest.mark.parametrize("design", [d for d in designs() if d.patterns <= 12], ids=name)
 def test_no_variance_passes_its_bound_and_dead_records_have_none(design: RelatedDesign) -> None:
+    records = every_record(design.sizes)[::3]
+    every, patterns = Enumerated(records, design), Patterns(records, design)
     for expression in expressions(design.sizes):
         bound = variance_bound(design, touched(expression, design))
-        for record in every_record(design.sizes)[::3]:
-            first, second = moments(record, expression, design)
+        for (first, second), lives in zip(every.moments(expression), patterns.lives(expression), strict=True):
             variance = second - first**2
             assert float(variance) <= bound * (1 + 1e-12)
-            if not live(record[None], expression, design):
+            if not lives:
                 assert variance == 0
 
 
-def live(codes: Codes, expression: Expression, design: RelatedDesign) -> int:
-    """Count the records that satisfy the expression under some coins."""
-    possible = np.zeros(len(codes), dtype=np.bool_)
-    for coins in design.pattern_coins():
-        each = np.broadcast_to(coins, (len(codes), len(coins)))
-        possible |= expression.satisfied_by(disguise(codes, each, design))
-    return int(possible.sum())
+class Patterns:
+    """Some records under all coins that there are, possible or not."""
+
+    def __init__(self, codes: Codes, design: RelatedDesign) -> None:
+        coins = design.pattern_coins()
+        self._shape = len(coins), len(codes)
+        self._every = disguise(np.tile(codes, (len(coins), 1)), np.repeat(coins, len(codes), axis=0), design)
+
+    def lives(self, expression: Expression) -> list[bool]:
+        """Tell which records satisfy the expression under some coins."""
+        lives: list[bool] = np.logical_or.reduce(expression.satisfied_by(self._every).reshape(self._shape)).tolist()
+        return lives
+
+    def live(self, expression: Expression) -> int:
+        """Count them."""
+        return sum(self.lives(expression))
 
 
 @pytest.mark.parametrize("groups", [1, 2, 3])
@@ -87,7 +116,7 @@ def test_the_worst_record_reaches_the_bound(groups: int, theta: Fraction) -> Non
     """Binary groups at theta = 3/4 and 1/4: every number is a short binary fraction, so nothing is rounded."""
     design = RelatedDesign((2,) * groups, tuple((c,) for c in range(groups)), theta)
     expression = Expression(tuple(Term(c, 0) for c in range(groups)))
-    pairs = [moments(record, expression, design) for record in every_record(design.sizes)]
+    pairs = Enumerated(every_record(design.sizes), design).moments(expression)
     assert variance_bound(design, tuple(range(groups))) == max(second - first**2 for first, second in pairs)
 
 
@@ -108,12 +137,13 @@ SMALL = [d for d in designs() if 2 <= d.patterns <= 8 and d.theta not in (0, 1)]
 @pytest.mark.parametrize("design", SMALL, ids=name)
 def test_over_all_coins_the_error_passes_its_bound_no_more_often_than_stated(design: RelatedDesign) -> None:
     codes = every_record(design.sizes)[[0, -1]]
+    every, patterns = Enumerated(codes, design), Patterns(codes, design)
     for expression in expressions(design.sizes):
         if not touched(expression, design):
             continue
-        truth, alive = true_count(codes, expression), live(codes, expression, design)
+        truth, alive = true_count(codes, expression), patterns.live(expression)
         errors: dict[Fraction, Fraction] = defaultdict(Fraction)
-        for each in product(*(contributions(record, expression, design) for record in codes)):
+        for each in product(*(added.items() for added in every.contributions(expression))):
             errors[abs(sum((f for f, _ in each), Fraction(0)) - truth)] += prod((p for _, p in each), start=Fraction(1))
         for alarm in (0.0, 0.5, 1.0, 2.0, 4.0):
             bound = error_bound(design, touched(expression, design), alive, alarm)
@@ -155,11 +185,12 @@ def test_bounds_hold_at_once_on_a_table_of_two_thousand_records() -> None:
     codes = correlated(sizes, 2000, seed=3)
     coins = design.coins(keyed_draw(bytes(32), "tail", [str(i) for i in range(len(codes))]))
     copy = disguise(codes, coins, design)
+    patterns = Patterns(codes, design)
     asked = [e for e in expressions(sizes) if 1 <= len(e.terms) <= 3]
     alarm = log(1e8 * len(asked))
     worst = 0.0
     for expression in asked:
-        bound = error_bound(design, touched(expression, design), live(codes, expression, design), alarm)
+        bound = error_bound(design, touched(expression, design), patterns.live(expression), alarm)
         error = abs(float(estimate_count(copy, expression, design).count) - true_count(codes, expression))
         assert error <= bound
         worst = max(worst, error / bound)

@@ -11,7 +11,16 @@ from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.tables.expression import Expression, Term
 from tests.support.declaration import pattern_weights, undo
-from tests.support.enumeration import coin_outcomes, designs, every_record, name, own_truth, responses
+from tests.support.enumeration import (
+    BY_CONTRAST,
+    DESIGNS,
+    coin_outcomes,
+    designs,
+    every_record,
+    name,
+    own_truth,
+    responses,
+)
 
 THETA = Fraction(9, 20)
 Groups = tuple[tuple[int, ...], ...]
@@ -159,3 +168,15 @@ def test_each_record_is_shifted_by_its_own_coins() -> None:
     records = np.array([[0, 59], [1, 30], [1, 0]], dtype=np.uint8)
     coins = np.array([[1, 59], [0, 59], [1, 1]], dtype=np.uint8)
     assert disguise(records, coins, design).tolist() == [[1, 58], [1, 29], [0, 1]]
+
+
+@pytest.mark.parametrize("theta", BY_CONTRAST)
+def test_where_no_group_has_more_than_two_offsets_contrast_changes_no_chance(theta: Fraction) -> None:
+    """So what is enumerated for such designs holds by contrast as well."""
+    pairs = [(RelatedDesign(*each, theta), RelatedDesign.of_contrast(*each, theta)) for each in DESIGNS.values()]
+    alike = [pair for pair in pairs if max(pair[0].orders, default=1) <= 2]
+    assert len(alike) >= 5
+    for own, other in alike:
+        for group in range(len(own.groups)):
+            assert own.coin_chances(group) == other.coin_chances(group)
+            assert own.guess_weights(group) == other.guess_weights(group)
