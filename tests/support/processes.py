@@ -96,6 +96,10 @@ class Pair:
         """Run Bob to the end."""
         return cotally(*self.train_arguments(job, *more), seconds=seconds)
 
+    def train_here(self, job: Path, *more: str) -> Ended:
+        """Run Bob to the end in this process: Alice has one of her own."""
+        return cotally_here(*self.train_arguments(job, *more))
+
     def serve_arguments(self, *more: str) -> list[str]:
         return [
             "serve",
