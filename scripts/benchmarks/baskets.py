@@ -5,7 +5,7 @@ By default 100,000 baskets of 10 items on average over 870 items, made in the ma
 files of your own (`.dat`, `.dat.gz`: numbers with blanks between; `.csv`: names with commas). All sizes that occur have
 parameters: cut-off 7, breach level 1/2, no set of 1, 2, 3 items in more than 5 %, 1 %, 0.5 % of the baskets, or what
 `--supports` says. A row also says how many sets of 1, 2 and 3 items are frequent, how many of them were found, and how
-many others were.
+many others were. Items of a file that are more frequent than the first bound are left out: no noise hides them.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import gzip
 import json
 import resource
 import time
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -54,13 +55,16 @@ def quest_baskets(records: int, items: int, mean_size: int, patterns: int) -> Tr
     return Transactions.of(baskets, items)
 
 
-def file_baskets(path: Path) -> Transactions:
+def file_baskets(path: Path, most_items: int, most_frequent: Fraction, largest: int) -> Transactions:
+    """Return a file's baskets, without large ones, items beyond the most frequent ones, and those too frequent."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt") as file:
-        rows = [line.strip().split("," if ".csv" in path.name else None) for line in file]
-    names = sorted({item for row in rows for item in row})
-    number = {name: index for index, name in enumerate(names)}
-    return Transactions.of([{number[item] for item in row} for row in rows], len(names))
+        rows = [[name.strip() for name in line.split("," if ".csv" in path.name else None)] for line in file]
+    counts = Counter(item for row in rows for item in set(row))
+    fitting = [name for name, count in counts.most_common() if count <= most_frequent * len(rows)][:most_items]
+    number = {name: index for index, name in enumerate(sorted(fitting))}
+    baskets = [{number[item] for item in row if item in number} for row in rows]
+    return Transactions.of([basket for basket in baskets if 0 < len(basket) <= largest], len(number))
 
 
 def limited(sizes: list[int], universe: int, supports: list[Fraction]) -> TransactionDesign:
@@ -135,6 +139,8 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, help="baskets of your own")
     parser.add_argument("--support", type=Fraction, default=Fraction(1, 200), help="(default: %(default)s)")
     parser.add_argument("--supports", default="1/20,1/100,1/200", help="bounds on supports (default: %(default)s)")
+    parser.add_argument("--items", type=int, default=10_000, help="of files: most frequent ones kept")
+    parser.add_argument("--largest", type=int, default=200, help="of files: larger baskets are left out")
     parser.add_argument("--quick", action="store_true", help="300 baskets over 20 items: the form that the tests run")
     parser.add_argument("--out", type=Path, help="write JSON there")
     arguments = parser.parse_args()
@@ -144,7 +150,9 @@ def main() -> None:
         rows.append(measure("made", quest_baskets(300, 20, 4, 10), Fraction(3, 10), supports))
     elif not arguments.files:
         rows.append(measure("made", quest_baskets(100_000, 870, 10, 500), arguments.support, supports))
-    rows += [measure(path.name, file_baskets(path), arguments.support, supports) for path in arguments.files]
+    for path in arguments.files:
+        kept = file_baskets(path, arguments.items, supports[0], arguments.largest)
+        rows += [measure(path.name, kept, arguments.support, supports)]
     for row in rows:
         print(json.dumps(row, indent=1))
     if arguments.out is not None:

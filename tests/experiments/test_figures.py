@@ -23,6 +23,7 @@ NAMES = (
     "hybrid_2007_tic_tac_toe_b",
     *(f"surveys_figure_{number}" for number in (2, 3, 4, 5, 6, 7)),
     *(f"surveys_figure_{number}_by_codes" for number in (2, 7)),
+    "review_discovery",
     "review_errors",
     "noise_accuracy",
     "question_binning",
