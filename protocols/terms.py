@@ -151,9 +151,9 @@ class Terms:
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
-    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `impurity` what its splits are chosen
-    by. Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is
-    disguised.
+    candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
+    counts against each side, None for exact counts, `impurity` what splits are chosen by. Terms that the method does
+    not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
 
     Raises:
         TermError: The first term that no run can have.
