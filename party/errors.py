@@ -8,6 +8,7 @@ CotallyError
 │   ├── FactorsError           factors made ahead of time
 │   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
+│   ├── LedgerError            the ledger's file (`party.records.ledger`)
 │   ├── ModelError             a model's file (`party.models.strict_json`)
 │   └── ReportError            the report of a run (`party.records.train_report`)
 ├── PeerError                  the peer's; exit code 3

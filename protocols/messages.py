@@ -84,6 +84,32 @@ class ClassCounts(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class MemoryHeads(Message):
+    """The end of the sender's ledger about the receiver, and of the receiver's as it was last shown to the sender.
+
+    An end is the number of entries and the digest of the last one. The receiver, which was there each time, learns how
+    much of it the sender remembers. Digests are made with their owner's secret, and tell nobody else anything.
+    """
+
+    entries: int
+    digest: bytes
+    known_entries: int
+    known_digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class SignedHead(Message):
+    """The end of the sender's ledger after a run, signed by the key of its certificate.
+
+    The receiver learns as little as from `MemoryHeads`, and can show later what the sender's ledger held.
+    """
+
+    entries: int
+    digest: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, repr=False)
 class Verdict(Message):
     """The name of the first field on which the parties differ, or nothing.
 

@@ -1,6 +1,6 @@
 """Roles: what one party does in a protocol, as a generator that reads like the paper.
 
-A role yields `Send(message)`, `RECEIVE` or `Progress`, is composed with `yield from`, and returns its result.
+A role yields `Send(message)`, `RECEIVE`, `Note` or `Progress`, is composed with `yield from`, and returns its result.
 It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
 specification of what any transport must do: deliver messages in order, both ways at once.
 """
@@ -39,6 +39,21 @@ class Receive:
     """Ask the driver for the peer's next message."""
 
 
+@dataclass(frozen=True, repr=False)
+class Fact:
+    """Something that the peer learns of us, or we of it. Its repr shows the kind only."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+@dataclass(frozen=True)
+class Note:
+    """Ask the driver to keep a fact for good before it goes on (DESIGN 12): what is noted precedes what tells it."""
+
+    fact: Fact
+
+
 class Phase(Enum):
     """What a role may be busy with; the words for it are the display's."""
 
@@ -62,7 +77,7 @@ class Progress:
 
 RECEIVE: Final = Receive()
 
-Effect = Send | Receive | Progress
+Effect = Send | Receive | Note | Progress
 Role = Generator[Effect, Any, T]
 
 
@@ -169,7 +184,7 @@ def run_alone(role: Role[T]) -> T:
     """
     try:
         while True:
-            if not isinstance(next(role), Progress):
+            if isinstance(next(role), Send | Receive):
                 raise PeerError("this role needs a peer")
     except StopIteration as stop:
         result: T = stop.value

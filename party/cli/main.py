@@ -33,6 +33,7 @@ COMMANDS = {
     "precompute": "make random factors while the machine is idle",
     "serve": "listen, and take part in the runs that the peer opens",
     "train": "open a run with the peer and build the tree",
+    "ledger": "tell what was disclosed, and to whom",
     "show": "print a model",
     "predict": "classify the rows of a file",
     "demo": "run everything on this machine, on real data",

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from party.keys.factors import FactorsUse, with_stored_factors
+from party.records.entries import PeerPages, RunPages
 from party.records.releases import Memory
-from party.transport.channel import Channel, play
+from party.transport.channel import Channel, Watchers, play
 from protocols.role import Progress
 from protocols.terms import Terms, Train
 from protocols.two_party.agreement import Agreement, Opening, agree_on_training
@@ -42,6 +43,7 @@ class Stage:
         folder: Ours.
         memory: Of what was released and brought before.
         channel: To the peer, with which a job is agreed.
+        pages: Of our ledger, about the peer.
         on_progress: Told how far each phase is.
         on_agreed: Told when both sides have agreed, before any data leaves.
     """
@@ -50,6 +52,7 @@ class Stage:
     folder: Path
     memory: Memory
     channel: Channel
+    pages: PeerPages
     on_progress: OnProgress
     on_agreed: OnAgreed | None = None
 
@@ -72,7 +75,10 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     agreed = play(agree_on_training(local, terms, channel.peer, nonces, memory.judge), channel)
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
+    pages = RunPages(stage.pages, local, agreed)
+    pages.open()
     memory.note(agreed)
     ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
-    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, stage.on_progress)
+    watch = Watchers(stage.on_progress, pages.note)
+    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, watch)
     return Trained(agreed, outcome, stored.use())

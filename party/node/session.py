@@ -6,15 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from party.files import FolderLock
+from party.keys.identity import load_identity, load_peers
+from party.keys.signatures import Signatures, signatures
 from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
-from protocols.role import Phase, Progress
+from protocols.errors import PeerError
+from protocols.role import Phase, Progress, Role
 from protocols.terms import Job
 from protocols.two_party.agreement import answer, propose
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.memory import LedgerHead, compare_memories, exchange_heads, head_statement
 
 
 @dataclass(frozen=True)
@@ -71,10 +77,37 @@ def run_session(
     clock = _PhaseClock(on_progress)
     memory = Memory(local, held, (channel.peer, channel.fingerprint), config.agree.epsilon)
     policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
-    if job is None:
-        opening = play(answer(local, policy, channel.peer, nonce), channel)
-    else:
-        opening = play(propose(local, job, policy, channel.peer, nonce), channel)
-    ended = play_job(opening, Stage(local, config.folder, memory, channel, clock.show, on_agreed))
+    hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
+    with open_ledger(held, local.secrets.coins) as ledger:
+        pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
+        if job is None:
+            opening = play(answer(local, policy, channel.peer, nonce), channel)
+        else:
+            opening = play(propose(local, job, policy, channel.peer, nonce), channel)
+        play(_compare_ledgers(pages), channel)
+        ended = play_job(opening, Stage(local, config.folder, memory, channel, pages, clock.show, on_agreed))
+        play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
     channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
+
+
+def _compare_ledgers(pages: PeerPages) -> Role[None]:
+    """Go on only if neither side has forgotten anything, and keep what the peer shows."""
+    known = pages.known()
+    theirs = yield from compare_memories(pages.head(), known, pages.holds, pages.peer.name)
+    if theirs != known:
+        pages.keep_head(theirs)
+
+
+def _sign_ledgers(pages: PeerPages, party: str, nonces: bytes, hand: Signatures) -> Role[None]:
+    """Hand each other the ends of the ledgers, signed, and keep the peer's.
+
+    Raises:
+        PeerError: The peer's signature is not that of its certificate.
+    """
+    own, peer = pages.head(), pages.peer.name
+    signed = yield from exchange_heads(own, hand.sign(head_statement(party, peer, nonces, own)))
+    theirs = LedgerHead(signed.entries, signed.digest)
+    if not hand.is_good(head_statement(peer, party, nonces, theirs), signed.signature):
+        raise PeerError(f"{peer} has not signed the end of its ledger with the key of its certificate")
+    pages.keep_head(theirs, signed.signature)

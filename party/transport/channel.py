@@ -23,7 +23,7 @@ from party.errors import PeerLostError, PeerStoppedError
 from party.transport.pages import Page, Pages, Reason, cut
 from party.wire.codec import MAX_FRAME, decode, encode
 from protocols.errors import DisagreementError, PeerError
-from protocols.role import Message, Progress, Receive, Role, Send
+from protocols.role import Fact, Message, Note, Progress, Receive, Role, Send
 
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
@@ -224,7 +224,21 @@ class PagedChannel(ABC):
         """Let go of threads and sockets."""
 
 
-def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None = None) -> T:
+@dataclass(frozen=True)
+class Watchers:
+    """Who is told what a role does on its way: `progress` how far it is, `note` what each side learns.
+
+    A fact is in safe hands when `note` returns: only then does the role go on to tell it.
+    """
+
+    progress: Callable[[Progress], None] = lambda _: None
+    note: Callable[[Fact], None] = lambda _: None
+
+
+NO_WATCHERS: Final = Watchers()
+
+
+def play(role: Role[T], channel: Channel, watch: Watchers = NO_WATCHERS) -> T:
     """Run a role over a channel and return its result; the caller closes the channel.
 
     Whatever ends the role early is told to the peer as a `Reason`, and raised again. Not so a disagreement: the
@@ -234,7 +248,7 @@ def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None
         CotallyError: Whatever the role or the channel raises.
     """
     try:
-        return _drive(role, channel, on_progress)
+        return _drive(role, channel, watch)
     except DisagreementError:
         with suppress(PeerError):
             channel.close()
@@ -246,7 +260,7 @@ def play(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None
         role.close()
 
 
-def _drive(role: Role[T], channel: Channel, on_progress: Callable[[Progress], None] | None) -> T:
+def _drive(role: Role[T], channel: Channel, watch: Watchers) -> T:
     answer: Any = None
     while True:
         try:
@@ -258,5 +272,7 @@ def _drive(role: Role[T], channel: Channel, on_progress: Callable[[Progress], No
             channel.send(effect.message)
         elif isinstance(effect, Receive):
             answer = channel.receive()
-        elif on_progress is not None:
-            on_progress(effect)
+        elif isinstance(effect, Note):
+            watch.note(effect.fact)
+        else:
+            watch.progress(effect)

@@ -42,6 +42,7 @@ MAX_FRAME: Final = 256 << 20
 DIGEST_BYTES: Final = 32
 NONCE_BYTES: Final = 32
 MAX_KEY_BYTES: Final = 2048 * 8  # a Paillier modulus and seven roots that prove it
+MAX_SIGNATURE_BYTES: Final = 72  # two numbers of 32 bytes, in DER
 MAX_ATTRIBUTES: Final = 4096
 MAX_VALUES: Final = 256  # a code is one byte
 
@@ -265,24 +266,34 @@ def _mined_valid(message: m.SentTree) -> bool:
     return all(abs(number) < _MOST_COUNT for number in (message.correct, message.error, *counts))
 
 
+def _flat(field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool]) -> _Entry:
+    """Carry a message whose fields have the same names on both sides."""
+    names = [each.name for each in fields(kind)]
+    make: Callable[..., Message] = kind
+
+    def from_wire(read: Proto) -> Message:
+        contents = [getattr(read, name) for name in names]
+        return make(*(each if isinstance(each, bytes | str | int) else tuple(each) for each in contents))
+
+    return _Entry(
+        field, kind, lambda message: proto(**{name: getattr(message, name) for name in names}), from_wire, valid
+    )
+
+
 def _one_field(
     field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool] = lambda _: True
 ) -> _Entry:
-    """Carry a message that has a single field, of the same name on both sides; `valid` judges its content."""
+    """Carry a message that has a single field; `valid` judges its content."""
     (name,) = (each.name for each in fields(kind))
-    make: Callable[[Any], Message] = kind
+    return _flat(field, kind, proto, lambda message: valid(getattr(message, name)))
 
-    def from_wire(read: Proto) -> Message:
-        content = getattr(read, name)
-        return make(content if isinstance(content, bytes | str) else tuple(content))
 
-    return _Entry(
-        field,
-        kind,
-        lambda message: proto(**{name: getattr(message, name)}),
-        from_wire,
-        lambda message: valid(getattr(message, name)),
-    )
+def _heads_valid(message: m.MemoryHeads) -> bool:
+    return _is_digest(message.digest) and _is_digest(message.known_digest)
+
+
+def _signed_valid(message: m.SignedHead) -> bool:
+    return _is_digest(message.digest) and 1 <= len(message.signature) <= MAX_SIGNATURE_BYTES
 
 
 def _is_digest(content: bytes) -> bool:
@@ -304,6 +315,8 @@ ENTRIES: Final = (
     _one_field("class_digest", m.ClassDigest, wire.ClassDigest, _is_digest),
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES),
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest),
+    _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid),
+    _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

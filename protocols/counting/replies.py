@@ -12,10 +12,11 @@ from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, Correct, Predictor, Query
 from protocols.errors import DeviationError
+from protocols.facts import CorrectFact, CountsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
-from protocols.role import Role, Send, receive
+from protocols.role import Note, Role, Send, receive
 
 REPLY_PAGE_BYTES = 1 << 20
 
@@ -63,6 +64,7 @@ class KeyHolderReplies(Generic[Values]):
         noise, lift = self._noises.of_cells(queries, self._checks.schema), self._noises.cells
         told = [count - lift.theirs + own for count, own in zip(counts, noise, strict=True)]
         answers = self._checks.answers(queries, told)
+        yield Note(CountsFact(Way.BOTH, tuple(queries), tuple(told)))
         yield Send(ExactCounts(tuple(number + lift.both for number in told)))
         return answers
 
@@ -78,6 +80,7 @@ class KeyHolderReplies(Generic[Values]):
         sealed = (yield from receive(PackedCounts)).ciphertexts
         (number,) = self.key.counts(sealed, [Shape(1, 1)], self._tests + 2 * lift.theirs)
         told = number - lift.theirs + self._noises.of_accuracy(tree.leaves())
+        yield Note(CorrectFact(Way.BOTH, told, self._tests))
         yield Send(ExactCounts((told + lift.both,)))
         return self._noises.correct(told, self._tests)
 
@@ -115,9 +118,12 @@ class EvaluatorReplies(Generic[Values]):
         """
         lift = self._noises.cells
         noise = self._noises.of_cells(queries, self._checks.schema)
+        yield Note(CountsFact(Way.TOLD, tuple(queries), None))
         yield Send(self._sealed([self._noised(reply, noise) for reply in replies], self.largest))
-        told = (yield from receive(ExactCounts)).values
-        return self._checks.answers(queries, [number - lift.both for number in told])
+        told = tuple(number - lift.both for number in (yield from receive(ExactCounts)).values)
+        answers = self._checks.answers(queries, told)
+        yield Note(CountsFact(Way.LEARNED, tuple(queries), told))
+        return answers
 
     def _noised(self, reply: PlacedReply[Values], noise: Sequence[int]) -> Reply[Values]:
         """Add our noise, lifted, to the numbers of a reply; without noise it stays as it is."""
@@ -137,8 +143,10 @@ class EvaluatorReplies(Generic[Values]):
         lift = self._noises.accuracy
         largest = self._tests + 2 * lift.own
         noisy = self.cipher.add_to_slots(total, [[self._noises.of_accuracy(tree.leaves()) + lift.own]], largest)
+        yield Note(CorrectFact(Way.TOLD, None, self._tests))
         yield Send(self._sealed([Reply(noisy, slots=1)], largest))
         told = [number - lift.both for number in (yield from receive(ExactCounts)).values]
         if len(told) != 1 or not -lift.both <= told[0] <= self._tests + lift.both:
             raise DeviationError
+        yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
         return self._noises.correct(told[0], self._tests)

@@ -11,8 +11,9 @@ from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
 from protocols.learning.impurity import TIE, most_merit
 from protocols.learning.merit import coarseness, estimated_merits
+from protocols.facts import GainsFact, Way
 from protocols.messages import EstimatedGains
-from protocols.role import Role, exchange
+from protocols.role import Note, Role, exchange
 from protocols.tables.expression import Expression
 from protocols.terms import TO_THE_END, Growth
 
@@ -67,10 +68,12 @@ class MeanGains:
         of_nodes = ((self._step(_records(query)), len(query.candidates)) for query in queries)
         steps = [step for step, candidates in of_nodes for _ in range(candidates)]
         own = tuple(self._told(queries, steps))
+        yield Note(GainsFact(Way.TOLD, tuple(queries), own))
         theirs = (yield from exchange(EstimatedGains(own))).values
         most = most_merit(self._classes, self._growth.impurity) + TIE
         if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
             raise PeerError("the peer's estimated gains do not fit the level")
+        yield Note(GainsFact(Way.LEARNED, tuple(queries), theirs))
         return [(a + b) / 2 * step for a, b, step in zip(own, theirs, steps, strict=True)]
 
     def _told(self, queries: Sequence[Query], steps: Sequence[float]) -> Iterator[int]:

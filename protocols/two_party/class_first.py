@@ -12,9 +12,10 @@ from math import log
 
 from protocols.counting.told_sums import FALSE_ALARM
 from protocols.errors import DeviationError, PeerError
+from protocols.facts import ClassCountsFact, Way
 from protocols.messages import ClassCounts
 from protocols.noise.both import BothNoises, sum_bound
-from protocols.role import Role, Send, exchange, receive
+from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.inputs import PartyInputs
@@ -52,11 +53,14 @@ def share_class_counts(
     yield from _settle(local, own)
     if own is None:
         counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train), noises)
+        yield Note(ClassCountsFact(Way.LEARNED, counts))
     elif alone:
+        yield Note(ClassCountsFact(Way.TOLD, own))
         lift = 0 if noises is None else noises.cells.own
         yield Send(ClassCounts(tuple(count + lift for count in own)))
         counts = own
     else:
+        yield Note(ClassCountsFact(Way.BOTH, own))
         counts = (yield from exchange(ClassCounts(own))).values
         if counts != own:
             raise DeviationError

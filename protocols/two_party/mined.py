@@ -13,11 +13,12 @@ from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View
 from protocols.counts import Correct
 from protocols.errors import PeerError
+from protocols.facts import MinedFact, Way
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled
 from protocols.messages import SentNode, SentTree
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.role import Role, Send, receive
+from protocols.role import Note, Role, Send, receive
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, Growth
@@ -47,6 +48,7 @@ def mine(
     learner = HybridId3(train.schema, class_counts, ALL, ProjectedEstimates(Estimator(train)), growth=growth)
     tree = (yield from learner.build()).tree
     message = SentTree(tuple(_told(tree, designs)), *_told_correct(tree, test))
+    yield Note(MinedFact(Way.TOLD, message))
     yield Send(message)
     return _read(message, train.schema, class_counts, growth)
 
@@ -70,7 +72,9 @@ def receive_mined(
     message = yield from receive(SentTree)
     if abs(message.correct) > most:
         raise PeerError(_NO_MODEL)
-    return _read(message, schema, class_counts, growth)
+    mined = _read(message, schema, class_counts, growth)
+    yield Note(MinedFact(Way.LEARNED, message))
+    return mined
 
 
 def _told(tree: Tree, designs: Designs) -> Iterator[SentNode]:

@@ -11,7 +11,7 @@
 Both sides run the same code; which of them is key holder follows from what both know.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -31,6 +31,7 @@ from protocols.counting.rows import View, make_view, peer_columns, view_of_copie
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, SecureEngine
 from protocols.errors import DeviationError, PeerError
+from protocols.facts import CopyFact, ModelFact, Way
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
@@ -40,7 +41,7 @@ from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Phase, Progress, Role, Send, exchange, receive
+from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.table import Codes
 from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement, Objection, settle
@@ -150,6 +151,8 @@ class _Run:
         own_design, peer_design = agreed.own_design, agreed.peer_design
         coins = self._local.coins(own_design)
         copy = disguise(codes[:, : len(own_design.sizes)], coins, own_design)
+        columns = [column.name for column in self._local.table.attributes[: len(own_design.sizes)]]
+        yield Note(CopyFact(Way.TOLD, self._copy_digest(b"own copy", columns, copy)))
         received: list[Codes] = []
         for start in range(0, len(copy), PAGE_RECORDS):
             page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
@@ -157,16 +160,17 @@ class _Run:
             received.append(_read_page(answer.codes, len(page), peer_design))
             yield Progress(Phase.COPIES, start + len(page), len(copy))
         theirs = np.concatenate(received)
-        yield from settle(self._judge(self._copy_digest(theirs)))
+        joint = peer_columns(agreed.schema, self._local.party)
+        digest = self._copy_digest(b"peer copy", [agreed.schema.columns[column].name for column in joint], theirs)
+        yield Note(CopyFact(Way.LEARNED, digest))
+        yield from settle(self._judge(digest))
         view = make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
         return _Copies(view, view_of_copies(view, self._local.party, copy, own_design), coins)
 
-    def _copy_digest(self, copy: Codes) -> bytes:
-        """Return the digest of the peer's copy; the order of its columns is no part of it."""
-        schema = self._agreed.schema
-        names = [schema.columns[column].name.encode() for column in peer_columns(schema, self._local.party)]
-        columns = sorted(canonical(name, copy[:, c].tobytes()) for c, name in enumerate(names))
-        return keyed_digest(self._local.secrets.coins, b"peer copy", *columns)
+    def _copy_digest(self, purpose: bytes, names: Sequence[str], copy: Codes) -> bytes:
+        """Return a digest of a copy under our secret; the order of its columns is no part of it."""
+        columns = sorted(canonical(name.encode(), copy[:, c].tobytes()) for c, name in enumerate(names))
+        return keyed_digest(self._local.secrets.coins, purpose, *columns)
 
     def _split(self, view: View) -> tuple[View, View]:
         return view.rows(self._train), view.rows(self._test)
@@ -301,5 +305,6 @@ def _read_page(data: bytes, records: int, design: RelatedDesign) -> Codes:
 
 def _compare_models(tree: Tree) -> Role[None]:
     digest = tree.digest()
+    yield Note(ModelFact(digest))
     if (yield from exchange(ModelDigest(digest))).digest != digest:
         raise DeviationError

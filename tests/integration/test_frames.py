@@ -28,10 +28,12 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HolderKey,
+    MemoryHeads,
     ModelDigest,
     PackedCounts,
     SentTree,
     Share,
+    SignedHead,
     TableCommitment,
     Verdict,
 )
@@ -39,7 +41,9 @@ from protocols.role import Message
 from tests.support.processes import BITS, Pair, make_pair
 
 CANARY = "CANARY-7f3a91"
-AGREEMENT: set[type[Message]] = {Greeting, Share, TableCommitment, Verdict, ClassCounts, ModelDigest}
+AGREEMENT: set[type[Message]] = {
+    Greeting, MemoryHeads, Share, TableCommitment, Verdict, ClassCounts, ModelDigest, SignedHead,
+}  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
     "hybrid": (

@@ -15,6 +15,7 @@ import pytest
 from party.cli.main import main
 from party.errors import PeerStoppedError
 from party.keys.identity import load_identity, load_peers
+from party.keys.signatures import signatures
 from party.node import players
 from party.node.inputs import load_inputs
 from party.records.releases import FILE
@@ -29,6 +30,7 @@ from protocols.messages import ModelDigest, Verdict
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
 from protocols.two_party.training import CopyJudge, Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
@@ -63,8 +65,11 @@ class Bob:
         identity, peer = load_identity(self.pair.bob), load_peers(self.pair.bob)["alice"]
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
+            play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
             agreed = play(agree_on_training(local, opening.job.terms, "alice", opening.nonces), channel)
             outcome = play(role(local, agreed), channel)
+            signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
+            play(exchange_heads(NO_HEAD, signature), channel)
             channel.close()
             return outcome
 

@@ -224,6 +224,8 @@ class Frame(_message.Message):
     CLASS_DIGEST_FIELD_NUMBER: _builtins.int
     CLASS_COUNTS_FIELD_NUMBER: _builtins.int
     TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
+    MEMORY_HEADS_FIELD_NUMBER: _builtins.int
+    SIGNED_HEAD_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -252,6 +254,10 @@ class Frame(_message.Message):
     def class_counts(self) -> Global___ClassCounts: ...
     @_builtins.property
     def table_commitment(self) -> Global___TableCommitment: ...
+    @_builtins.property
+    def memory_heads(self) -> Global___MemoryHeads: ...
+    @_builtins.property
+    def signed_head(self) -> Global___SignedHead: ...
     def __init__(
         self,
         *,
@@ -269,12 +275,14 @@ class Frame(_message.Message):
         class_digest: Global___ClassDigest | None = ...,
         class_counts: Global___ClassCounts | None = ...,
         table_commitment: Global___TableCommitment | None = ...,
+        memory_heads: Global___MemoryHeads | None = ...,
+        signed_head: Global___SignedHead | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -522,6 +530,63 @@ class ClassCounts(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ClassCounts: _TypeAlias = ClassCounts  # noqa: Y015
+
+@_typing.final
+class MemoryHeads(_message.Message):
+    """The end of the sender's ledger about the receiver, and of the receiver's as it was last shown to the sender."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    KNOWN_ENTRIES_FIELD_NUMBER: _builtins.int
+    KNOWN_DIGEST_FIELD_NUMBER: _builtins.int
+    entries: _builtins.int
+    digest: _builtins.bytes
+    known_entries: _builtins.int
+    known_digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        entries: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+        known_entries: _builtins.int = ...,
+        known_digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "known_digest", b"known_digest", "known_entries", b"known_entries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MemoryHeads: _TypeAlias = MemoryHeads  # noqa: Y015
+
+@_typing.final
+class SignedHead(_message.Message):
+    """The end of the sender's ledger after a run."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SIGNATURE_FIELD_NUMBER: _builtins.int
+    entries: _builtins.int
+    digest: _builtins.bytes
+    signature: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        entries: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+        signature: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "signature", b"signature"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SignedHead: _TypeAlias = SignedHead  # noqa: Y015
 
 @_typing.final
 class Verdict(_message.Message):

@@ -11,7 +11,7 @@ from party.node import session
 from party.node.players import Stage
 from party.node.session import run_session
 from party.settings.party import read_party_config
-from party.transport.channel import PagedChannel, play
+from party.transport.channel import PagedChannel, Watchers, play
 from protocols.messages import ModelDigest
 from protocols.randomness import keyed_digest
 from protocols.role import Phase, Progress, Role, exchange
@@ -20,6 +20,7 @@ from protocols.two_party.agreement import Opening
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_local, make_terms
+from tests.support.sessions import make_acquaintance
 
 CASE = Case(
     sizes={"alice": (2,), "bob": (2,)},
@@ -43,18 +44,15 @@ def test_the_driver_returns_what_the_player_of_the_job_ends_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def strange_player(opening: Opening, stage: Stage) -> tuple[Job, bytes]:
-        return play(compare_notes(opening), stage.channel, stage.on_progress)
+        return play(compare_notes(opening), stage.channel, Watchers(stage.on_progress))
 
     def take_part(party: str, channel: PagedChannel, job: Job | None) -> Any:
         folder = tmp_path / party
-        folder.mkdir()
-        agree = f"[agree]\nsmallest_key_bits = {CASE.terms.key_bits}\nmin_leaf = 1\n"
-        settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agree}'
-        (folder / "party.toml").write_text(settings)
         config = read_party_config(folder / "party.toml", CASE.terms.key_bits)
         with locked_folder(folder) as held, channel:
             return run_session(make_local(CASE, party), config, held, channel, job)
 
+    make_acquaintance(tmp_path, CASE.terms.key_bits)
     monkeypatch.setattr(session, "play_job", strange_player)
     ours, theirs = memory_channels()
     with ThreadPoolExecutor(1) as pool:

@@ -10,7 +10,7 @@ import pytest
 from party.errors import PeerLostError, PeerStoppedError
 from party.transport import channel as channel_module
 from party.transport import pages as pages_module
-from party.transport.channel import Recording, play, reason_for
+from party.transport.channel import Recording, Watchers, play, reason_for
 from party.transport.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
 from party.transport.timer import Waits
 from party.wire.codec import decode
@@ -165,7 +165,7 @@ def test_progress_reaches_the_callback_and_nobody_else() -> None:
         return "done"
 
     seen: list[Progress] = []
-    assert play(works(), memory_channels()[0], seen.append) == "done"
+    assert play(works(), memory_channels()[0], Watchers(seen.append)) == "done"
     assert play(works(), memory_channels()[0]) == "done"
     assert seen == [Progress(Phase.COINS, 1, 2), Progress(Phase.COINS, 2, 2)]
 

@@ -88,6 +88,8 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
+    m.MemoryHeads: st.builds(m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS),
+    m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 
 A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)

@@ -1,0 +1,234 @@
+"""What a run tells and learns, as entries of the ledger: facts with the names of columns and values."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
+from protocols.counts import Query
+from protocols.errors import InputError
+from protocols.facts import (
+    ClassCountsFact,
+    CopyFact,
+    CorrectFact,
+    CountsFact,
+    GainsFact,
+    MinedFact,
+    ModelFact,
+    Way,
+)
+from protocols.privacy.odds import Odds, disguised_odds
+from protocols.privacy.relations import relations
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.randomness import keyed_digest
+from protocols.role import Fact
+from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Terms
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.memory import NO_HEAD, LedgerHead
+
+Calendar = Callable[[], datetime]
+
+
+def now() -> datetime:
+    """Return the time of day."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, repr=False)
+class PeerPages:
+    """The part of a ledger that is about one peer.
+
+    Args:
+        ledger: To write to.
+        peer: The peer.
+        clock: Tells the date of an entry.
+    """
+
+    ledger: Ledger
+    peer: PeerName
+    clock: Calendar = now
+
+    def write(self, kind: str, content: Content) -> None:
+        """Add an entry.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
+        self.ledger.append({"time": f"{self.clock():%Y-%m-%dT%H:%M:%SZ}", **who, "kind": kind, **content})
+
+    def head(self) -> LedgerHead:
+        """Return the end of these entries."""
+        return self.ledger.head(self.peer)
+
+    def holds(self, head: LedgerHead) -> bool:
+        """Tell whether these entries led through this head."""
+        return self.ledger.holds(self.peer, head)
+
+    def known(self) -> LedgerHead:
+        """Return the end of the peer's entries about us, as it was last shown."""
+        return last_head(self.ledger.entries(), self.peer)
+
+    def keep_head(self, theirs: LedgerHead, signature: bytes | None = None) -> None:
+        """Keep the end of the peer's entries about us, signed by it or only shown.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        signed = None if signature is None else signature.hex()
+        self.write("head", {"entries": theirs.entries, "digest": theirs.digest.hex(), "signature": signed})
+
+
+def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> LedgerHead:
+    """Return the last head of this peer's ledger that is on record."""
+    known = NO_HEAD
+    for entry in entries:
+        if entry.content["kind"] == "head" and entry.peer == peer:
+            known = LedgerHead(int(str(entry.content["entries"])), bytes.fromhex(str(entry.content["digest"])))
+    return known
+
+
+@dataclass(frozen=True, repr=False)
+class RunPages:
+    """The entries of one run.
+
+    Args:
+        pages: About its peer.
+        local: What we bring.
+        agreed: What was agreed.
+    """
+
+    pages: PeerPages
+    local: PartyInputs
+    agreed: Agreement
+
+    def open(self) -> None:
+        """Note the agreement: terms, and the columns and values that both have named.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        schema = self.agreed.schema
+        columns = [{"column": _name(each), "values": list(each.values)} for each in schema.attributes]
+        content = {
+            "terms": terms_content(self.agreed.terms),
+            "records": len(self.local.records),
+            "class": {"values": list(schema.class_attribute.values), "owners": list(schema.class_owners)},
+            "columns": columns,
+        }
+        self._write("run", content)
+
+    def note(self, fact: Fact) -> None:
+        """Note a fact, durably, before the role goes on.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        kind, content = _content(fact, self)
+        self._write(kind, content)
+
+    def _write(self, kind: str, content: Content) -> None:
+        run = keyed_digest(self.agreed.nonces, b"run").hex()[:16]
+        self.pages.write(kind, {"dataset": self.local.dataset, "run": run, **content})
+
+
+def terms_content(terms: Terms) -> dict[str, object]:
+    """Return terms as JSON has them: fractions as text, whatever is neither number nor nothing too."""
+    return {
+        name: value if type(value) in (int, bool, type(None)) else str(value) for name, value in vars(terms).items()
+    }
+
+
+def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noqa: PLR0911  # one return per kind
+    schema = run.agreed.schema
+    match fact:
+        case ClassCountsFact(way, values):
+            return "class counts", {"way": way, "counts": list(values)}
+        case CopyFact(way, digest):
+            return "copy", {"way": way, "digest": digest.hex(), **_design(way, run)}
+        case GainsFact(way, queries, values):
+            return "gains", {"way": way, "nodes": list(_gains(schema, queries, values))}
+        case CountsFact(way, queries, values):
+            return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
+        case MinedFact(way, sent):
+            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
+        case CorrectFact(way, count, tests):
+            return "accuracy", {"way": way, "correct": count, "tests": tests}
+        case ModelFact(digest):
+            return "model", {"way": Way.BOTH, "digest": digest.hex()}
+        case _:
+            raise InputError(f"{fact!r} has no place in the ledger")
+
+
+def _design(way: Way, run: RunPages) -> dict[str, object]:
+    """Say how the copy is disguised, and what it tells: with certainty, and by odds to 1."""
+    own = way is Way.TOLD
+    design = run.agreed.own_design if own else run.agreed.peer_design
+    names = list(_sent_columns(run, own))
+    return {
+        "theta": str(design.theta),
+        "groups": [[names[column] for column in group] for group in design.groups],
+        "relations": [[names[r.first], names[r.second], r.modulus] for r in relations(design)],
+        "plain": _plain(design, names),
+        "odds": {name: _odds_text(odds) for name, odds in disguised_odds(design, names)},
+    }
+
+
+def _plain(design: RelatedDesign, names: Sequence[str]) -> list[str]:
+    hidden = {column for group in design.groups for column in group}
+    return [name for column, name in enumerate(names) if column not in hidden]
+
+
+def _odds_text(odds: Odds) -> str | None:
+    return None if odds.strength is None else str(odds.strength)
+
+
+def _sent_columns(run: RunPages, own: bool) -> Iterator[str]:
+    """Yield the columns of a copy: those of one side's table, in its order, then the class where it is sent."""
+    side = run.local.party if own else run.agreed.peer
+    schema = run.agreed.schema
+    yield from (attribute.name for attribute in schema.attributes if attribute.party == side)
+    if schema.class_owners == (side,):
+        yield schema.class_attribute.name
+
+
+def _gains(schema: Schema, queries: Sequence[Query], values: Sequence[int]) -> Iterator[Content]:
+    start = 0
+    for query in queries:
+        end = start + len(query.candidates)
+        columns = [_name(schema.attributes[candidate]) for candidate in query.candidates]
+        yield {"path": _path(schema, query), "steps": dict(zip(columns, values[start:end], strict=True))}
+        start = end
+
+
+def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | None) -> Iterator[Content]:
+    """Yield each node with its tables, values by classes, or only with how many cells each has."""
+    start = 0
+    for query in queries:
+        tables: dict[str, object] = {}
+        columns = len(query.columns(schema.classes))
+        for candidate, cells in zip(query.candidates, query.cells(schema), strict=True):
+            told = None if values is None else values[start : start + cells]
+            rows = cells if told is None else [list(told[row : row + columns]) for row in range(0, cells, columns)]
+            tables[_name(schema.attributes[candidate])] = rows
+            start += cells
+        told_as = "cells" if values is None else "counts"
+        yield {"path": _path(schema, query), **_together(schema, query), told_as: tables}
+
+
+def _together(schema: Schema, query: Query) -> Mapping[str, object]:
+    """Name the classes that were counted together, if any."""
+    labels = schema.class_attribute.values
+    groups = [[labels[label] for label in group] for group in query.together]
+    return {"together": groups} if groups else {}
+
+
+def _path(schema: Schema, query: Query) -> list[list[str]]:
+    terms = [(schema.columns[term.column], term.value) for term in query.expression.terms]
+    return [[_name(column), column.values[value]] for column, value in terms]
+
+
+def _name(attribute: Attribute) -> str:
+    return f"{attribute.party}.{attribute.name}"

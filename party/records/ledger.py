@@ -1,0 +1,217 @@
+"""The ledger: what each peer has learned of us, and we of it, kept for the life of our data (DESIGN 12).
+
+`cotally-ledger/1` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
+digest, keyed by the owner's secret, over its number, its content and the digest of the entry before, and the last one
+stands apart as well: an entry that was altered, dropped or put elsewhere is found by whoever holds the secret. What
+that cannot show, a whole file put back from a backup, the peer notices (`protocols.two_party.memory`).
+
+An entry is on the disk when `append` returns (`synchronous=FULL`).
+"""
+
+import hmac
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from party.closing import Closing
+from party.files import FolderLock, is_there, write_new
+from protocols.errors import InputError
+from protocols.randomness import keyed_digest
+from protocols.two_party.memory import NO_HEAD, LedgerHead
+
+LEDGER_FILE: Final = "ledger.sqlite"
+LEDGER_VERSION: Final = 1
+_START: Final = bytes(32)
+_APPLICATION: Final = 0x636F7461  # "cota"
+_SCHEMA: Final = f"""
+    PRAGMA application_id = {_APPLICATION};
+    PRAGMA user_version = {LEDGER_VERSION};
+    CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
+    CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, digest BLOB NOT NULL) STRICT;
+"""
+_CURE = "restore the latest backup; it must not be lost"
+
+Content = Mapping[str, object]
+
+
+class LedgerError(InputError):
+    """The ledger's file cannot be used."""
+
+
+@dataclass(frozen=True)
+class PeerName:
+    """A peer, by its name and the fingerprint of its certificate."""
+
+    name: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, repr=False)
+class LedgerEntry:
+    """One entry; `content` holds at least `time`, `peer`, `fingerprint` and `kind`."""
+
+    number: int
+    content: Content
+    digest: bytes
+
+    @property
+    def peer(self) -> PeerName:
+        """Whom it is about."""
+        return PeerName(str(self.content["peer"]), str(self.content["fingerprint"]))
+
+
+class Ledger(Closing):
+    """An open ledger, found whole. Made by `open_ledger` and `read_ledger`.
+
+    Args:
+        connection: To the file.
+        path: Of the file.
+        secret: The owner's.
+
+    Raises:
+        LedgerError: An entry was altered, dropped or put elsewhere.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
+        self.path = path
+        self._connection, self._key = connection, keyed_digest(secret, b"ledger")
+        self._number, self._digest = 0, _START
+        self._heads: dict[PeerName, list[bytes]] = {}
+        for entry in self.entries():
+            self._number, self._digest = entry.number, entry.digest
+            self._heads.setdefault(entry.peer, []).append(entry.digest)
+        with _reading(path):
+            last = connection.execute("SELECT number, digest FROM last").fetchone()
+        if last != (None if self._number == 0 else (self._number, self._digest)):
+            raise LedgerError(f"{path}: entries after number {self._number} are missing: {_CURE}")
+
+    def __len__(self) -> int:
+        return self._number
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def entries(self) -> Iterator[LedgerEntry]:
+        """Yield all entries, the first one first.
+
+        Raises:
+            LedgerError: An entry was altered, dropped or put elsewhere.
+        """
+        with _reading(self.path):
+            before = _START
+            rows = self._connection.execute("SELECT number, content, digest FROM entries ORDER BY number")
+            for expected, (number, content, digest) in enumerate(rows, start=1):
+                if number != expected or not hmac.compare_digest(self._chained(before, expected, content), digest):
+                    raise LedgerError(f"{self.path}: entry {expected} was altered, dropped or put elsewhere: {_CURE}")
+                yield LedgerEntry(number, json.loads(content), digest)
+                before = digest
+
+    def append(self, content: Content) -> None:
+        """Add an entry; it is on the disk when this returns.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        number = self._number + 1
+        digest = self._chained(self._digest, number, text)
+        try:
+            with self._connection:
+                self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
+                self._connection.execute("INSERT OR REPLACE INTO last VALUES (1, ?, ?)", (number, digest))
+        except sqlite3.Error as error:
+            raise LedgerError(f"{self.path} cannot be written: {error}") from None
+        entry = LedgerEntry(number, content, digest)
+        self._number, self._digest = number, digest
+        self._heads.setdefault(entry.peer, []).append(digest)
+
+    def head(self, peer: PeerName) -> LedgerHead:
+        """Return the end of the entries about a peer."""
+        digests = self._heads.get(peer)
+        return LedgerHead(len(digests), digests[-1]) if digests else NO_HEAD
+
+    def holds(self, peer: PeerName, head: LedgerHead) -> bool:
+        """Tell whether the entries about a peer led through this head."""
+        digests = self._heads.get(peer, [])
+        return head == NO_HEAD or (0 < head.entries <= len(digests) and digests[head.entries - 1] == head.digest)
+
+    def _chained(self, before: bytes, number: int, content: str) -> bytes:
+        return keyed_digest(self._key, before, number.to_bytes(8, "big"), content.encode())
+
+
+def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
+    """Open the ledger of a folder to add to it; made if it is not there.
+
+    Raises:
+        LedgerError: It was altered, belongs to another secret, is open to others, or cannot be used.
+    """
+    path = held.folder / LEDGER_FILE
+    if not is_there(path):
+        _make(path)
+    return _opened(path, secret, "rw")
+
+
+def read_ledger(folder: Path, secret: bytes) -> Ledger:
+    """Open the ledger of a folder to read it, whoever writes meanwhile.
+
+    Raises:
+        LedgerError: As `open_ledger`, or there is none.
+    """
+    path = folder / LEDGER_FILE
+    if not is_there(path):
+        raise LedgerError(f"{path} does not exist: no run has told anything yet")
+    return _opened(path, secret, "ro")
+
+
+def _make(path: Path) -> None:
+    """Make an empty ledger: whole and on the disk, or not at all."""
+    with sqlite3.connect(":memory:") as connection:
+        connection.executescript(_SCHEMA)
+        data = connection.serialize()
+    connection.close()
+    try:
+        write_new(path, data, 0o600)
+    except OSError as error:
+        raise LedgerError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+
+
+def _opened(path: Path, secret: bytes, mode: str) -> Ledger:
+    if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+        raise LedgerError(f"{path} must be a file of its owner alone, with mode 0600")
+    connection = None
+    try:
+        with _reading(path):
+            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
+            _check_kind(connection, path)
+            if mode == "rw":
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+            return Ledger(connection, path, secret)
+    except BaseException:
+        if connection is not None:
+            connection.close()
+        raise
+
+
+def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != _APPLICATION:
+        raise LedgerError(f"{path} is not a ledger of cotally: {_CURE}")
+    if version != LEDGER_VERSION:
+        raise LedgerError(f"{path} is a ledger of version {version}, this program reads {LEDGER_VERSION}")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file does to SQLite, or to who reads its entries, into one error."""
+    try:
+        yield
+    except (sqlite3.Error, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise LedgerError(f"{path} is damaged, or belongs to another secret.key: {_CURE}") from None

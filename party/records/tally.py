@@ -1,0 +1,111 @@
+"""What a ledger's entries add up to: how much each side has learned of the other in a data set."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from party.records.ledger import LedgerEntry, PeerName
+from protocols.facts import Way
+
+NodePath = frozenset[tuple[str, str]]
+"""A node, as the values of the columns above it; their order tells nothing."""
+NodeTable = tuple[NodePath, str, str]
+"""The counts of one column at a node, and which classes were counted together there."""
+
+
+@dataclass
+class Side:
+    """What one side has learned of the other.
+
+    `tables` are the sizes of all tables of exact counts, each once however often it was told. `counts` are those whose
+    numbers are known here, `gains` how many estimated gains were told, and of the rest the entries are kept as they
+    are.
+    """
+
+    class_counts: list[list[int]] = field(default_factory=list)
+    copies: list[Any] = field(default_factory=list)
+    gains: int = 0
+    tables: dict[NodeTable, int] = field(default_factory=dict)
+    counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
+    mined: int = 0
+    accuracies: list[Any] = field(default_factory=list)
+    models: list[str] = field(default_factory=list)
+
+    @property
+    def exact(self) -> int:
+        """How many exact counts: those of the classes, of the tables, and of correct predictions."""
+        return sum(map(len, self.class_counts)) + sum(self.tables.values()) + len(self.accuracies)
+
+    def add(self, content: Any) -> None:
+        """Add what an entry tells."""
+        match content["kind"]:
+            case "class counts":
+                _once(self.class_counts, content["counts"])
+            case "copy":
+                _once(self.copies, {key: value for key, value in content.items() if key in _DESIGN})
+            case "gains":
+                self.gains += sum(len(node["steps"]) for node in content["nodes"])
+            case "counts":
+                self._add_tables(content["nodes"])
+            case "mined tree":
+                self.mined += 1
+            case "accuracy":
+                self.accuracies.append(content)
+            case "model":
+                _once(self.models, content["digest"])
+
+    def _add_tables(self, nodes: Any) -> None:
+        for node in nodes:
+            path = frozenset((column, value) for column, value in node["path"])
+            together = str(node.get("together", ""))
+            for column, cells in node.get("cells", {}).items():
+                self.tables[path, column, together] = cells
+            for column, rows in node.get("counts", {}).items():
+                self.tables[path, column, together] = sum(map(len, rows))
+                self.counts[path, column, together] = rows
+
+
+_DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
+
+
+def _once(known: list[Any], new: Any) -> None:
+    if new not in known:
+        known.append(new)
+
+
+@dataclass
+class Dealings:
+    """All that passed between us and one peer about one data set; dates are those of the first and last run."""
+
+    dataset: str
+    peer: PeerName
+    runs: list[str] = field(default_factory=list)
+    first: str = ""
+    last: str = ""
+    told: Side = field(default_factory=Side)
+    learned: Side = field(default_factory=Side)
+
+    def add(self, content: Any) -> None:
+        """Add an entry of this data set and peer."""
+        if content["kind"] == "run":
+            self.runs.append(content["run"])
+            self.first, self.last = self.first or content["time"], content["time"]
+        if content.get("way") in (Way.TOLD, Way.BOTH):
+            self.told.add(content)
+        if content.get("way") in (Way.LEARNED, Way.BOTH):
+            self.learned.add(content)
+
+
+def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:
+    """Add up the entries, data set by data set and peer by peer, in the order of their first runs."""
+    found: dict[tuple[str, PeerName], Dealings] = {}
+    for entry in entries:
+        if "dataset" in entry.content:
+            name = str(entry.content["dataset"])
+            found.setdefault((name, entry.peer), Dealings(name, entry.peer)).add(entry.content)
+    return list(found.values())
+
+
+def peers(entries: Iterable[LedgerEntry]) -> Iterator[PeerName]:
+    """Yield every peer once, in the order of the first entries about them."""
+    yield from dict.fromkeys(entry.peer for entry in entries)

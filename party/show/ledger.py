@@ -1,0 +1,80 @@
+"""The ledger in words: what they learned from us, and we from them."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from party.names import printable
+from party.records.ledger import PeerName
+from party.records.tally import Dealings, NodeTable, Side
+from protocols.two_party.memory import LedgerHead
+
+
+def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
+    """Say all that passed between us and one peer about one data set; in full, with every exact count."""
+    peer = told.peer.name
+    runs = "1 run" if len(told.runs) == 1 else f"{len(told.runs)} runs"
+    when = told.first if told.first == told.last else f"{told.first} to {told.last}"
+    yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
+    for head, side in ((f"What {peer} learned from us", told.told), (f"What we learned from {peer}", told.learned)):
+        yield f"  {head}:"
+        yield from (f"    {line}" for line in _side_lines(side))
+    if full:
+        yield "  Every table of exact counts that we know, values by classes:"
+        yield from (f"    {_table_text(table, rows)}" for table, rows in told.learned.counts.items())
+
+
+def _side_lines(side: Side) -> Iterator[str]:
+    for copy in side.copies:
+        yield from _copy_lines(copy)
+    if side.class_counts:
+        yield f"how many training records each of {len(side.class_counts[0])} classes has"
+    if side.gains:
+        yield f"{side.gains:,} estimated gains, rounded"
+    if side.mined:
+        yield f"a mined tree with rounded counts, told {_times(side.mined)}"
+    if side.tables:
+        nodes = len({path for path, _, _ in side.tables})
+        yield f"{sum(side.tables.values()):,} exact counts in {len(side.tables):,} tables at {nodes:,} nodes, each once"
+    if side.accuracies:
+        yield f"how many held-out records a tree gets right, told {_times(len(side.accuracies))}"
+    if side.models:
+        yield "the finished tree" if len(side.models) == 1 else f"{len(side.models)} finished trees"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _copy_lines(copy: Any) -> Iterator[str]:
+    columns = [*copy["odds"], *copy["plain"]]
+    yield f"a disguised copy of {len(columns)} columns, theta {copy['theta']}: {printable(', '.join(columns))}"
+    if copy["plain"]:
+        yield f"  sent as they are: {printable(', '.join(copy['plain']))}"
+    strongest = max(copy["odds"].items(), key=lambda each: (each[1] is None, Fraction(each[1] or 0)), default=None)
+    if strongest is not None:
+        yield f"  strongest odds of a value: {strongest[1] or 'infinite'} to 1, in column {printable(strongest[0])!r}"
+    for first, second, modulus in copy["relations"]:
+        what = "whether they are alike" if modulus == 2 else f"their difference modulo {modulus}"
+        yield f"  for certain, of {printable(first)!r} and {printable(second)!r} in each record: {what}"
+
+
+def _table_text(table: NodeTable, rows: list[list[int]]) -> str:
+    path, column, _ = table
+    node = " and ".join(sorted(f"{name} = {value}" for name, value in path)) or "all training records"
+    counts = "; ".join(", ".join(map(str, row)) for row in rows)
+    return f"{printable(node)}: {printable(column)}: {counts}"
+
+
+def head_line(peer: PeerName, theirs: LedgerHead, own: LedgerHead) -> str:
+    """Say up to where each side's ledger is known to the other."""
+    return (
+        f"About {peer.name} ({peer.fingerprint[:9]}): {own.entries} entries here, the last {own.digest.hex()[:16]}; "
+        f"{peer.name} last showed us {theirs.entries} of its own, the last {theirs.digest.hex()[:16]}"
+    )
+
+
+def whole_line(path: Path, entries: int) -> str:
+    """Say that a ledger was found whole."""
+    return f"{path}: {entries} entries, none altered, dropped or put elsewhere"

@@ -1,0 +1,82 @@
+"""What each party learns of the other in a run, fact by fact: what a ledger keeps (DESIGN 12).
+
+A role yields `Note(fact)` before the message that tells it leaves, and after one that told it has come. Whoever reads
+all facts of a run knows all that the other side has, beyond the agreement. Ciphertexts and keys tell nothing: the
+evaluator's reply does, and precedes a fact without numbers, since it does not know them yet.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from protocols.counts import Query
+from protocols.messages import SentTree
+from protocols.role import Fact
+
+
+class Way(StrEnum):
+    """Who learns: the peer of us, we of the peer, or both the same numbers at once."""
+
+    TOLD = "told"
+    LEARNED = "learned"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, repr=False)
+class ClassCountsFact(Fact):
+    """How many training records each class has."""
+
+    way: Way
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class CopyFact(Fact):
+    """A disguised copy, by a digest under our own secret; its design is part of the agreement."""
+
+    way: Way
+    digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class GainsFact(Fact):
+    """Estimated gains of all candidates of these nodes, in their order, as multiples of the nodes' steps."""
+
+    way: Way
+    queries: tuple[Query, ...]
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class CountsFact(Fact):
+    """Exact counts of all candidates of these nodes, in the order queries, candidates, values, classes.
+
+    `values` are None while we do not know them: the peer is about to decrypt them.
+    """
+
+    way: Way
+    queries: tuple[Query, ...]
+    values: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, repr=False)
+class MinedFact(Fact):
+    """A tree mined from the class holder's true columns and the other side's copy."""
+
+    way: Way
+    sent: SentTree
+
+
+@dataclass(frozen=True, repr=False)
+class CorrectFact(Fact):
+    """How many held-out records the tree classifies correctly; `count` is None while we do not know it."""
+
+    way: Way
+    count: int | None
+    tests: int
+
+
+@dataclass(frozen=True, repr=False)
+class ModelFact(Fact):
+    """The finished model, which both hold, by its digest."""
+
+    digest: bytes

@@ -1,0 +1,105 @@
+"""`cotally ledger`: an auditor reads what was told, finds what was altered, and takes it all away as JSON."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from party.cli.main import main
+from party.keys.keystore import SECRET_FILE, write_secret
+from party.records.ledger import LEDGER_FILE
+from party.settings import party as settings
+from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
+from tests.support.sessions import Sessions
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Return Bob's settings after a run."""
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    sessions.run()
+    write_secret(tmp_path / "bob" / SECRET_FILE, sessions.local("bob").secrets.coins)
+    path = tmp_path / "bob" / "party.toml"
+    path.write_text(path.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
+    return path
+
+
+def run(config: Path, *words: str) -> int:
+    return main(["ledger", words[0], str(config), *words[1:]])
+
+
+def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(config, "show") == 0
+    out = capsys.readouterr().out
+    us, them = out.split("What we learned from alice:")
+    assert "Data set 'case' with alice: 1 run" in us
+    assert "a disguised copy of 3 columns, theta 7/10: " in us
+    assert "strongest odds of a value: 7/3 to 1" in us
+    assert "for certain, of 'b" in us
+    assert "how many training records each of 2 classes has" in us
+    assert "a disguised copy of 2 columns, theta 7/10: a0, a1" in them
+    for side in (us, them):
+        assert "estimated gains, rounded" in side
+        assert "exact counts in " in side
+        assert "how many held-out records a tree gets right, told once" in side
+        assert "the finished tree" in side
+    assert "all training records:" not in out
+
+
+def test_show_in_full_names_node_column_and_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(config, "show", "--full") == 0
+    out = capsys.readouterr().out
+    assert run(config, "export") == 0
+    exported = json.loads(capsys.readouterr().out)
+    nodes = [
+        node
+        for entry in exported["entries"]
+        if entry["kind"] == "counts" and entry["way"] != "told"
+        for node in entry["nodes"]
+    ]
+    ((column, rows),) = nodes[0]["counts"].items()
+    assert f"all training records: {column}: {'; '.join(', '.join(map(str, row)) for row in rows)}" in out
+    (name, value) = nodes[1]["path"][0]
+    assert f"{name} = {value}" in out
+
+
+def test_export_holds_every_entry_in_order(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(config, "export") == 0
+    exported = json.loads(capsys.readouterr().out)
+    assert exported["format"] == "cotally-ledger/1"
+    assert [entry["number"] for entry in exported["entries"]] == list(range(1, len(exported["entries"]) + 1))
+    assert exported["entries"][0]["kind"] == "run"
+    assert {entry["peer"] for entry in exported["entries"]} == {"alice"}
+
+
+def test_verify_says_that_all_is_whole_and_how_far_the_peer_has_seen_it(
+    config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(config, "verify") == 0
+    out = capsys.readouterr().out
+    assert "none altered, dropped or put elsewhere" in out
+    assert "alice last showed us" in out
+
+
+def test_an_altered_entry_is_named_in_one_line(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with sqlite3.connect(config.parent / LEDGER_FILE) as connection:
+        connection.execute("UPDATE entries SET content = replace(content, 'told', 'both') WHERE number = 3")
+    connection.close()
+    for action in ("show", "verify", "export"):
+        assert run(config, action) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.count("\n") == 1
+        assert "entry 3 was altered" in captured.err
+
+
+def test_before_the_first_run_there_is_nothing_to_tell(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (config.parent / LEDGER_FILE).unlink()
+    assert run(config, "show") == 2
+    assert "no run has told anything yet" in capsys.readouterr().err
+
+
+def test_a_ledger_is_found_only_beside_legal_settings(config: Path) -> None:
+    config.write_text(config.read_text() + f"\nsmallest_key_bits = {settings.KEY_FLOOR - 1}\n")
+    assert run(config, "show") == 2

@@ -1,0 +1,189 @@
+"""Sessions and their ledgers: what is on the disk before it leaves, and what a party notices that has forgotten."""
+
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from party.records.entries import last_head
+from party.records.ledger import LEDGER_FILE, PeerName
+from protocols.errors import DisagreementError
+from protocols.terms import Method
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_terms
+from tests.support.sessions import NAMES, Sessions, with_terms
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
+    groups={"alice": 1, "bob": 2},
+    terms=make_terms(theta=Fraction(7, 10), omega=1),
+)
+ANY_ODDS = 'odds = "any"\n'
+
+
+def contents(sessions: Sessions, party: str) -> list[dict[str, Any]]:
+    with sessions.ledger(party) as ledger:
+        return [dict(entry.content) for entry in ledger.entries()]
+
+
+def of_kind(entries: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    return [entry for entry in entries if entry["kind"] == kind]
+
+
+@pytest.fixture(scope="module")
+def hybrid(tmp_path_factory: pytest.TempPathFactory) -> Sessions:
+    """Return two parties after one run: read only."""
+    sessions = Sessions(tmp_path_factory.mktemp("hybrid"), CASE, ANY_ODDS)
+    sessions.run()
+    return sessions
+
+
+def test_what_one_side_has_told_the_other_has_learned(hybrid: Sessions) -> None:
+    alice, bob = (contents(hybrid, name) for name in NAMES)
+    for one, other in ((alice, bob), (bob, alice)):
+        for kind in ("class counts", "gains"):
+            told = [entry for entry in of_kind(one, kind) if entry["way"] == "told"]
+            learned = [entry for entry in of_kind(other, kind) if entry["way"] == "learned"]
+            same = ("counts", "nodes")
+            assert [{k: e[k] for k in same if k in e} for e in told] == [
+                {k: e[k] for k in same if k in e} for e in learned
+            ]
+
+
+def test_every_exact_count_is_on_record_at_both_with_its_node_and_attribute(hybrid: Sessions) -> None:
+    alice, bob = (contents(hybrid, name) for name in NAMES)
+    known = [[entry["nodes"] for entry in of_kind(one, "counts") if entry["way"] != "told"] for one in (alice, bob)]
+    assert known[0] == known[1] != []
+    root = known[0][0][0]
+    assert root["path"] == []
+    ((name, table),) = root["counts"].items()
+    assert name.split(".")[0] in NAMES
+    assert sum(map(sum, table)) == sum(of_kind(alice, "class counts")[0]["counts"])
+    ways = {tuple(entry["way"] for entry in of_kind(one, "counts"))[:2] for one in (alice, bob)}
+    assert ways == {("both", "both"), ("told", "learned")}
+
+
+def test_a_copy_is_on_record_with_its_design_and_all_that_it_tells_for_certain(hybrid: Sessions) -> None:
+    told, learned = of_kind(contents(hybrid, "bob"), "copy")
+    assert (told["way"], learned["way"]) == ("told", "learned")
+    assert told["theta"] == learned["theta"] == "7/10"
+    assert sorted(name for group in told["groups"] for name in group) == ["b0", "b1", "class"]
+    assert learned["groups"] == [["a0", "a1"]]
+    assert learned["relations"] == []  # two and three values have no common divisor
+    pairs = {frozenset(group) for group in told["groups"] if len(group) == 2}
+    assert {frozenset((first, second)) for first, second, _ in told["relations"]} == pairs
+    assert told["odds"]["b0"] == "7/3"
+
+
+def test_both_end_with_the_others_signed_head_and_the_model(hybrid: Sessions) -> None:
+    for name, other in (NAMES, NAMES[::-1]):
+        entries = contents(hybrid, name)
+        assert entries[-1]["kind"] == "head"
+        assert entries[-1]["signature"]
+        with hybrid.ledger(other) as theirs, hybrid.ledger(name) as ours:
+            shown = last_head(ours.entries(), PeerName(other, ""))
+            assert theirs.holds(PeerName(name, ""), shown)
+            assert shown.entries == len(theirs) - 1  # all but the head that it was given
+    models = [of_kind(contents(hybrid, name), "model")[0]["digest"] for name in NAMES]
+    assert models[0] == models[1]
+
+
+@pytest.mark.parametrize("method", [Method.RANDOMIZED, Method.SMC])
+def test_the_other_methods_leave_their_own_entries(tmp_path: Path, method: Method) -> None:
+    sessions = Sessions(tmp_path, with_terms(CASE, method=method), ANY_ODDS)
+    sessions.run()
+    kinds = {entry["kind"] for entry in contents(sessions, "alice")}
+    own = {"mined tree", "copy"} if method == Method.RANDOMIZED else {"counts", "accuracy"}
+    assert kinds == own | {"run", "class counts", "model", "head"}
+
+
+def copied(sessions: Sessions, party: str, name: str) -> Path:
+    """Keep a party's ledger as it is now."""
+    return Path(shutil.copy(sessions.folder / party / LEDGER_FILE, sessions.folder / name))
+
+
+@pytest.mark.parametrize("party", NAMES)
+@pytest.mark.parametrize("back_to", ["an older backup", "nothing"])
+def test_a_party_that_has_forgotten_is_refused_by_both_before_anything_leaves(
+    tmp_path: Path, party: str, back_to: str
+) -> None:
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), ANY_ODDS)
+    sessions.run()
+    backup = copied(sessions, party, "backup")
+    sessions.run()
+    (sessions.folder / party / LEDGER_FILE).unlink()
+    if back_to == "an older backup":
+        shutil.copy(backup, sessions.folder / party / LEDGER_FILE)
+    other = NAMES[party == NAMES[0]]
+    runs = len(of_kind(contents(sessions, other), "run"))
+    errors = dict(zip(NAMES, sessions.both_errors(), strict=True))
+    assert all(isinstance(error, DisagreementError) and error.field == "memory" for error in errors.values())
+    assert "our ledger is not the one that" in str(errors[party])
+    assert f"{party} shows a ledger of" in str(errors[other])
+    assert len(of_kind(contents(sessions, other), "run")) == runs == 2
+
+
+def test_the_latest_backup_put_back_is_no_loss(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), ANY_ODDS)
+    sessions.run()
+    backup = copied(sessions, "bob", "backup")
+    (sessions.folder / "bob" / LEDGER_FILE).unlink()
+    shutil.copy(backup, sessions.folder / "bob" / LEDGER_FILE)
+    sessions.run()
+
+
+def test_a_run_that_ended_early_is_remembered_up_to_its_end(tmp_path: Path) -> None:
+    """The second run shows heads and ends when the class is found too small: putting back the first is noticed."""
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.RANDOMIZED), ANY_ODDS)
+    sessions.run()
+    backup = copied(sessions, "bob", "backup")
+    errors = sessions.both_errors(with_terms(CASE, method=Method.RANDOMIZED, seed=2).terms)
+    assert all(isinstance(error, DisagreementError) and error.field == "seed" for error in errors)
+    shutil.copy(backup, sessions.folder / "bob" / LEDGER_FILE)
+    sessions.run()
+
+
+TELLING = {
+    "ClassCounts": "class counts", "DisguisedPage": "copy", "EstimatedGains": "gains", "PackedCounts": "counts",
+    "ExactCounts": "counts", "ModelDigest": "model",
+}  # fmt: skip
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from party.transport.channel import PagedChannel
+from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, TELLING
+from tests.support.sessions import Sessions
+
+send = PagedChannel.send
+
+def send_or_die(channel, message):
+    if type(message).__name__ == kind:
+        os.kill(os.getpid(), signal.SIGKILL)
+    send(channel, message)
+
+PagedChannel.send = send_or_die
+for kind in TELLING:
+    child = os.fork()
+    if child == 0:
+        Sessions(Path(sys.argv[1], kind), CASE, ANY_ODDS).run()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+"""
+
+
+def test_what_is_about_to_leave_is_on_the_disk_when_the_process_is_killed(tmp_path: Path) -> None:
+    """Both parties live in one process, killed when the first of them is about to send this kind of message."""
+    for kind in TELLING:
+        (tmp_path / kind).mkdir()
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=True)
+    for message, kind in TELLING.items():
+        sessions = Sessions(tmp_path / message, CASE)
+        entries = [entry for name in NAMES for entry in contents(sessions, name) if entry["kind"] == kind]
+        assert [entry for entry in entries if entry.get("way") in ("told", "both")], message

@@ -1,0 +1,201 @@
+"""The ledger: what is on the disk before it is told, and what becomes of one that is altered, cut or put back."""
+
+import json
+import os
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from party.files import locked_folder
+from party.records.ledger import LEDGER_FILE, Ledger, LedgerError, PeerName, open_ledger, read_ledger
+from protocols.two_party.memory import NO_HEAD, LedgerHead
+
+SECRET = bytes(range(32))
+BOB, CAROL = PeerName("bob", "B0B0"), PeerName("carol", "CA20")
+
+
+def content(number: int, peer: PeerName = BOB) -> dict[str, object]:
+    return {"time": "2026-01-01T00:00:00Z", "peer": peer.name, "fingerprint": peer.fingerprint, "kind": f"k{number}"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder whose ledger has five entries, of which two are about Bob."""
+    with locked_folder(tmp_path) as held, open_ledger(held, SECRET) as ledger:
+        for number, peer in enumerate([BOB, CAROL, CAROL, BOB, CAROL], start=1):
+            ledger.append(content(number, peer))
+    return tmp_path
+
+
+def edit(folder: Path, *statements: str) -> None:
+    with sqlite3.connect(folder / LEDGER_FILE) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+
+
+def test_entries_come_back_in_order_and_the_file_is_its_owners_alone(folder: Path) -> None:
+    with read_ledger(folder, SECRET) as ledger:
+        assert [entry.content["kind"] for entry in ledger.entries()] == ["k1", "k2", "k3", "k4", "k5"]
+        assert len(ledger) == 5
+    assert stat.S_IMODE((folder / LEDGER_FILE).stat().st_mode) == 0o600
+
+
+def test_an_entry_is_on_the_disk_when_it_has_been_added(tmp_path: Path) -> None:
+    with locked_folder(tmp_path) as held, open_ledger(held, SECRET) as ledger:
+        ledger.append(content(1))
+        shutil.copytree(tmp_path, tmp_path / "as the disk has it")
+    with read_ledger(tmp_path / "as the disk has it", SECRET) as copy:
+        assert len(copy) == 1
+
+
+def test_a_head_counts_the_entries_about_one_peer_and_every_earlier_one_is_still_held(folder: Path) -> None:
+    with read_ledger(folder, SECRET) as ledger:
+        digests = {entry.number: entry.digest for entry in ledger.entries()}
+        assert ledger.head(BOB) == LedgerHead(2, digests[4])
+        assert ledger.head(PeerName("bob", "another certificate")) == NO_HEAD
+        assert all(ledger.holds(BOB, head) for head in (NO_HEAD, LedgerHead(1, digests[1]), LedgerHead(2, digests[4])))
+        foreign = (
+            LedgerHead(1, digests[4]),
+            LedgerHead(3, digests[5]),
+            LedgerHead(1, digests[2]),
+            LedgerHead(0, digests[1]),
+        )
+        assert not any(ledger.holds(BOB, head) for head in foreign)
+
+
+def tampered(number: int) -> dict[str, tuple[str, ...]]:
+    move = f"UPDATE entries SET number = CASE number WHEN {number} THEN -1 ELSE number END"
+    return {
+        "altered": (f"UPDATE entries SET content = replace(content, 'k', 'q') WHERE number = {number}",),
+        "dropped": (f"DELETE FROM entries WHERE number = {number}",),
+        "dropped and closed up": (
+            f"DELETE FROM entries WHERE number = {number}",
+            f"UPDATE entries SET number = number - 1 WHERE number > {number}",
+        ),
+        "put elsewhere": (
+            move,
+            f"UPDATE entries SET number = {number} WHERE number = {number % 5 + 1}",
+            f"UPDATE entries SET number = {number % 5 + 1} WHERE number = -1",
+        ),
+        "repeated": (f"INSERT INTO entries SELECT 6, content, digest FROM entries WHERE number = {number}",),
+        "cut": (f"DELETE FROM entries WHERE number >= {number}",),
+        "another digest": (f"UPDATE entries SET digest = zeroblob(32) WHERE number = {number}",),
+    }
+
+
+@pytest.mark.parametrize("way", tampered(1))
+@pytest.mark.parametrize("number", range(1, 6))
+def test_no_entry_can_be_altered_dropped_or_moved_unnoticed(folder: Path, number: int, way: str) -> None:
+    edit(folder, *tampered(number)[way])
+    with pytest.raises(LedgerError, match=r"ledger\.sqlite.*(entry \d|entries after number \d)"):
+        read_ledger(folder, SECRET)
+
+
+def test_the_last_entries_cannot_be_cut_off_with_their_end_unnoticed(folder: Path) -> None:
+    for end in ("DELETE FROM last", "UPDATE last SET number = 3"):
+        edit(folder, "DELETE FROM entries WHERE number > 3", end)
+        with pytest.raises(LedgerError, match="missing"):
+            read_ledger(folder, SECRET)
+
+
+def test_a_ledger_of_another_secret_is_refused(folder: Path) -> None:
+    with pytest.raises(LedgerError, match="entry 1 "):
+        read_ledger(folder, bytes(32))
+
+
+def zero(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def halve(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def from_the_future(path: Path) -> None:
+    edit(path.parent, "PRAGMA user_version = 2")
+
+
+def of_another_program(path: Path) -> None:
+    path.unlink()
+    edit(path.parent, "CREATE TABLE entries (number)")
+    path.chmod(0o600)
+
+
+def without_tables(path: Path) -> None:
+    edit(path.parent, "DROP TABLE last")
+
+
+def not_json(path: Path) -> None:
+    """Put a chained entry that no version of this program wrote."""
+    with locked_folder(path.parent) as held, open_ledger(held, SECRET) as ledger:
+        digest = ledger._chained(ledger._digest, 6, "[")
+        connection = ledger._connection
+        with connection:
+            connection.execute("INSERT INTO entries VALUES (6, '[', ?)", (digest,))
+
+
+DAMAGES = [zero, halve, empty, from_the_future, of_another_program, without_tables, not_json]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_file_is_refused_in_one_line_and_left_as_it_is(folder: Path, damage: Callable[[Path], None]) -> None:
+    damage(folder / LEDGER_FILE)
+    before = (folder / LEDGER_FILE).read_bytes()
+    with locked_folder(folder) as held, pytest.raises(LedgerError, match=r"ledger\.sqlite") as caught:
+        open_ledger(held, SECRET)
+    assert "\n" not in str(caught.value)
+    assert (folder / LEDGER_FILE).read_bytes() == before
+
+
+def test_a_ledger_that_others_can_read_or_that_is_a_link_is_refused(folder: Path) -> None:
+    (folder / LEDGER_FILE).chmod(0o640)
+    with pytest.raises(LedgerError, match="0600"):
+        read_ledger(folder, SECRET)
+    (folder / LEDGER_FILE).rename(folder / "elsewhere")
+    (folder / "elsewhere").chmod(0o600)
+    (folder / LEDGER_FILE).symlink_to(folder / "elsewhere")
+    with pytest.raises(LedgerError, match="0600"):
+        read_ledger(folder, SECRET)
+
+
+def test_where_nothing_was_told_there_is_nothing_to_read(tmp_path: Path) -> None:
+    with pytest.raises(LedgerError, match="no run has told anything yet"):
+        read_ledger(tmp_path, SECRET)
+
+
+def test_a_full_disk_stops_whoever_adds_and_leaves_a_whole_ledger(folder: Path) -> None:
+    with locked_folder(folder) as held, open_ledger(held, SECRET) as ledger:
+        (pages,) = ledger._connection.execute("PRAGMA page_count").fetchone()
+        ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(LedgerError, match="cannot be written: database or disk is full"):
+            ledger.append({**content(6), "much": "x" * 100_000})
+        ledger.append(content(6))
+    with read_ledger(folder, SECRET) as ledger:
+        assert [json.loads(json.dumps(entry.content))["kind"] for entry in ledger.entries()][-1] == "k6"
+
+
+def test_an_empty_ledger_is_made_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_room(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_room)
+    with locked_folder(tmp_path) as held, pytest.raises(LedgerError, match="No space left"):
+        open_ledger(held, SECRET)
+    assert not (tmp_path / LEDGER_FILE).exists()
+
+
+def test_a_reader_sees_what_a_writer_has_added_so_far(folder: Path) -> None:
+    with locked_folder(folder) as held, open_ledger(held, SECRET) as writer:
+        writer.append(content(6))
+        with read_ledger(folder, SECRET) as reader:
+            assert len(reader) == 6
+        assert isinstance(writer, Ledger)

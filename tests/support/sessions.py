@@ -1,0 +1,82 @@
+"""Two parties with real folders, whose sessions run in one process: ledgers and records are files, the line is not."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from party.errors import PeerStoppedError
+from party.files import locked_folder
+from party.node.session import Report, run_session
+from party.records.ledger import Ledger, read_ledger
+from party.settings.party import read_party_config
+from party.transport.channel import PagedChannel
+from protocols.terms import Job, Terms, Train
+from protocols.two_party.inputs import PartyInputs
+from tests.support.channels import memory_channels
+from tests.support.parties import Case, make_local
+from tests.support.rpc import make_parties
+
+NAMES = ("alice", "bob")
+Wrap = Callable[[PagedChannel], PagedChannel]
+
+
+def make_acquaintance(folder: Path, key_bits: int, agree: str = "") -> None:
+    """Make two folders with certificates, each trusting the other, and settings that allow small keys."""
+    make_parties(folder)
+    for party in NAMES:
+        agreed = f"[agree]\nsmallest_key_bits = {key_bits}\nmin_leaf = 1\n{agree}"
+        settings = f'name = "{party}"\n[data]\nfile = "data.csv"\nid = "id"\n{agreed}'
+        (folder / party / "party.toml").write_text(settings)
+
+
+@dataclass
+class Sessions:
+    """Two parties of a case; Bob opens each session."""
+
+    folder: Path
+    case: Case
+    agree: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.folder / "alice").exists():
+            make_acquaintance(self.folder, self.case.terms.key_bits, self.agree)
+
+    def local(self, party: str) -> PartyInputs:
+        """Return what a party brings."""
+        return make_local(self.case, party)
+
+    def ledger(self, party: str) -> Ledger:
+        """Read a party's ledger."""
+        return read_ledger(self.folder / party, self.local(party).secrets.coins)
+
+    def run(self, terms: Terms | None = None) -> tuple[Report, Report]:
+        """Play a session and return both reports; the first error that is not about the other's end is raised."""
+        ours, theirs = memory_channels()
+        with ThreadPoolExecutor(1) as pool:
+            bob = pool.submit(self._take_part, "bob", theirs, Train(terms or self.case.terms))
+            try:
+                alice = self._take_part("alice", ours, None)
+            except PeerStoppedError:
+                bob.result()
+                raise
+            return alice, bob.result()
+
+    def _take_part(self, party: str, channel: PagedChannel, job: Job | None) -> Report:
+        folder = self.folder / party
+        config = read_party_config(folder / "party.toml", self.case.terms.key_bits)
+        with locked_folder(folder) as held, channel:
+            return run_session(self.local(party), config, held, channel, job)
+
+    def both_errors(self, terms: Terms | None = None) -> list[BaseException | None]:
+        """Play a session and return what each side raised, Alice first."""
+        ours, theirs = memory_channels()
+        with ThreadPoolExecutor(2) as pool:
+            alice = pool.submit(self._take_part, "alice", ours, None)
+            bob = pool.submit(self._take_part, "bob", theirs, Train(terms or self.case.terms))
+            return [alice.exception(), bob.exception()]
+
+
+def with_terms(case: Case, **changes: object) -> Case:
+    """Return a case with other terms."""
+    return replace(case, terms=replace(case.terms, **changes))  # type: ignore[arg-type]
