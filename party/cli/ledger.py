@@ -18,8 +18,6 @@ from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.ledger import dealings_lines, head_line, whole_line
 from party.show.screen import put, say, say_all
 
-SUMMARY = "tell what was disclosed, and to whom"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""

@@ -9,9 +9,9 @@ from typing import Final, Protocol
 
 from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
+from protocols.facts import GainsFact, Way
 from protocols.learning.impurity import TIE, most_merit
 from protocols.learning.merit import coarseness, estimated_merits
-from protocols.facts import GainsFact, Way
 from protocols.messages import EstimatedGains
 from protocols.role import Note, Role, exchange
 from protocols.tables.expression import Expression
