@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd
+from typing import Any
 
 import pytest
 
@@ -12,15 +13,17 @@ from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import make_view
 from protocols.errors import PeerError
 from protocols.learning.id3 import HybridId3
-from protocols.learning.tree import Leaf, Tree
+from protocols.learning.tree import Leaf, Node, Tree
 from protocols.messages import DisguisedPage, SentNode, SentTree
-from protocols.role import Message, Transcript, run_alone
+from protocols.role import Message, Transcript, run_alone, run_pair
 from protocols.tables.expression import ROOT
+from protocols.terms import Impurity
 from protocols.two_party.rounding import count_step
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
 from tests.support.duel import duel
 from tests.support.parties import Case, make_local, make_roles, make_terms, play
+from tests.support.plain import ReferenceId3
 
 CASE = Case(
     {"alice": (2, 3, 2), "bob": (2, 3)},
@@ -100,6 +103,42 @@ def test_what_is_no_tree_over_the_agreed_schema_is_the_peers_fault(
     _, bob = duel(*make_roles(CASE), tamper)
     assert type(bob.error) is PeerError
     assert "model does not fit" in str(bob.error)
+
+
+def test_a_deeper_tree_than_was_agreed_is_the_peers_fault() -> None:
+    """Alice mines to the end what Bob takes for a tree of depth 1."""
+    deep = play(CASE)[0].tree.depth
+    shallow = replace(CASE, terms=replace(CASE.terms, max_depth=deep - 1))
+    sent = Transcript()
+    play(CASE, sent)
+    (whole,) = (message for message in sent.sent_by_a if isinstance(message, SentTree))
+
+    def tamper(who: str, number: int, message: Message) -> Message:
+        return whole if isinstance(message, SentTree) else message
+
+    assert type(duel(*make_roles(shallow), tamper)[1].error) is PeerError
+    assert duel(*make_roles(shallow))[1].error is None
+
+
+def shape(node: Node) -> Any:
+    """Return what a tree splits on and says, without the counts."""
+    return node.label if isinstance(node, Leaf) else (node.attribute, *map(shape, node.children))
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{}, {"max_depth": 2}, {"min_leaf": 12}, {"min_leaf": 7, "impurity": Impurity.GINI, "max_depth": 3}],
+    ids=str,
+)
+def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict[str, Any]) -> None:
+    terms = replace(CASE.terms, **limits)
+    case = replace(CASE, terms=terms)
+    plainly = replace(make_local(case, "bob"), groups=())
+    (_, alice), (_, bob) = run_pair(*make_roles(case, bob=plainly))
+    train, _ = split_records(terms.seed, 400, terms.test)
+    reference = ReferenceId3((2, 3, 2, 2, 3), 2, terms.max_depth, terms.min_leaf, terms.impurity)
+    assert alice.tree == bob.tree
+    assert shape(alice.tree.root) == shape(reference.grow(CASE.codes[train].tolist()))
 
 
 @pytest.mark.parametrize("orders", [(2, 3), (6,)])
