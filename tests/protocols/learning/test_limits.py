@@ -9,12 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
+from protocols.counts import Query
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.impurity import merit
 from protocols.learning.limits import may_be_split, may_split, tally_of
 from protocols.learning.ranking import MeanGains
 from protocols.learning.tree import Leaf, Split
 from protocols.messages import EstimatedGains
-from protocols.role import Transcript, run_alone, run_pair
+from protocols.role import Send, Transcript, run_alone, run_pair
+from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.terms import ALL, Growth, Impurity
@@ -159,6 +162,21 @@ def test_an_attribute_that_may_not_split_by_the_estimates_ranks_last() -> None:
     assert gains[0] == 0 < gains[1]
     assert [query.candidates for level in engine.levels for query in level] == [(1,)]
     assert result.tree.root == Split((7, 7), 1, (Leaf((7, 0), 0), Leaf((0, 7), 1)))
+
+
+@pytest.mark.parametrize(("impurity", "coarse"), [(Impurity.GAIN_RATIO, 4), (Impurity.INFORMATION_GAIN, 1)])
+def test_a_ratio_of_a_small_divisor_is_told_more_coarsely(impurity: Impurity, coarse: int) -> None:
+    """Of 0.337 bits, which enlarges an error about fourfold: its ratio comes as a multiple of four steps."""
+    tables = {0: [[1, 0], [7, 8]], 1: [[4, 3], [4, 5]]}
+    ranking = MeanGains(FixedTables(tables), 2, lambda _: 2.0**-8, Growth(impurity=impurity))
+    role = ranking.gains([Query(ROOT, (0, 1), (8, 8))])
+    sent = next(role)
+    assert isinstance(sent, Send)
+    assert isinstance(sent.message, EstimatedGains)
+    exact = 2**8 * float(merit(tables[0], impurity))
+    assert sent.message.values[0] % coarse == 0
+    assert abs(sent.message.values[0] - exact) <= coarse / 2
+    assert exact > coarse
 
 
 @pytest.mark.parametrize(("min_leaf", "first"), [(1, 0), (3, 1)])
