@@ -1,6 +1,7 @@
 """Roles: what one party does in a protocol, as a generator that reads like the paper.
 
-A role yields `Send(message)`, `RECEIVE`, `Note` or `Progress`, is composed with `yield from`, and returns its result.
+A role yields `Send(message)`, `Receive(kind)`, `Note` or `Progress`, is composed with `yield from`, and returns its
+result.
 It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
 specification of what any transport must do: deliver messages in order, both ways at once.
 """
@@ -9,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from protocols.errors import PeerError
 
@@ -36,7 +37,9 @@ class Send:
 
 @dataclass(frozen=True)
 class Receive:
-    """Ask the driver for the peer's next message."""
+    """Ask the driver for the peer's next message, of which none but this kind is expected."""
+
+    kind: type[Message]
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +78,6 @@ class Progress:
     part: "Progress | None" = None
 
 
-RECEIVE: Final = Receive()
-
 Effect = Send | Receive | Note | Progress
 Role = Generator[Effect, Any, T]
 
@@ -87,7 +88,7 @@ def receive(kind: type[M]) -> Role[M]:
     Raises:
         PeerError: It is of another kind.
     """
-    message = yield RECEIVE
+    message = yield Receive(kind)
     if not isinstance(message, kind):
         raise PeerError(f"expected {kind.__name__} from the peer, got {type(message).__name__}")
     return message

@@ -20,14 +20,15 @@ from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from party.errors import PeerLostError, PeerStoppedError
-from party.transport.pages import Page, Pages, Reason, cut
-from party.wire.codec import MAX_FRAME, decode, encode
+from party.transport.pages import Pace, Page, Pages, Reason, cut
+from party.wire.codec import decode, encode, longest_frame
 from protocols.errors import DisagreementError, PeerError
 from protocols.role import Fact, Message, Note, Progress, Receive, Role, Send
 
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
 
+M = TypeVar("M", bound=Message)
 T = TypeVar("T")
 
 
@@ -95,8 +96,8 @@ class Channel(Protocol):
         """Deliver a message; return when it is on its way."""
         ...
 
-    def receive(self) -> Message:
-        """Wait for the peer's next message."""
+    def receive(self, kind: type[M]) -> M:
+        """Wait for the peer's next message, which must be of this kind."""
         ...
 
     def stop(self, reason: Reason) -> None:
@@ -117,6 +118,7 @@ class PagedChannel(ABC):
         self.traffic = Traffic()
         self.recording: Recording | None = None
         self._outgoing, self._incoming, self._silence = outgoing, incoming, silence
+        self._pace = Pace()
         self._sent_since_wait = False
         self._over = False
 
@@ -138,7 +140,7 @@ class PagedChannel(ABC):
             InputError: The message passes a limit of the wire.
         """
         frame = encode(message)
-        for page in cut(frame):
+        for page in cut(frame, self._pace):
             self._put(page)
         self._sent_since_wait = True
         self.traffic.frames_sent += 1
@@ -152,23 +154,24 @@ class PagedChannel(ABC):
         if self._incoming.ended:
             raise stopped_by(self.peer, Reason.FINISHED)
 
-    def receive(self) -> Message:
-        """Wait for the peer's next message.
+    def receive(self, kind: type[M]) -> M:
+        """Wait for the peer's next message, which must be of this kind: no other is put together or parsed.
 
         Raises:
-            PeerError: The peer is lost, has stopped or has finished, or its frame cannot be read.
+            PeerError: The peer is lost, has stopped or has finished, or its frame is of another kind, longer than any
+                of its kind, or cannot be read.
         """
         if self._sent_since_wait:
             self.traffic.round_trips += 1
             self._sent_since_wait = False
-        frame = self._take_frame()
+        frame = self._take_frame(kind)
         self.traffic.frames_received += 1
         self.traffic.bytes_received += len(frame)
         if self.recording is not None:
             self.recording.received.append(frame)
-        return decode(frame)
+        return decode(frame, kind)
 
-    def _take_frame(self) -> bytes:
+    def _take_frame(self, kind: type[Message]) -> bytes:
         bodies: list[bytes] = []
         size = 0
         while True:
@@ -179,9 +182,9 @@ class PagedChannel(ABC):
                 raise stopped_by(self.peer, Reason.FINISHED)
             self._incoming.remove(page)
             size += len(page.body)
-            if size > MAX_FRAME:
-                raise PeerError(f"the peer sent a frame of more than {MAX_FRAME} bytes")
             bodies.append(page.body)
+            if size > (most := longest_frame(kind, bodies[0])):
+                raise PeerError(f"the peer sent a {kind.__name__} of more than {most} bytes")
             if page.last:
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
 
@@ -271,7 +274,7 @@ def _drive(role: Role[T], channel: Channel, watch: Watchers) -> T:
         if isinstance(effect, Send):
             channel.send(effect.message)
         elif isinstance(effect, Receive):
-            answer = channel.receive()
+            answer = channel.receive(effect.kind)
         elif isinstance(effect, Note):
             watch.note(effect.fact)
         else:

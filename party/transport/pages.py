@@ -11,9 +11,12 @@ from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import MAX_FRAME
 from protocols.errors import PeerError
 
-PAGE_BYTES: Final = 1 << 20
+PAGE_BYTES: Final = 1 << 19  # at most; a line of 20 kB/s, met without warning, takes less than the usual patience
+SMALLEST_PAGE: Final = 1 << 14  # but for the last of a frame
 WINDOW: Final = 8  # pages that wait in each queue
-MAX_UNREAD: Final = MAX_FRAME // PAGE_BYTES + 2 * WINDOW
+MAX_UNREAD: Final = MAX_FRAME + 2 * WINDOW * PAGE_BYTES
+_FIRST_PAGE: Final = 1 << 16
+_QUICK, _SLOW = 0.25, 1.0
 
 
 class Reason(Enum):
@@ -34,10 +37,30 @@ class Page:
     end: Reason | None = None
 
 
-def cut(frame: bytes) -> Iterator[Page]:
-    """Cut a frame into pages, all of full size but the last."""
-    for start in range(0, len(frame), PAGE_BYTES):
-        yield Page(frame[start : start + PAGE_BYTES], last=start + PAGE_BYTES >= len(frame))
+class Pace:
+    """How many bytes the next page has: so many that this line carries one in about a second.
+
+    Only a whole page is a sign of life. With pages of one size, a slow line would be taken for a dead one.
+    """
+
+    def __init__(self) -> None:
+        self.size = _FIRST_PAGE
+
+    def took(self, page: Page, seconds: float) -> None:
+        """Learn how long a page was on its way, there and the answer back."""
+        if seconds > _SLOW:
+            self.size = max(SMALLEST_PAGE, self.size // 2)
+        elif seconds < _QUICK and len(page.body) >= self.size:
+            self.size = min(PAGE_BYTES, self.size * 2)
+
+
+def cut(frame: bytes, pace: Pace) -> Iterator[Page]:
+    """Cut a frame into pages, each as large as the pace is when it is asked for."""
+    start = 0
+    while start < len(frame):
+        end = start + pace.size
+        yield Page(frame[start:end], last=end >= len(frame))
+        start = end
 
 
 class Pages:
@@ -115,7 +138,7 @@ class Pages:
         with self._changed:
             if len(self._pages) < self._limit:
                 return
-            if self._limit >= MAX_UNREAD:
+            if sum(max(len(page.body), SMALLEST_PAGE) for page in self._pages) >= MAX_UNREAD:
                 raise PeerError("the peer sends more than it may while it does not receive")
             self._limit += self._least
             self._changed.notify_all()

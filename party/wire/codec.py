@@ -3,14 +3,16 @@
 A peer's bytes are hostile until they have passed here. `decode` returns a message or raises one `PeerError`
 whose text holds nothing of what was read. It is strict, so that a message has one reading: unknown or repeated
 fields, an unset kind, a count that no model holds, a fraction that is not in its one form and a digest of another
-length are refused. `encode` applies the same limits to our own messages, so that no peer has to refuse them.
+length are refused. A frame that is not of the kind expected, or longer than any of its kind, is refused before it is
+parsed: a few bytes of a `Share` make many objects (FAULTS case 67). `encode` applies the same limits to our own
+messages, so that no peer has to refuse them.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from google.protobuf.internal import api_implementation
 from google.protobuf.message import DecodeError
@@ -38,13 +40,19 @@ from protocols.terms import (
     Unusable,
 )
 
-MAX_FRAME: Final = 256 << 20
+MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
 NONCE_BYTES: Final = 32
 MAX_KEY_BYTES: Final = 2048 * 8  # a Paillier modulus and seven roots that prove it
 MAX_SIGNATURE_BYTES: Final = 72  # two numbers of 32 bytes, in DER
 MAX_ATTRIBUTES: Final = 4096
 MAX_VALUES: Final = 256  # a code is one byte
+_FEW: Final = 16 << 10  # holds a few labels and numbers
+_SCHEMA: Final = 1 << 20  # which take up to 74 times as much memory when parsed
+_TREE: Final = 4 << 20
+_NUMBERS: Final = 16 << 20  # of one level of a tree
+
+M = TypeVar("M", bound=Message)
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES = 0
@@ -62,6 +70,13 @@ class _Entry:
     to_wire: Callable[[Any], Proto]
     from_wire: Callable[[Any], Message]
     valid: Callable[[Any], bool]
+    most: int = MAX_FRAME
+
+    @property
+    def start(self) -> bytes:
+        """The bytes with which each of its frames begins: the field's number, below 2048, and that it has a length."""
+        tag = wire.Frame.DESCRIPTOR.fields_by_name[self.field].number << 3 | 2
+        return bytes([tag] if tag < 128 else [tag & 127 | 128, tag >> 7])
 
 
 def require_fast_protobuf() -> None:
@@ -98,18 +113,32 @@ def encode(message: Message) -> bytes:
     except (ValueError, TypeError):
         kind = type(message).__name__
         raise InputError(f"{kind} cannot be sent: a number or a text is out of range") from None
-    if len(frame) > MAX_FRAME:
-        raise InputError(f"{type(message).__name__} cannot be sent: it is longer than {MAX_FRAME} bytes")
+    if len(frame) > entry.most:
+        raise InputError(f"{type(message).__name__} cannot be sent: it is longer than {entry.most} bytes")
     return frame
 
 
-def decode(frame: bytes) -> Message:
-    """Return the message of a peer's frame.
+def longest_frame(kind: type[Message], start: bytes) -> int:
+    """Return how long a frame of this kind may be, before more of it than its first bytes is here.
+
+    Raises:
+        PeerError: It is of another kind.
+    """
+    entry = _BY_KIND[kind]
+    if start.startswith(entry.start):
+        return entry.most
+    came = next((each.kind.__name__ for each in ENTRIES if start.startswith(each.start)), None)
+    raise PeerError(_REFUSAL if came is None else f"expected {kind.__name__} from the peer, got {came}")
+
+
+def decode(frame: bytes, kind: type[M]) -> M:
+    """Return the message of a peer's frame, which must be of this kind; of `Message`, of any.
 
     Raises:
         PeerError: It is not exactly one message within the limits.
     """
-    if len(frame) > MAX_FRAME:
+    kinds = [each.kind for each in ENTRIES if frame.startswith(each.start)] if kind is Message else [kind]
+    if not kinds or len(frame) > longest_frame(kinds[0], frame):
         raise PeerError(_REFUSAL)
     try:
         proto = wire.Frame.FromString(frame)
@@ -117,7 +146,7 @@ def decode(frame: bytes) -> Message:
         message = entry.from_wire(getattr(proto, entry.field))
     except (DecodeError, ValueError, KeyError):
         raise PeerError(_REFUSAL) from None
-    if not is_canonical(proto, len(frame)) or not entry.valid(message):
+    if not is_canonical(proto, len(frame)) or not entry.valid(message) or not isinstance(message, kind):
         raise PeerError(_REFUSAL)
     return message
 
@@ -266,7 +295,9 @@ def _mined_valid(message: m.SentTree) -> bool:
     return all(abs(number) < _MOST_COUNT for number in (message.correct, message.error, *counts))
 
 
-def _flat(field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool]) -> _Entry:
+def _flat(
+    field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool], most: int
+) -> _Entry:
     """Carry a message whose fields have the same names on both sides."""
     names = [each.name for each in fields(kind)]
     make: Callable[..., Message] = kind
@@ -276,16 +307,20 @@ def _flat(field: str, kind: type[Message], proto: Callable[..., Proto], valid: C
         return make(*(each if isinstance(each, bytes | str | int) else tuple(each) for each in contents))
 
     return _Entry(
-        field, kind, lambda message: proto(**{name: getattr(message, name) for name in names}), from_wire, valid
+        field, kind, lambda message: proto(**{name: getattr(message, name) for name in names}), from_wire, valid, most
     )
 
 
 def _one_field(
-    field: str, kind: type[Message], proto: Callable[..., Proto], valid: Callable[[Any], bool] = lambda _: True
+    field: str,
+    kind: type[Message],
+    proto: Callable[..., Proto],
+    valid: Callable[[Any], bool] = lambda _: True,
+    most: int = MAX_FRAME,
 ) -> _Entry:
     """Carry a message that has a single field; `valid` judges its content."""
     (name,) = (each.name for each in fields(kind))
-    return _flat(field, kind, proto, lambda message: valid(getattr(message, name)))
+    return _flat(field, kind, proto, lambda message: valid(getattr(message, name)), most)
 
 
 def _heads_valid(message: m.MemoryHeads) -> bool:
@@ -301,22 +336,24 @@ def _is_digest(content: bytes) -> bool:
 
 
 ENTRIES: Final = (
-    _Entry("greeting", m.Greeting, _greeting_to_wire, _greeting, _greeting_valid),
-    _Entry("share", m.Share, _share_to_wire, _share, _share_valid),
-    _one_field("verdict", m.Verdict, wire.Verdict, lambda field: len(field) <= MAX_LABEL),
-    _one_field("holder_key", m.HolderKey, wire.HolderKey, lambda key: 1 <= len(key) <= MAX_KEY_BYTES),
+    _Entry("greeting", m.Greeting, _greeting_to_wire, _greeting, _greeting_valid, _FEW),
+    _Entry("share", m.Share, _share_to_wire, _share, _share_valid, _SCHEMA),
+    _one_field("verdict", m.Verdict, wire.Verdict, lambda field: len(field) <= MAX_LABEL, _FEW),
+    _one_field(
+        "holder_key", m.HolderKey, wire.HolderKey, lambda key: 1 <= len(key) <= MAX_KEY_BYTES, MAX_KEY_BYTES + 16
+    ),
     _one_field("disguised_page", m.DisguisedPage, wire.DisguisedPage),
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
-    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains),
-    _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid),
+    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_NUMBERS),
+    _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
-    _one_field("exact_counts", m.ExactCounts, wire.ExactCounts),
-    _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest),
-    _one_field("class_digest", m.ClassDigest, wire.ClassDigest, _is_digest),
-    _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES),
-    _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest),
-    _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid),
-    _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid),
+    _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_NUMBERS),
+    _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),
+    _one_field("class_digest", m.ClassDigest, wire.ClassDigest, _is_digest, _FEW),
+    _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
+    _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
+    _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
+    _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

@@ -122,7 +122,7 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     holder = crossed.reports["alice"].ended.outcome.key_holder or "alice"
     for name, recording in crossed.recordings.items():
         allowed = AGREEMENT | KINDS[method][0 if name == holder else 1]
-        assert {type(decode(frame)) for frame in recording.sent} <= allowed
+        assert {type(decode(frame, Message)) for frame in recording.sent} <= allowed
         for frame in (*recording.sent, *recording.received):
             assert CANARY.encode() not in frame
     assert crossed.recordings["alice"].sent == crossed.recordings["bob"].received
@@ -172,7 +172,7 @@ def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(trustin
     mails = [E_MAIL.format("al") if i % 3 == 0 else E_MAIL.format(i % 48) for i in range(300)]
     pair = directory(trusting, tmp_path, mails)
     crossed = play_session(pair, omega=1)
-    (share,) = [decode(frame) for frame in crossed.recordings["bob"].received if isinstance(decode(frame), Share)]
+    (share,) = [decode(f, Share) for f in crossed.recordings["bob"].received if isinstance(decode(f, Message), Share)]
     assert isinstance(share, Share)
     assert [values for _, values in share.attributes] == [(E_MAIL.format("al"), "other"), ("x", "y", "z")]
     for frame in crossed.recordings["bob"].received:
@@ -180,7 +180,7 @@ def test_of_e_mail_addresses_none_that_few_records_hold_reaches_the_peer(trustin
 
 
 def _of_kind(recording: Recording, kind: type[Message]) -> list[bytes]:
-    return [frame for frame in recording.sent if isinstance(decode(frame), kind)]
+    return [frame for frame in recording.sent if isinstance(decode(frame, Message), kind)]
 
 
 def test_the_canary_is_where_it_was_planted(pair: Pair) -> None:

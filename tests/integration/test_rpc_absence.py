@@ -36,6 +36,7 @@ from pathlib import Path
 from party.keys.identity import load_identity, load_peers
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
+from protocols.messages import Verdict
 own, role, address = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 identity, peers = load_identity(own), load_peers(own)
 if role == "serve":
@@ -45,7 +46,7 @@ if role == "serve":
 else:
     channel = connect(identity, *peers.values(), address)
     print("connected", flush=True)
-channel.receive()
+channel.receive(Verdict)
 """
 
 
@@ -70,7 +71,7 @@ def test_a_responder_misses_its_peer_when_its_patience_ends_and_not_before(
     ):
         bob = server.accept(10)
         child.send_signal(how)
-        heard = start(bob.receive)
+        heard = start(bob.receive, Verdict)
         timer.skip(20)
         timer.settle()
         assert not heard.done()
@@ -86,7 +87,7 @@ def test_an_initiator_misses_a_frozen_peer_within_its_patience(directory: Path, 
         child.send_signal(signal.SIGSTOP)
         started = time.monotonic()
         with pytest.raises(PeerLostError, match=r"^bob at .* does not answer, for 2 s now$"):
-            alice.receive()
+            alice.receive(Verdict)
         assert 1.0 < time.monotonic() - started < 8.0
         alice.stop(Reason.CANCELLED)
 
@@ -97,7 +98,7 @@ def test_an_initiator_misses_a_killed_peer_long_before_its_patience_ends(
     with process(directory / "bob", "serve", "127.0.0.1:0") as (child, address):
         alice = parties.connect(address, patience=6000.0, timer=timer)
         child.kill()
-        heard = start(alice.receive)
+        heard = start(alice.receive, Verdict)
         timer.skip_until(heard.done, 0.5)
         with pytest.raises(PeerLostError, match=r"^bob at .* refuses connections, for 5 s now$"):
             heard.result()
@@ -111,9 +112,9 @@ def test_what_arrived_before_the_peer_was_lost_is_still_read(parties: Parties, t
         wait_for(lambda: bob._incoming.unread)
         alice._release()
         timer.skip_until(lambda: bob._incoming.failure, 5)
-        assert bob.receive() == Verdict("last words")
+        assert bob.receive(Verdict) == Verdict("last words")
         with pytest.raises(PeerLostError):
-            bob.receive()
+            bob.receive(Verdict)
         with pytest.raises(PeerLostError):
             bob.send(Verdict(""))
 
@@ -140,7 +141,7 @@ def test_a_responder_that_was_started_anew_does_not_know_the_session(directory: 
         alice = parties.connect(address, patience=10.0)
         child.kill()
     with parties.serve(address), pytest.raises(PeerLostError, match="does not know this session any more"):
-        alice.receive()
+        alice.receive(Verdict)
     alice.stop(Reason.CANCELLED)
 
 

@@ -95,9 +95,9 @@ def test_a_repeated_push_is_acknowledged_and_delivered_once(server: NodeServer, 
     second = encode(Verdict("omega"))
     assert [push(node, 0), push(node, 0), push(node, 1, second), push(node, 1, second)] == [Code.OK] * 4
     assert push(node, 2, end=1, body=b"", last=False) is Code.OK
-    assert [bob.receive(), bob.receive()] == [Verdict("theta"), Verdict("omega")]
+    assert [bob.receive(Verdict), bob.receive(Verdict)] == [Verdict("theta"), Verdict("omega")]
     with pytest.raises(PeerError, match="ended the session"):
-        bob.receive()
+        bob.receive(Verdict)
 
 
 def test_a_push_out_of_order_or_with_another_content_is_refused(node: node_pb2_grpc.NodeStub) -> None:
@@ -118,7 +118,7 @@ def test_pushes_at_once_with_one_number_are_delivered_once(
     with ThreadPoolExecutor(4) as pool:  # the inbox is full: all wait
         waiting = [pool.submit(push, node, WINDOW) for _ in range(4)]
         wait_for(lambda: len(arrived) == WINDOW + 4)
-        assert bob.receive() == Verdict("theta")
+        assert bob.receive(Verdict) == Verdict("theta")
         assert [each.result(10) for each in waiting] == [Code.OK] * 4
     assert push(node, WINDOW + 1) is Code.RESOURCE_EXHAUSTED
 
@@ -191,18 +191,20 @@ def test_a_pull_without_a_page_returns_after_a_long_poll(parties: Parties, monke
         assert not reply.result(5).HasField("page")
 
 
-def test_a_repeated_open_is_the_same_session_and_another_is_refused(
+def test_a_repeated_open_is_the_same_session_and_another_takes_its_place(
     server: NodeServer, node: node_pb2_grpc.NodeStub
 ) -> None:
     assert push(node, 0) is Code.OK
     assert node.Open(OPEN, timeout=5).version == "1"
     assert push(node, 1) is Code.OK
-    other = wire.OpenRequest(version="1", session=bytes(15) + b"1")
-    assert code_of(lambda: node.Open(other, timeout=5)) is Code.RESOURCE_EXHAUSTED
     bob = server.accept(5)
-    assert bob.receive() == Verdict("theta")
+    assert bob.receive(Verdict) == Verdict("theta")
     with pytest.raises(PeerLostError):
         server.accept(0.1)  # the session was accepted once
+    other = wire.OpenRequest(version="1", session=bytes(15) + b"1")
+    assert node.Open(other, timeout=5).version == "1"
+    assert push(node, 2) is Code.NOT_FOUND
+    assert server.accept(5) is not bob
 
 
 def test_signs_of_life_keep_a_session(parties: Parties, timer: SkippingTimer) -> None:
@@ -217,7 +219,7 @@ def test_signs_of_life_keep_a_session(parties: Parties, timer: SkippingTimer) ->
             calls.Push(wire.PushRequest(session=SESSION), timeout=5)
         assert push(calls, 0) is Code.OK
         assert bob is not None
-        assert bob.receive() == Verdict("theta")
+        assert bob.receive(Verdict) == Verdict("theta")
 
 
 def test_calls_of_a_lost_session_are_told_so(parties: Parties, timer: SkippingTimer) -> None:

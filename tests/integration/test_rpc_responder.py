@@ -58,6 +58,20 @@ def test_a_call_that_failed_on_the_way_is_repeated_with_the_same_bytes(
     assert len({request.SerializeToString() for request in servicer.pushes[:4]}) == 1
 
 
+@pytest.mark.parametrize("code", [Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED, Code.DATA_LOSS])
+def test_what_no_node_said_broke_on_the_way_and_is_repeated(
+    parties: Parties, responder: tuple[Responder, str], code: grpc.StatusCode
+) -> None:
+    servicer, address = responder
+    servicer.intends = False
+    servicer.open_codes, servicer.push_codes = iter([code]), iter([code, code])
+    alice = parties.connect(address, patience=5.0)
+    alice.send(Verdict("theta"))
+    alice.close()
+    assert len(servicer.opens) == 2
+    assert [request.page.sequence for request in servicer.pushes] == [0, 0, 0, 1]
+
+
 def test_two_sessions_have_two_ids(parties: Parties, responder: tuple[Responder, str]) -> None:
     servicer, address = responder
     for _ in range(2):

@@ -7,10 +7,10 @@ import pytest
 from protocols.errors import PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import (
-    RECEIVE,
     Message,
     Phase,
     Progress,
+    Receive,
     Role,
     Send,
     Transcript,
@@ -89,7 +89,7 @@ def test_progress_needs_no_answer_and_reaches_nobody() -> None:
 def test_a_send_is_answered_with_nothing() -> None:
     def careful() -> Role[None]:
         assert (yield Send(Verdict("a"))) is None
-        assert (yield RECEIVE) == Verdict("a")
+        assert (yield Receive(Verdict)) == Verdict("a")
 
     assert run_pair(careful(), careful()) == (None, None)
 
@@ -120,7 +120,7 @@ def test_the_progress_of_a_part_becomes_its_part_and_all_else_passes() -> None:
     assert next(role) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 1, 4))
     assert role.send(None) == Progress(Phase.TREE, 3, 10, Progress(Phase.COINS, 0, 0))
     assert role.send(None) == Send(Verdict("out"))
-    assert role.send(None) == RECEIVE
+    assert role.send(None) == Receive(Verdict)
     with pytest.raises(StopIteration) as stop:
         role.send(Verdict("in"))
     assert stop.value.value == "in"

@@ -1,7 +1,7 @@
 """A session's channel in memory: pages, order and ends as on the wire, without one."""
 
 from party.transport.channel import PagedChannel, stopped_by
-from party.transport.pages import Pages, Reason
+from party.transport.pages import PAGE_BYTES, Pages, Reason
 from party.transport.timer import USUAL_WAITS, Waits
 
 
@@ -11,6 +11,7 @@ class _MemoryChannel(PagedChannel):
     def __init__(self, own: str, peer: str, outgoing: Pages, incoming: Pages, silence: float) -> None:
         super().__init__(peer, outgoing, incoming, silence)
         self._own = own
+        self._pace.size = PAGE_BYTES  # memory is no slow line
 
     def _tell(self, reason: Reason) -> None:
         error = stopped_by(self._own, reason)

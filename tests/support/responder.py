@@ -29,18 +29,19 @@ class Responder(node_pb2_grpc.NodeServicer):
         self.pushes: list[wire.PushRequest] = []
         self.pulls: list[int] = []
         self.version = "1"
+        self.intends = True
         self.open_codes: Iterator[grpc.StatusCode] = iter(())
         self.push_codes: Iterator[grpc.StatusCode] = iter(())
         self.pages: Iterator[wire.PullReply | grpc.StatusCode] = iter(())
 
     def Open(self, request: wire.OpenRequest, context: grpc.ServicerContext) -> wire.OpenReply:  # noqa: N802
         self.opens.append(request)
-        fail_by(next(self.open_codes, None), context)
+        self._fail_by(next(self.open_codes, None), context)
         return wire.OpenReply(version=self.version)
 
     def Push(self, request: wire.PushRequest, context: grpc.ServicerContext) -> wire.PushReply:  # noqa: N802
         self.pushes.append(request)
-        fail_by(next(self.push_codes, None), context)
+        self._fail_by(next(self.push_codes, None), context)
         return wire.PushReply()
 
     def Pull(self, request: wire.PullRequest, context: grpc.ServicerContext) -> wire.PullReply:  # noqa: N802
@@ -48,11 +49,13 @@ class Responder(node_pb2_grpc.NodeServicer):
         reply = next(self.pages, None)
         if isinstance(reply, wire.PullReply):
             return reply
-        fail_by(reply, context)
+        self._fail_by(reply, context)
         time.sleep(0.1)
         return wire.PullReply()
 
-
-def fail_by(code: grpc.StatusCode | None, context: grpc.ServicerContext) -> None:
-    if code is not None:
-        context.abort(code, "canary 4711")
+    def _fail_by(self, code: grpc.StatusCode | None, context: grpc.ServicerContext) -> None:
+        """Refuse a call, with the mark of a node that intends it or as a broken line does."""
+        if code is not None:
+            if self.intends:
+                context.set_trailing_metadata((("cotally-status", "1"),))
+            context.abort(code, "canary 4711")

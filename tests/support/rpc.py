@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,15 +122,17 @@ def both_ways(frames: int, size: int) -> Role[int]:
 
 
 class Forwarder:
-    """A TCP hop between the parties whose connections can be cut."""
+    """A TCP hop between the parties: it carries so many bytes per second each way, if told, and can be cut."""
 
-    def __init__(self, target: str) -> None:
+    def __init__(self, target: str, rate: float | None = None) -> None:
+        self._rate = rate
         host, port = target.rsplit(":", 1)
         self._target = host, int(port)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._open: list[socket.socket] = []
         self.accepted = 0
+        self.flips = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def _accept(self) -> None:
@@ -139,15 +142,23 @@ class Forwarder:
                 self.accepted += 1
                 far = socket.create_connection(self._target)
                 self._open += [near, far]
-                for source, sink in ((near, far), (far, near)):
-                    threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
+                for source, sink, replies in ((near, far, False), (far, near, True)):
+                    threading.Thread(target=self._copy, args=(source, sink, replies), daemon=True).start()
 
-    @staticmethod
-    def _copy(source: socket.socket, sink: socket.socket) -> None:
+    def _copy(self, source: socket.socket, sink: socket.socket, replies: bool) -> None:
         with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
+            while data := bytearray(source.recv(1 << 16 if self._rate is None else 1 << 12)):
+                if self._rate is not None:
+                    time.sleep(len(data) / self._rate)
+                if replies and self.flips:
+                    self.flips -= 1
+                    data[-1] ^= 1
                 sink.sendall(data)
             sink.shutdown(socket.SHUT_RDWR)
+
+    def flip(self) -> None:
+        """Flip a bit of the next piece that the node replies."""
+        self.flips += 1
 
     def cut(self) -> None:
         """Break every connection; new ones are accepted."""

@@ -26,7 +26,7 @@ from party.transport.grpc.common import (
     page_to_wire,
     split_address,
 )
-from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError
+from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError, status_told
 from party.transport.pages import Page, Pages, Reason
 from party.transport.timer import USUAL_WAITS, Waits
 from party.wire.codec import is_canonical, require_fast_protobuf
@@ -148,7 +148,7 @@ class _Line:
                 self._gone.set()
                 code, details = grpc.StatusCode.CANCELLED, ""
             except grpc.RpcError as error:
-                code, details = error.code(), str(error.details())
+                code, details = status_told(error), str(error.details())
             _log.debug("a call failed: %s %r", code, details)
             if code not in repeat:
                 raise ERRORS[code](self._peer)
@@ -224,11 +224,13 @@ class _Session(PagedChannel):
             page = self._outgoing.head()
             assert page is not None  # noqa: S101 - a wait without a limit returns a page or raises
             request = wire.PushRequest(session=self._line.session, page=page_to_wire(page, sequence))
+            started = self._line.waits.timer.now()
             try:
                 self._line.call(self._line.stub.Push, request, repeat=_LOST)
             except NotNowError:
                 self._line.rest()
                 continue  # with what is the head by then: a stop overtakes
+            self._pace.took(page, self._line.waits.timer.now() - started)
             self._outgoing.remove(page)
             sequence += 1
             if page.end is not None:

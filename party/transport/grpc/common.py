@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from party.errors import ConfigError
-from party.transport.pages import PAGE_BYTES, Page, Reason
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
 
@@ -19,7 +19,7 @@ OPTIONS: Final[Sequence[tuple[str, int]]] = (
     ("grpc.absolute_max_metadata_size", 16_384),
     ("grpc.compression_enabled_algorithms_bitset", 1),  # none but the identity
     ("grpc.keepalive_time_ms", 10_000),
-    ("grpc.keepalive_timeout_ms", 5_000),
+    ("grpc.keepalive_timeout_ms", 20_000),  # a ping waits behind a page
     ("grpc.keepalive_permit_without_calls", 1),
     ("grpc.http2.max_pings_without_data", 0),
 )
@@ -65,8 +65,8 @@ def page_from_wire(page: wire.Page) -> Page:
     if end is not None:
         legal = not page.body and not page.last
     else:
-        full = len(page.body) == PAGE_BYTES
-        legal = not page.end and (full or (page.last and 0 < len(page.body) < PAGE_BYTES))
+        least = 1 if page.last else SMALLEST_PAGE
+        legal = not page.end and least <= len(page.body) <= PAGE_BYTES
     if not legal:
         raise PeerError("the peer sent a page that no frame has")
     return Page(page.body, last=page.last, end=end)

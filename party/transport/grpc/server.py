@@ -159,7 +159,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
     def Open(  # noqa: N802 - the wire's name
         self, request: wire.OpenRequest, context: grpc.ServicerContext
     ) -> wire.OpenReply:
-        """Start a session, unless another one runs."""
+        """Start a session, unless one with another peer runs; of one peer the new one takes the place of the old."""
         if len(request.session) != SESSION_BYTES:
             raise PeerError("a session's id is not 16 bytes")
         peer = self._peers[caller(context)]
@@ -172,7 +172,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         if self._session is not None:
             if self._session.belongs(number, peer.fingerprint):
                 return
-            if not self._session.over:
+            if not self._session.over and not self._session.give_way(peer.fingerprint):
                 raise NotNowError("another session runs")
         self._session = self._pending = _Session(peer, number, self._waits)
         self._session.start()
@@ -185,6 +185,8 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         with self._known(request.session, context).call() as session:
             if request.HasField("page"):
                 session.push(request.page.sequence, page_from_wire(request.page))
+            else:
+                session.note_full_inbox()
         return wire.PushReply()
 
     def Pull(  # noqa: N802 - the wire's name
@@ -217,6 +219,7 @@ class _Session(PagedChannel):
         self._pulling = threading.Lock()
         self._next_pull = 0
         self._given: Page | None = None
+        self._given_at: float | None = None
         self._last_call = self._timer.now()
         self._told = threading.Event()
         self._released = threading.Event()
@@ -233,6 +236,13 @@ class _Session(PagedChannel):
     def belongs(self, number: bytes, fingerprint: str) -> bool:
         """Whether a call with this number and certificate is one of this session."""
         return self._owner == (number, fingerprint)
+
+    def give_way(self, fingerprint: str) -> bool:
+        """End for a new session of the same peer, which has one at a time: it has lost this one, as by a kill."""
+        same = self._owner[1] == fingerprint
+        if same:
+            self._fail(PeerLostError(f"lost {self.peer}: it has started anew, and does not know this session any more"))
+        return same
 
     @contextlib.contextmanager
     def call(self) -> Iterator[Self]:
@@ -274,12 +284,19 @@ class _Session(PagedChannel):
         with self._pulling:
             if self._given is not None and sequence == self._next_pull + 1:
                 self._outgoing.remove(self._given)
+                if self._given_at is not None:
+                    self._pace.took(self._given, self._timer.now() - self._given_at)
                 self._given = None
                 self._next_pull += 1
             if sequence != self._next_pull:
                 raise OutOfOrderError("a page is asked for out of order")
             self._given = self._outgoing.head(timeout=LONG_POLL)
+            self._given_at = self._timer.now()
             return self._given
+
+    def note_full_inbox(self) -> None:
+        """Note that the peer has the last page and no room for another: the line is not what keeps it."""
+        self._given_at = None
 
     def _fail(self, error: Exception) -> None:
         self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))

@@ -64,6 +64,8 @@ STOPS: Final[dict[Reason, grpc.StatusCode]] = {
     Reason.DEVIATION: Code.ABORTED,
     Reason.INTERNAL: Code.INTERNAL,
 }
+_MARK: Final = ("cotally-status", "1")
+_BREAKS: Final = frozenset({Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED, Code.DATA_LOSS})
 _REFUSED: Final = "{peer} refused a call as illegal or out of order"
 _FORGOTTEN: Final = "{peer} does not know this session any more: it was restarted, or stopped hearing from us"
 _UNTRUSTED: Final = "{peer} does not accept our certificate: it must trust our present one"
@@ -102,6 +104,17 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
     return Code.INTERNAL, f"internal error, incident {incident}"
 
 
+def status_told(error: grpc.RpcError) -> grpc.StatusCode:
+    """Return the status that a peer gave a call, and `UNAVAILABLE` where the call broke on the way.
+
+    A connection that breaks, as after a flipped byte, has the same codes as a peer that refuses; but only what a node
+    says by intention bears its mark.
+    """
+    code: grpc.StatusCode = error.code()
+    marked = any(each.key == _MARK[0] for each in error.trailing_metadata() or ())
+    return Code.UNAVAILABLE if code in _BREAKS and not marked else code
+
+
 def caller(context: grpc.ServicerContext) -> str:
     """Return the fingerprint of the certificate on the other end of a call."""
     certificates = context.auth_context().get("x509_pem_cert", ())
@@ -127,6 +140,7 @@ class Guard(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its
                 return handler.unary_unary(_read(body, handler.request_deserializer), context)
             except Exception as error:  # noqa: BLE001 - whatever it is, its text must not cross
                 code, text = status_of(error)
+            context.set_trailing_metadata((_MARK,))
             return context.abort(code, text)
 
         return grpc.unary_unary_rpc_method_handler(answer, response_serializer=handler.response_serializer)

@@ -8,20 +8,20 @@ from typing import TypeVar
 import pytest
 
 from party.errors import PeerLostError, PeerStoppedError
-from party.transport import channel as channel_module
 from party.transport import pages as pages_module
 from party.transport.channel import Recording, Watchers, play, reason_for
-from party.transport.pages import PAGE_BYTES, WINDOW, Page, Pages, Reason, cut
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Pace, Page, Pages, Reason, cut
 from party.transport.timer import Waits
-from party.wire.codec import decode
+from party.wire.codec import decode, encode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
-from protocols.messages import DisguisedPage, ModelDigest, Verdict
+from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, Verdict
 from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
 from tests.support.channels import memory_channels
 from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")
 Start = Callable[..., "Future[object]"]
+A_SHARE = Share(1, (), (), (), bytes(32), bytes(32))
 
 
 @pytest.fixture
@@ -56,12 +56,25 @@ def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
     assert sending.result(5) == len(sizes)
 
 
-def test_all_pages_of_a_frame_but_the_last_are_full() -> None:
-    for size in (1, PAGE_BYTES, PAGE_BYTES + 1, 2 * PAGE_BYTES):
-        pages = list(cut(bytes(size)))
-        assert all(len(page.body) == PAGE_BYTES and not page.last for page in pages[:-1])
+def test_all_pages_of_a_frame_but_the_last_are_as_large_as_the_pace_is() -> None:
+    pace = Pace()
+    for size in (1, pace.size, pace.size + 1, 2 * pace.size):
+        pages = list(cut(bytes(size), pace))
+        assert all(len(page.body) == pace.size and not page.last for page in pages[:-1])
         assert pages[-1].last
         assert sum(len(page.body) for page in pages) == size
+
+
+def test_pages_grow_on_a_quick_line_shrink_on_a_slow_one_and_stay_in_their_range() -> None:
+    pace = Pace()
+    sizes = []
+    for seconds in (*[0.1] * 9, *[0.5] * 9, *[3.0] * 9):
+        pace.took(next(cut(bytes(2 * PAGE_BYTES), pace)), seconds)
+        sizes.append(pace.size)
+    assert sizes[8] == sizes[17] == PAGE_BYTES
+    assert sizes[26] == SMALLEST_PAGE
+    pace.took(Page(b"a", last=True), 0.1)
+    assert pace.size == SMALLEST_PAGE, "that a short page is quick says nothing of a long one"
 
 
 def test_a_slow_receiver_holds_its_sender_back(start: Start) -> None:
@@ -104,7 +117,7 @@ def test_a_queue_that_grew_is_as_short_as_before_when_it_has_been_read() -> None
 
 
 def test_what_a_peer_sends_while_it_does_not_receive_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_module, "MAX_UNREAD", 4)
+    monkeypatch.setattr(pages_module, "MAX_UNREAD", 4 * SMALLEST_PAGE)
     pages = Pages(limit=2)
     for _ in range(2):
         assert pages.put(Page(b"a"), timeout=0)
@@ -115,19 +128,28 @@ def test_what_a_peer_sends_while_it_does_not_receive_has_a_limit(monkeypatch: py
         pages.widen()
 
 
-def test_a_frame_over_the_limit_is_refused_before_it_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    a, b = memory_channels()
-    a.send(DisguisedPage(bytes(3 * PAGE_BYTES)))
-    monkeypatch.setattr(channel_module, "MAX_FRAME", 2 * PAGE_BYTES)
-    with pytest.raises(PeerError, match="more than"):
-        b.receive()
+def test_a_frame_longer_than_any_of_its_kind_is_refused_before_it_is_whole() -> None:
+    a, _ = memory_channels()
+    start = encode(A_SHARE)[:1]
+    a._incoming.put(Page(start + bytes(PAGE_BYTES - 1)))
+    a._incoming.put(Page(bytes(PAGE_BYTES)))
+    a._incoming.put(Page(bytes(SMALLEST_PAGE)))
+    with pytest.raises(PeerError, match=f"^the peer sent a Share of more than {1 << 20} bytes$"):
+        a.receive(Share)
+
+
+def test_a_frame_that_is_not_expected_is_refused_by_its_first_page() -> None:
+    a, _ = memory_channels()
+    a._incoming.put(Page(encode(A_SHARE)[:1] + bytes(PAGE_BYTES - 1)))
+    with pytest.raises(PeerError, match=r"^expected Greeting from the peer, got Share$"):
+        a.receive(Greeting)
 
 
 def test_a_frame_that_cannot_be_read_is_the_peers_fault() -> None:
     a, _ = memory_channels()
     a._incoming.put(Page(b"\x00", last=True))
     with pytest.raises(PeerError, match="cannot be read"):
-        a.receive()
+        a.receive(Verdict)
 
 
 def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
@@ -153,7 +175,7 @@ def test_traffic_counts_frames_bytes_and_round_trips(start: Start) -> None:
     assert (a.traffic.round_trips, b.traffic.round_trips) == (2, 1)
     assert (a.traffic.frames_sent, a.traffic.frames_received) == (3, 3)
     assert a.traffic.bytes_sent == b.traffic.bytes_received == sum(map(len, a.recording.sent))
-    assert [decode(frame) for frame in a.recording.sent] == [Verdict("a"), Verdict("b"), Verdict("c")]
+    assert [decode(frame, Verdict) for frame in a.recording.sent] == [Verdict("a"), Verdict("b"), Verdict("c")]
     assert a.recording.received == b.recording.sent
     assert a.recording.sent == b.recording.received
 
@@ -221,9 +243,9 @@ def test_a_disagreement_arrives_after_the_messages_that_explain_it() -> None:
     a, b = memory_channels()
     with pytest.raises(DisagreementError):
         play(failing(DisagreementError("theta", "ours is 7/10")), a)
-    assert b.receive() == Verdict("first")
+    assert b.receive(Verdict) == Verdict("first")
     with pytest.raises(PeerError, match="ended the session before its last message"):
-        b.receive()
+        b.receive(Verdict)
 
 
 def test_a_role_that_is_dropped_runs_its_own_clean_up() -> None:
@@ -267,7 +289,7 @@ def test_closing_twice_or_after_a_stop_does_nothing() -> None:
     a.close()
     a.stop(Reason.DEVIATION)
     with pytest.raises(PeerError, match="ended the session before its last message"):
-        b.receive()
+        b.receive(Verdict)
     b.close()
 
 
@@ -276,18 +298,18 @@ def test_a_channel_left_by_an_error_stops_and_one_left_in_order_closes() -> None
     with pytest.raises(ZeroDivisionError), a:
         raise ZeroDivisionError
     with pytest.raises(PeerStoppedError):
-        b.receive()
+        b.receive(Verdict)
     a, b = memory_channels()
     with a:
         a.send(Verdict(""))
-    assert b.receive() == Verdict("")
+    assert b.receive(Verdict) == Verdict("")
 
 
 def test_a_peer_that_lives_but_sends_nothing_is_given_up() -> None:
     timer = SkippingTimer()
     ours, _ = memory_channels(waits=Waits(silence=600, timer=timer))
     with ThreadPoolExecutor(1) as pool:
-        heard = pool.submit(ours.receive)
+        heard = pool.submit(ours.receive, Verdict)
         timer.skip_until(heard.done, 100)
         with pytest.raises(PeerLostError, match="bob is there but has sent nothing for 600 s"):
             heard.result()

@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
 from google.protobuf.internal import api_implementation
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
 
 from party.errors import ConfigError
 from party.wire import codec
-from party.wire.codec import ENTRIES, decode, encode, require_fast_protobuf
+from party.wire.codec import ENTRIES, decode, encode, longest_frame, require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
@@ -113,13 +114,13 @@ def test_every_kind_of_message_and_every_field_of_a_frame_has_its_entry() -> Non
 
 @given(st.one_of(*MESSAGES.values()))
 def test_a_message_survives_its_frame(message: Message) -> None:
-    assert decode(encode(message)) == message
+    assert decode(encode(message), Message) == message
 
 
 @given(st.binary())
 def test_any_bytes_give_a_message_or_a_peer_error(data: bytes) -> None:
     try:
-        message = decode(data)
+        message = decode(data, Message)
     except PeerError:
         return
     assert encode(message)
@@ -130,12 +131,12 @@ def test_a_changed_frame_gives_a_message_or_a_peer_error(message: Message, data:
     frame = bytearray(encode(message))
     frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
     try:
-        changed = decode(bytes(frame))
+        changed = decode(bytes(frame), Message)
     except PeerError:
         return
     if isinstance(changed, m.Greeting) and isinstance(changed.job, Unusable):
         changed = replace(changed, job=NO_JOB)  # what the peer cannot have is not told back
-    assert decode(encode(changed)) == changed
+    assert decode(encode(changed), Message) == changed
 
 
 @given(st.one_of(*MESSAGES.values()), st.data())
@@ -143,7 +144,7 @@ def test_a_truncated_frame_is_refused(message: Message, data: st.DataObject) -> 
     frame = encode(message)
     cut = frame[: data.draw(st.integers(0, len(frame) - 1))]
     with pytest.raises(PeerError):
-        decode(cut)
+        decode(cut, Message)
 
 
 def frame(**fields: object) -> bytes:
@@ -209,7 +210,7 @@ MALFORMED = {
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=list(MALFORMED))
 def test_a_malformed_frame_is_refused_by_a_text_that_is_always_the_same(data: bytes) -> None:
     with pytest.raises(PeerError, match=r"^the peer sent a message that cannot be read$") as refusal:
-        decode(data)
+        decode(data, Message)
     assert type(refusal.value) is PeerError
 
 
@@ -250,42 +251,74 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
     field: str, value: object, reason: str
 ) -> None:
     expected = Unusable(field.removesuffix("_name"), reason)
-    assert decode(greeting(**{field: value})) == replace(A_GREETING, job=expected)
+    assert decode(greeting(**{field: value}), m.Greeting) == replace(A_GREETING, job=expected)
 
 
 def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:
     proto = wire.Frame.FromString(encode(A_GREETING))
     proto.greeting.ClearField("job")
     silent = replace(A_GREETING, job=NO_JOB)
-    assert decode(proto.SerializeToString()) == silent
+    assert decode(proto.SerializeToString(), m.Greeting) == silent
     assert encode(replace(A_GREETING, job=Unusable("theta", "canary"))) == encode(silent)
 
 
 def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
-    assert decode(greeting(omega=0)) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
+    assert decode(greeting(omega=0), m.Greeting) == replace(A_GREETING, job=Train(replace(A_JOB.terms, omega=ALL)))
 
 
 def test_noise_crosses_as_a_fraction_and_none_as_nothing() -> None:
     terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
-    assert decode(greeting(omega=0, noise="1/2")) == replace(A_GREETING, job=Train(terms))
+    assert decode(greeting(omega=0, noise="1/2"), m.Greeting) == replace(A_GREETING, job=Train(terms))
     assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""
 
 
 def test_an_unchanged_frame_of_each_malformed_kind_is_read() -> None:
-    assert decode(greeting()) == A_GREETING
-    assert decode(share()) == A_SHARE
+    assert decode(greeting(), m.Greeting) == A_GREETING
+    assert decode(share(), m.Share) == A_SHARE
 
 
-def test_a_frame_of_one_byte_too_many_is_refused_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    message = m.DisguisedPage(bytes(100))
+@pytest.mark.parametrize("entry", ENTRIES, ids=[entry.field for entry in ENTRIES])
+def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
+    entry: codec._Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = find(MESSAGES[entry.kind], bool)
     data = encode(message)
-    monkeypatch.setattr(codec, "MAX_FRAME", len(data))
-    assert decode(encode(message)) == message
-    monkeypatch.setattr(codec, "MAX_FRAME", len(data) - 1)
-    with pytest.raises(PeerError):
-        decode(data)
+    for most in (len(data), len(data) - 1):
+        shorter = replace(entry, most=most)
+        monkeypatch.setitem(codec._BY_KIND, entry.kind, shorter)
+        if most == len(data):
+            assert decode(encode(message), entry.kind) == decode(data, Message) == message
+    for kind in (entry.kind, Message):
+        with pytest.raises(PeerError, match="cannot be read"):
+            decode(data, kind)
     with pytest.raises(InputError, match="longer than"):
         encode(message)
+
+
+def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
+    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts}
+    assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
+    assert max(entry.most for entry in ENTRIES if entry.kind not in raw) <= codec.MAX_FRAME // 16
+    assert max(longest_frame(kind, encode(find(MESSAGES[kind], bool))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14
+
+
+def test_another_kind_than_the_expected_is_refused_by_its_first_byte() -> None:
+    for expected, came in permutations(ENTRIES, 2):
+        with pytest.raises(PeerError, match=f"^expected {expected.kind.__name__} from the peer, got "):
+            longest_frame(expected.kind, came.start)
+        with pytest.raises(PeerError):
+            decode(encode(find(MESSAGES[came.kind], bool)), expected.kind)
+
+
+def test_the_longest_greeting_verdict_and_key_that_are_legal_fit() -> None:
+    wide = "\U0001f600" * 1024
+    terms = replace(A_JOB.terms, class_name=wide, theta=Fraction(10**18 - 3, 10**18 - 1), seed=MOST_SEED)
+    for message in (
+        m.Greeting(wide, wide, bytes(32), Train(terms)),
+        m.Verdict(wide),
+        m.HolderKey(bytes(codec.MAX_KEY_BYTES)),
+    ):
+        assert decode(encode(message), Message) == message
 
 
 @pytest.mark.parametrize(
