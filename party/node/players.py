@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from party.keys.factors import FactorsUse, with_stored_factors
+from party.node.budget import Account
 from party.records.entries import PeerPages, RunPages
 from party.records.releases import Memory
 from party.transport.channel import Channel, Watchers, play
 from protocols.role import Progress
 from protocols.terms import Terms, Train
-from protocols.two_party.agreement import Agreement, Opening, agree_on_training
+from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run
 
@@ -42,6 +43,7 @@ class Stage:
         local: What we bring.
         folder: Ours.
         memory: Of what was released and brought before.
+        account: Of what was told before, and what may be.
         channel: To the peer, with which a job is agreed.
         pages: Of our ledger, about the peer.
         on_progress: Told how far each phase is.
@@ -51,6 +53,7 @@ class Stage:
     local: PartyInputs
     folder: Path
     memory: Memory
+    account: Account
     channel: Channel
     pages: PeerPages
     on_progress: OnProgress
@@ -72,7 +75,11 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
 def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     """Agree on what is brought, put it on record, and build the tree."""
     local, memory, channel = stage.local, stage.memory, stage.channel
-    agreed = play(agree_on_training(local, terms, channel.peer, nonces, memory.judge), channel)
+
+    def judge(agreed: Agreement) -> Objection | None:
+        return memory.judge(agreed) or stage.account.judge(agreed)
+
+    agreed = play(agree_on_training(local, terms, channel.peer, nonces, judge), channel)
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
     pages = RunPages(stage.pages, local, agreed)

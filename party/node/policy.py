@@ -6,7 +6,7 @@ from fractions import Fraction
 from party.errors import ConfigError
 from party.keys.identity import Peer
 from party.names import odds_words
-from party.records.releases import Memory, check_release, release_of
+from party.records.releases import check_release, release_of
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
@@ -104,14 +104,14 @@ def _values_that_fit(theta: Fraction, attributes: Sequence[Attribute], name: str
     return ""
 
 
-def make_policy(local: PartyInputs, config: PartyConfig, memory: Memory) -> Policy:
-    """Return what this party objects to: by its settings, its data, or what it has released before, and to whom."""
+def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) -> Policy:
+    """Return what this party objects to: by its settings, its data, or what it has told before, and to whom."""
 
     def policy(job: Job) -> Objection | None:
         match job:
             case Train(terms):
                 objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
-        return objection or memory.judge_job(job)
+        return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
 

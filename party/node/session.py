@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from party.files import FolderLock
 from party.keys.identity import load_identity, load_peers
 from party.keys.signatures import Signatures, signatures
+from party.node.budget import Account
 from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
 from party.records.entries import PeerPages
@@ -76,16 +77,17 @@ def run_session(
     """
     clock = _PhaseClock(on_progress)
     memory = Memory(local, held, (channel.peer, channel.fingerprint), config.agree.epsilon)
-    policy, nonce = make_policy(local, config, memory), secrets.token_bytes(32)
     hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
     with open_ledger(held, local.secrets.coins) as ledger:
+        account = Account(local, config.agree.life, ledger)
+        policy, nonce = make_policy(local, config, memory.judge_job, account.judge_job), secrets.token_bytes(32)
         pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
         if job is None:
             opening = play(answer(local, policy, channel.peer, nonce), channel)
         else:
             opening = play(propose(local, job, policy, channel.peer, nonce), channel)
         play(_compare_ledgers(pages), channel)
-        ended = play_job(opening, Stage(local, config.folder, memory, channel, pages, clock.show, on_agreed))
+        ended = play_job(opening, Stage(local, config.folder, memory, account, channel, pages, clock.show, on_agreed))
         play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
     channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)

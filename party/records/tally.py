@@ -10,7 +10,7 @@ from protocols.facts import Way
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
 NodeTable = tuple[NodePath, str, str]
-"""The counts of one column at a node, and which classes were counted together there."""
+"""The counts of one column at a node, and what else sets them apart: classes counted together, the noise of a run."""
 
 
 @dataclass
@@ -18,8 +18,8 @@ class Side:
     """What one side has learned of the other.
 
     `tables` are the sizes of all tables of exact counts, each once however often it was told. `counts` are those whose
-    numbers are known here, `gains` how many estimated gains were told, and of the rest the entries are kept as they
-    are.
+    numbers are known here, `gains` how many estimated gains were told, `accuracies` the terms of the runs whose
+    accuracy was.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -36,8 +36,8 @@ class Side:
         """How many exact counts: those of the classes, of the tables, and of correct predictions."""
         return sum(map(len, self.class_counts)) + sum(self.tables.values()) + len(self.accuracies)
 
-    def add(self, content: Any) -> None:
-        """Add what an entry tells."""
+    def add(self, content: Any, terms: Any) -> None:
+        """Add what an entry of a run on these terms tells."""
         match content["kind"]:
             case "class counts":
                 _once(self.class_counts, content["counts"])
@@ -46,23 +46,23 @@ class Side:
             case "gains":
                 self.gains += sum(len(node["steps"]) for node in content["nodes"])
             case "counts":
-                self._add_tables(content["nodes"])
+                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(terms))
             case "mined tree":
                 self.mined += 1
             case "accuracy":
-                self.accuracies.append(content)
+                _once(self.accuracies, terms)
             case "model":
                 _once(self.models, content["digest"])
 
-    def _add_tables(self, nodes: Any) -> None:
+    def _add_tables(self, nodes: Any, noise: str) -> None:
         for node in nodes:
             path = frozenset((column, value) for column, value in node["path"])
-            together = str(node.get("together", ""))
+            apart = str(node.get("together", "")) + noise
             for column, cells in node.get("cells", {}).items():
-                self.tables[path, column, together] = cells
+                self.tables[path, column, apart] = cells
             for column, rows in node.get("counts", {}).items():
-                self.tables[path, column, together] = sum(map(len, rows))
-                self.counts[path, column, together] = rows
+                self.tables[path, column, apart] = sum(map(len, rows))
+                self.counts[path, column, apart] = rows
 
 
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
@@ -75,11 +75,16 @@ def _once(known: list[Any], new: Any) -> None:
 
 @dataclass
 class Dealings:
-    """All that passed between us and one peer about one data set; dates are those of the first and last run."""
+    """All that passed between us and one peer about one data set; dates are those of the first and last run.
+
+    `terms` are those of each run, `finished` those of the runs that ended with a model.
+    """
 
     dataset: str
     peer: PeerName
     runs: list[str] = field(default_factory=list)
+    terms: dict[str, Any] = field(default_factory=dict)
+    finished: list[Any] = field(default_factory=list)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -89,11 +94,14 @@ class Dealings:
         """Add an entry of this data set and peer."""
         if content["kind"] == "run":
             self.runs.append(content["run"])
+            self.terms[content["run"]] = content["terms"]
             self.first, self.last = self.first or content["time"], content["time"]
+        if content["kind"] == "model":
+            _once(self.finished, self.terms[content["run"]])
         if content.get("way") in (Way.TOLD, Way.BOTH):
-            self.told.add(content)
+            self.told.add(content, self.terms[content["run"]])
         if content.get("way") in (Way.LEARNED, Way.BOTH):
-            self.learned.add(content)
+            self.learned.add(content, self.terms[content["run"]])
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

@@ -21,6 +21,7 @@ from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTrea
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
 from party.settings.depth import read_depth
+from party.settings.life import NO_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.noise import read_budget, read_most_noise
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
@@ -39,7 +40,7 @@ USUAL_MIN_LEAF = 5
 
 _AGREE = (
     "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
-    "max_classes", "smallest_class", "smallest_test", "noise", "epsilon",
+    "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
 )  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
 
@@ -95,7 +96,7 @@ class Acceptance:
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
     `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
-    most that all runs over the data set may spend together; None for any.
+    most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise.
     """
 
     methods: tuple[Method, ...]
@@ -109,6 +110,7 @@ class Acceptance:
     ranks: tuple[Rank, ...] = tuple(Rank)
     noise: Fraction | None = None
     epsilon: Fraction | None = None
+    life: LifeBounds = NO_BOUNDS
 
 
 @dataclass(frozen=True)
@@ -320,6 +322,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         ranks=ranks,
         noise=read_most_noise(section),
         epsilon=read_budget(section),
+        life=read_life_bounds(section),
     )
 
 

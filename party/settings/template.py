@@ -54,6 +54,8 @@ smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
 noise = "any"              # largest epsilon of a job; a number refuses counts without noise
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
+most_runs = "any"          # most runs on different terms over this data set
+most_counts = "any"        # most exact counts that all runs over it may tell
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens

@@ -38,7 +38,8 @@ def _side_lines(side: Side) -> Iterator[str]:
         nodes = len({path for path, _, _ in side.tables})
         yield f"{sum(side.tables.values()):,} exact counts in {len(side.tables):,} tables at {nodes:,} nodes, each once"
     if side.accuracies:
-        yield f"how many held-out records a tree gets right, told {_times(len(side.accuracies))}"
+        trees = len(side.accuracies)
+        yield f"how many held-out records {'the tree gets' if trees == 1 else f'each of {trees} trees gets'} right"
     if side.models:
         yield "the finished tree" if len(side.models) == 1 else f"{len(side.models)} finished trees"
 

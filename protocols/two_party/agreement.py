@@ -29,7 +29,7 @@ from protocols.two_party.split import held_out_records, split_records
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", *TERM_NAMES, "job", "memory",
+    "version", "party", *TERM_NAMES, "job", "memory", "budget",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip
@@ -59,6 +59,7 @@ _KNOWN_OTHERWISE = (
     "knowing that answers to both can be subtracted"
 )
 _PEER_WANTS = {
+    "budget": "the peer has told of its data set as much as it allows: its screen says how much",
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",

@@ -66,7 +66,7 @@ class Guarded:
         with ExitStack() as stack:
             hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
             mine, other = Memory(self.alice, hers, (bob.party, "B0B0")), Memory(bob, his, ("alice", "A11CE"))
-            policy = make_policy(self.alice, self._config(), mine)
+            policy = make_policy(self.alice, self._config(), mine.judge_job)
             return duel(
                 _take_part(mine, policy, terms if opens else None),
                 _take_part(other, agree_to_all, None if opens else terms),

@@ -79,7 +79,7 @@ def settings(folder: Path, odds: str) -> PartyConfig:
 
 def objection_of(alice: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
     with locked_folder(config.folder) as held:
-        return make_policy(alice, config, Memory(alice, held, ("bob", "")))(Train(terms))
+        return make_policy(alice, config, Memory(alice, held, ("bob", "")).judge_job)(Train(terms))
 
 
 @pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])

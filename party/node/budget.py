@@ -1,0 +1,75 @@
+"""What all runs over a data set may tell together, judged before anything leaves (FAULTS B7, DESIGN 12).
+
+What has been told stands in the ledger. A run on the terms of an earlier one tells nothing new: over the same tables it
+asks for the same counts, and gets the same numbers.
+"""
+
+from dataclasses import dataclass
+
+from party.forecast.model import most_counts
+from party.records.entries import terms_content
+from party.records.ledger import Ledger
+from party.records.tally import Dealings, dealings
+from party.settings.life import LifeBounds
+from protocols.terms import Job, Terms, Train
+from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.split import held_out_records
+
+
+@dataclass(frozen=True, repr=False)
+class Account:
+    """What has been told of our data set, beside what may be.
+
+    Args:
+        local: What we bring.
+        bounds: Ours.
+        ledger: Ours.
+    """
+
+    local: PartyInputs
+    bounds: LifeBounds
+    ledger: Ledger
+
+    def judge_job(self, job: Job) -> Objection | None:
+        """Object to a run that would be one too many."""
+        match job:
+            case Train(terms):
+                content = terms_content(terms)
+        known = [each for dealing in self._dealings() for each in dealing.terms.values()]
+        before = len({str(each) for each in known})
+        if self.bounds.runs is None or content in known or before < self.bounds.runs:
+            return None
+        return Objection(
+            "budget",
+            f"our [agree] most_runs allows {self.bounds.runs:,} over the life of a data set: {before:,} on other terms "
+            f"before and this run make {before + 1:,}; return to the terms of one of them, or let most_runs allow more",
+        )
+
+    def judge(self, agreed: Agreement) -> Objection | None:
+        """Object to a run that could tell more exact counts than are left."""
+        if self.bounds.counts is None:
+            return None
+        told = self._dealings()
+        before = sum(dealing.told.exact for dealing in told)
+        terms = terms_content(agreed.terms)
+        follow = 0 if any(terms in dealing.finished for dealing in told) else self._most(agreed)
+        if before + follow <= self.bounds.counts:
+            return None
+        return Objection(
+            "budget",
+            f"our [agree] most_counts allows {self.bounds.counts:,} over the life of a data set: {before:,} told "
+            f"before and at most {follow:,} for this run make {before + follow:,}; ask for a smaller omega or "
+            "max_depth or a larger min_leaf, or let most_counts allow more",
+        )
+
+    def _most(self, agreed: Agreement) -> int:
+        domains = [attribute.size for attribute in agreed.schema.attributes]
+        return most_counts(domains, agreed.schema.classes, self._train(agreed.terms), agreed.terms)
+
+    def _train(self, terms: Terms) -> int:
+        records = len(self.local.records)
+        return records - held_out_records(records, terms.test)
+
+    def _dealings(self) -> list[Dealings]:
+        return [each for each in dealings(self.ledger.entries()) if each.dataset == self.local.dataset]
