@@ -16,7 +16,7 @@ from pathlib import Path
 from party.files import read_bytes
 from party.settings.survey import read_exact
 from party.settings.toml import Section, read_toml
-from protocols.association.breaches import smallest_rho
+from protocols.association.breaches import breach_bound, smallest_rho
 from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
 from protocols.errors import InputError
@@ -159,7 +159,7 @@ def _operators(
     if follows:
         if level is None or not supports:
             raise top.error("level, supports", f'must be given where rho = "{SMALLEST}"')
-        return tuple(make(smallest_rho(make, supports, level)) for make in makers.values())
+        return tuple(make(smallest_rho(make, supports, level, breach_bound)) for make in makers.values())
     rhos = dict(_by_size(top, "rho"))
     if rhos.keys() != makers.keys():
         raise top.error("rho", "must be given for the same sizes as chances")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from protocols.association.breaches import ItemsetBreach, worst_breach
+from protocols.association.breaches import ItemsetBreach, breach_bound
 from protocols.association.design import TransactionDesign
 from protocols.association.disclosure import SizeBelief, absent_belief, likelihood_ratio, size_beliefs
 from protocols.errors import InputError
@@ -18,7 +18,7 @@ class SizeFindings:
 
     Args:
         size: `m`.
-        breach: The strongest belief in an item of a set that is shown whole.
+        breach: The strongest belief in an item of a set that is shown whole, whatever the distribution.
         shown: Belief in a single item that is shown, whatever else is.
         absent: Belief in a single item that is not shown; None if every transaction shows it.
         telling: The size of a randomized transaction that makes most of a shown item, of those that come
@@ -65,7 +65,7 @@ def measure_transactions(
         level: The largest belief that is to be allowed, if one is.
 
     Raises:
-        InputError: There are no bounds, one is out of range, or they contradict each other.
+        InputError: There are no bounds, or one is out of range.
     """
     if not sigmas:
         raise InputError("must say how frequent sets of 1, 2, ... items can be", field="supports")
@@ -76,8 +76,8 @@ def measure_transactions(
         found.append(
             SizeFindings(
                 size=size,
-                breach=worst_breach(operator, sigmas),
-                shown=worst_breach(operator, sigmas[:1]).level,
+                breach=breach_bound(operator, sigmas),
+                shown=breach_bound(operator, sigmas[:1]).level,
                 absent=absent_belief(operator, sigmas[0]),
                 telling=max(usual, key=lambda belief: belief.belief, default=None),
                 ratio=likelihood_ratio(operator, design.universe),

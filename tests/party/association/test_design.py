@@ -37,7 +37,7 @@ def test_the_smallest_rho_follows_from_level_and_supports(tmp_path: Path) -> Non
     )
     found = read_basket_design(design(tmp_path, text))
     assert [str(op.rho) for op in found.design.operators if isinstance(op, CutAndPaste)] == [
-        "0", "47/1000", "23/250", "153/1000",
+        "0", "47/1000", "109/1000", "179/1000",
     ]  # fmt: skip
     assert found.items == tuple(map(str, range(30)))
 

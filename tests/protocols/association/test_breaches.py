@@ -1,12 +1,13 @@
 """Beliefs that shown itemsets lead to, their worst case, and the smallest rho that keeps a level."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import sqrt
 
+import numpy as np
 import pytest
 
-from protocols.association.breaches import posterior, smallest_rho, worst_breach, worst_shares
+from protocols.association.breaches import breach_bound, posterior, smallest_rho, worst_breach, worst_shares
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
 from protocols.association.support import variance
 from protocols.errors import InputError
@@ -99,6 +100,67 @@ def test_bounds_that_are_no_supports_are_refused(sigmas: str) -> None:
         worst_breach(CutAndPaste(3, 7, Fraction(1, 10)), fractions(sigmas))
 
 
+def test_the_review_s_worst_case_is_exceeded_where_the_other_item_never_comes_alone() -> None:
+    """An attack: supports of 5 % and 1 %, the second item only with the first, and the smallest rho of baskets of 2."""
+    operator = CutAndPaste(2, 7, Fraction(92, 1000))
+    shares, own = fractions("95/100 4/100 1/100"), fractions("0 4/100 1/100")
+    found = posterior(operator, shares, own)
+    assert worst_breach(operator, SIGMAS).level <= HALF
+    assert found is not None
+    assert found > Fraction(57, 100)
+    assert breach_bound(operator, SIGMAS[:2]).level == found
+
+
+def allowed(shares: list[Fraction], sigmas: tuple[Fraction, ...]) -> bool:
+    return all(
+        sum(share for pattern, share in zip(PATTERNS, shares, strict=True) if all(pattern[i] for i in part)) <= sigma
+        for k, sigma in enumerate(sigmas, 1)
+        for part in combinations(range(3), k)
+    )
+
+
+PATTERNS = list(product((0, 1), repeat=3))
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        CutAndPaste(4, 7, Fraction(1, 10)),
+        SelectASize(3, fractions("1/4 1/4 0 1/2"), Fraction(1, 3)),
+        Uniform(3, 6, Fraction(2, 3)),
+        Uniform(4, 40, Fraction(9, 10)),
+    ],
+)
+def test_no_distribution_with_such_supports_exceeds_the_bound(operator: Operator) -> None:
+    """Of which of three items a transaction holds: distributions drawn, where supports are allowed, and the extreme."""
+    chance = np.random.default_rng(11)
+    sigmas = fractions("1/5 1/10 1/20")
+    bound, highest, seen = breach_bound(operator, sigmas).level, Fraction(0), 0
+    drawn = [[int(x) for x in chance.integers(0, (60, 10, 10, 5, 10, 5, 5, 5))] for _ in range(400)]
+    extreme = [800, 0, 0, 0, 50, 50, 50, 50]
+    for weights in (*drawn, extreme):
+        shares = [Fraction(weight, max(sum(weights), 1)) for weight in weights]
+        if not allowed(shares, sigmas):
+            continue
+        seen += 1
+        held = [sum(pattern) for pattern in PATTERNS]
+        whole = [sum((s for s, h in zip(shares, held, strict=True) if h == number), Fraction(0)) for number in range(4)]
+        own = [
+            sum((s for s, p in zip(shares, PATTERNS, strict=True) if sum(p) == number and p[0]), Fraction(0))
+            for number in range(4)
+        ]
+        highest = max(highest, posterior(operator, whole, own) or Fraction(0))
+    assert seen > 10
+    assert highest <= bound
+    if not isinstance(operator, Uniform):
+        assert highest == bound
+
+
+def test_bounds_for_the_bound_are_checked_too() -> None:
+    with pytest.raises(InputError, match="each between 0 and 1"):
+        breach_bound(CutAndPaste(3, 7, Fraction(1, 10)), ())
+
+
 def test_a_level_that_no_rho_keeps_is_refused() -> None:
     with pytest.raises(InputError, match=r"no rho up to 999/1000 keeps beliefs at 1/2"):
         smallest_rho(lambda rho: CutAndPaste(1, 7, rho), fractions("9/10"), HALF)
@@ -112,7 +174,7 @@ def test_a_level_lies_strictly_between_0_and_1(level: Fraction) -> None:
 
 def test_a_resolution_is_2_or_more() -> None:
     with pytest.raises(InputError, match="resolution must be 2 or more"):
-        smallest_rho(lambda rho: CutAndPaste(1, 7, rho), SIGMAS, HALF, 1)
+        smallest_rho(lambda rho: CutAndPaste(1, 7, rho), SIGMAS, HALF, resolution=1)
 
 
 def test_no_noise_is_needed_where_nothing_is_ever_frequent() -> None:
