@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
 from party.demo.processes import free_port
-from tests.support.processes import write_table
+from tests.support.processes import cotally_here, write_table
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -121,7 +122,12 @@ def test_the_model_has_the_documented_format(walked: tuple[Path, dict[str, str]]
 
 
 def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
-    said = {" ".join(words[1:3]): run(words, tmp_path, 0) for words in commands(survey=True)}
+    said = {}
+    for words in commands(survey=True):
+        with chdir(tmp_path):
+            ended = cotally_here(*words[1:])
+        assert ended.code == 0, f"{words}: {ended.err}"
+        said[" ".join(words[1:3])] = ended.out + ended.err
     assert {name.split()[0] for name in said} == {"disguise", "privacy", "audit", "size", "estimate", "mine"}
     assert "OK: the sampler responds as the design declares." in said["audit survey/design.toml"]
     assert "a tree of depth 3" in said["size survey/design.toml"]
