@@ -43,7 +43,7 @@ def write_figures(report: RunReport, png: Path, svg: Path) -> None:
     except ImportError:
         raise InputError("drawing needs matplotlib: pip install 'cotally[figures]'") from None
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+        figure = Figure(figsize=(4.8 * (3 if len(_ciphers(report)) > 1 else 2), 4.4), layout="constrained")
         _draw(figure, report)
         for path, form, metadata in (
             (png, "png", {"Software": None}),
@@ -52,6 +52,10 @@ def write_figures(report: RunReport, png: Path, svg: Path) -> None:
             output = io.BytesIO()
             figure.savefig(output, format=form, dpi=160, metadata=metadata)
             write_atomically(path, output.getvalue())
+
+
+def _ciphers(report: RunReport) -> list[Cipher]:
+    return list(dict.fromkeys(row.cipher for row in report.rows if row.cipher))
 
 
 def _draw(figure: "Figure", report: RunReport) -> None:
@@ -64,7 +68,7 @@ def _draw(figure: "Figure", report: RunReport) -> None:
         ha="left",
     )
     windows = _Windows(report)
-    ciphers = list(dict.fromkeys(row.cipher for row in report.rows if row.cipher))
+    ciphers = _ciphers(report)
     accuracy, cost, *times = figure.subplots(1, 3 if len(ciphers) > 1 else 2)
     _draw_accuracy(accuracy, report, windows)
     _draw_cost(cost, report, windows)

@@ -44,7 +44,11 @@ def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
         rows: The runs.
         width: Of the screen: columns that have no room are left out and named below.
     """
-    laid = screen_table(_COLUMNS, [_cells(row) for row in rows], width, rule=True)
+    columns, cells = list(_COLUMNS), [_cells(row) for row in rows]
+    if any(row.cipher == Cipher.CURVE for row in rows):
+        columns.insert(1, ScreenColumn("cipher", is_text=True))
+        cells = [(first, row.cipher or "", *rest) for row, (first, *rest) in zip(rows, cells, strict=True)]
+    laid = screen_table(columns, cells, width, rule=True)
     blocks: list[Block] = [laid.drawn]
     if any(row.derived for row in rows):
         blocks.append("* derived from the plain tree, which asks for the same counts; not run")
@@ -56,7 +60,7 @@ def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
 def _cells(row: Row) -> tuple[str, ...]:
     sent = row.bytes_sent
     return (
-        label(row) + "*" * row.derived,
+        _method(row) + "*" * row.derived,
         "-" if row.accuracy is None else f"{row.accuracy:.3f}",
         f"{row.smc_computations:,}",
         "-" if row.cost_ratio is None else f"{row.cost_ratio:.1%}",
@@ -89,8 +93,11 @@ def size_text(size: int | None) -> str:
 
 def label(row: Row) -> str:
     """Return the method with its window, and with the curve where that was its cipher."""
-    window = f" ω={window_text(row.omega)}" if row.method == Method.HYBRID else ""
-    return f"{row.method}{window}{' curve' if row.cipher == Cipher.CURVE else ''}"
+    return f"{_method(row)}{' curve' if row.cipher == Cipher.CURVE else ''}"
+
+
+def _method(row: Row) -> str:
+    return f"{row.method} ω={window_text(row.omega)}" if row.method == Method.HYBRID else row.method
 
 
 def in_run(number: int, runs: int, name: str, step: Step) -> Step:

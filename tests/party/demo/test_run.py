@@ -127,6 +127,8 @@ def test_a_demo_of_both_ciphers_has_rows_of_both(monkeypatch: pytest.MonkeyPatch
     assert [row["cipher"] for row in rows] == [None, None, "curve", "curve", "paillier", "paillier"]
     assert [row["method"] for row in rows] == ["plain", "randomized", "hybrid", "smc", "hybrid", "smc"]
     assert any("hybrid ω=all curve" in line for line in shown.lines)
+    table = [line.split() for line in shown.lines if line.startswith("smc ")]
+    assert [cells[1] for cells in table] == ["curve", "paillier"]
     assert read_job(out / ALICE / "job-smc-curve.toml", BITS).terms.cipher == Cipher.CURVE
     assert read_job(out / ALICE / "job-smc.toml", BITS).terms.cipher == Cipher.PAILLIER
     assert "Seconds of a run, by cipher" in (out / "figure.svg").read_text()
