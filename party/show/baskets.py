@@ -151,10 +151,10 @@ def basket_privacy_blocks(found: TransactionFindings, width: int | None) -> Iter
     ]
     yield screen_table(heads, [_size_row(size) for size in found.sizes], width).drawn
     yield (
-        "Shown set: the most that anybody may believe that an item of it was in the basket, by the most telling number "
-        "of items, if supports are as assumed. Absent item: the belief that an item that is not sent was there all the "
-        "same. Telling size: the belief in a shown item where the number of items sent says most; numbers that come "
-        "less than once in a thousand baskets are left out."
+        "Shown set: the most that a set that is sent whole can make likely of one of its items, by the most telling "
+        "number of items, if supports are as assumed. Absent item: the belief that an item that is not sent was there "
+        "all the same. Telling size: the belief in a shown item where the number of items sent says most; numbers that "
+        "come less than once in a thousand baskets are left out."
     )
     yield (
         "Epsilon bounds what anybody can learn, whatever else they know: no response is more than e^epsilon times as "
