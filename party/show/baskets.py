@@ -69,8 +69,8 @@ def itemset_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]
 
 
 def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
-    """Yield a table of the most confident rules."""
-    order = _first(columns["confidence"])
+    """Yield a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
+    order = _first(columns["low"])
     heads = [
         ScreenColumn("rule", is_text=True),
         ScreenColumn("confidence"),
