@@ -5,6 +5,7 @@ CotallyError
 │   ├── DataError              a table's file
 │   ├── ConfigError            the settings
 │   ├── IdentityError          keys and certificates
+│   │   └── DatesError         a certificate outside its dates by some clock, which may be wrong
 │   ├── FactorsError           factors made ahead of time
 │   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
@@ -57,6 +58,10 @@ class ConfigError(InputError):
 
 class IdentityError(InputError):
     """A key or a certificate cannot be used."""
+
+
+class DatesError(IdentityError):
+    """A certificate is outside its dates; or the clock that says so is wrong."""
 
 
 class FactorsError(InputError):

@@ -179,6 +179,22 @@ def resolved(path: Path) -> Path:
         raise InputError(f"{path} cannot be used: {error.strerror or 'input error'}") from None
 
 
+def check_own_folder(folder: Path) -> None:
+    """Refuse a folder that others can write to: they could put other settings, keys or certificates there.
+
+    Raises:
+        InputError: Its group or everybody may write to it, or it belongs to another user.
+    """
+    try:
+        status = folder.stat()
+    except OSError as error:
+        raise InputError(f"{folder} cannot be used: {error.strerror or 'input error'}") from None
+    if status.st_mode & 0o022:
+        raise InputError(f"others can write to {folder}: take that from them (`chmod go-w {folder}`)")
+    if status.st_uid not in (0, os.geteuid()):
+        raise InputError(f"{folder} belongs to another user, who can change what is in it: use a folder of your own")
+
+
 @dataclass(frozen=True)
 class FolderLock:
     """Proof that no other process works in a folder. Made by `locked_folder` alone."""

@@ -9,6 +9,7 @@ directory::
 """
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
@@ -28,8 +29,8 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from party.errors import IdentityError
-from party.files import write_new
+from party.errors import DatesError, IdentityError
+from party.files import check_own_folder, write_new
 from party.names import check_party_name, is_party_name
 
 LIFETIME: Final = timedelta(days=730)
@@ -47,6 +48,15 @@ _KEY_USAGE = x509.KeyUsage(
     crl_sign=False,
     encipher_only=False,
     decipher_only=False,
+)
+
+_ODD = (
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.InvalidVersion,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
 )
 
 Clock = Callable[[], datetime]
@@ -139,8 +149,10 @@ def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
 
     Raises:
         IdentityError: A file is missing or unreadable, the key can be read by others or does not fit the
-            certificate, or the certificate is outside its dates or not for this use.
+            certificate, the certificate is outside its dates or not for this use.
+        InputError: Others can write to the folder.
     """
+    check_own_folder(directory)
     key = _load_key(directory / "key.pem")
     path = directory / "cert.pem"
     certificate = _load_certificate(path)
@@ -179,7 +191,10 @@ def load_peers(directory: Path) -> dict[str, Peer]:
     Raises:
         IdentityError: A certificate is faulty or lies under another name than its own.
     """
-    peers = {}
+    peers: dict[str, Peer] = {}
+    if not (directory / "peers").is_dir():
+        return peers
+    check_own_folder(directory / "peers")
     for path in sorted((directory / "peers").glob("*.pem")):
         peer = Peer(*_about(_load_certificate(path), str(path)))
         if peer.name != path.stem:
@@ -221,6 +236,15 @@ def _self_signed(
 
 def _about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
     """Check that a certificate is of the kind that we make, and return the fields of a `Peer`."""
+    try:
+        if certificate.not_valid_before_utc < certificate.not_valid_after_utc:
+            return _checked(certificate, what)
+    except _ODD:  # its parts are read one by one, each when it is asked for
+        pass
+    raise IdentityError(f"{what} is not a certificate of a party: use one made by `cotally init`")
+
+
+def _checked(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
     names = [str(each.value) for each in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     if len(names) != 1 or not is_party_name(names[0]):
         raise IdentityError(f"{what} does not name a party in 1 to 40 letters, digits, - or _")
@@ -251,10 +275,11 @@ def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
 
 
 def _check_dates(certificate: x509.Certificate, what: str, now: datetime) -> None:
+    clock = f"UTC; this machine's clock says {now:%Y-%m-%d %H:%M}"
     if now < certificate.not_valid_before_utc:
-        raise IdentityError(f"{what} is not valid before {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} UTC")
+        raise DatesError(f"{what} is not valid before {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} {clock}")
     if now > certificate.not_valid_after_utc:
-        raise IdentityError(f"{what} expired on {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
+        raise DatesError(f"{what} expired on {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} {clock}")
 
 
 def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
@@ -263,7 +288,7 @@ def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
         raise IdentityError(f"{path} can be read by others: its mode must be 0600")
     try:
         key = load_pem_private_key(data, password=None)
-    except (ValueError, TypeError):
+    except _ODD:
         raise IdentityError(f"{path} is not a private key") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):
         raise IdentityError(f"{path} is not an elliptic-curve key")
@@ -272,8 +297,10 @@ def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
 
 def _load_certificate(path: Path) -> x509.Certificate:
     try:
-        certificates = x509.load_pem_x509_certificates(_read(path))
-    except ValueError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an odd one, in lines of their own on the screen
+            certificates = x509.load_pem_x509_certificates(_read(path))
+    except _ODD:
         raise IdentityError(f"{path} is not a certificate") from None
     if len(certificates) != 1:
         raise IdentityError(f"{path} must hold one certificate")

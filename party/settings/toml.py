@@ -18,6 +18,9 @@ from protocols.errors import InputError
 
 MAX_BYTES = 1 << 20
 
+_MOST_EXPONENT = 40
+_NO_SETTING = "holds a number too large or too small for any setting: an integer has 64 bits, an exponent is up to 40"
+
 D = TypeVar("D")
 
 _KINDS = {
@@ -44,11 +47,26 @@ def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
         raise ConfigError(f"{path} is not UTF-8 text") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path} is not TOML: {str(error)[:200]}") from None
+    except (ValueError, ArithmeticError):  # thousands of digits, or an exponent beyond any
+        raise ConfigError(f"{path} {_NO_SETTING}") from None
+    if not _usual(content):
+        raise ConfigError(f"{path} {_NO_SETTING}")
     return Section(path, "", content, keys)
 
 
 def _decimal(text: str) -> Decimal:
     return Decimal(text.replace("_", ""))
+
+
+def _usual(value: object) -> bool:
+    """Whether all numbers are of a size that a setting may have: in integers, what TOML asks of every reader."""
+    if isinstance(value, dict):
+        return all(map(_usual, value.values()))
+    if isinstance(value, list):
+        return all(map(_usual, value))
+    if isinstance(value, Decimal):
+        return not value.is_finite() or abs(value.adjusted()) <= _MOST_EXPONENT
+    return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 
 @dataclass(frozen=True)

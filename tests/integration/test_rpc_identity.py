@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError
+from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError, exit_code
 from party.keys.identity import LIFETIME, Identity, Peer, create_identity, fingerprint
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
@@ -24,6 +24,8 @@ from party.transport.pages import Reason
 from party.transport.timer import Waits
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
+from protocols.errors import PeerError
+from protocols.messages import Verdict
 from tests.support.responder import Responder
 from tests.support.rpc import SESSION, Parties, call, raw_channel, stub
 from tests.support.timer import SkippingTimer
@@ -159,8 +161,19 @@ def test_a_certificate_that_expires_while_the_node_runs_is_refused(parties: Part
     now = [NOW]
     with NodeServer.listen(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
         now[0] = NOW + 2 * LIFETIME
-        assert refusal(parties.alice, parties.pinned_bob, server.address).code() is Code.PERMISSION_DENIED
+        assert refusal(parties.alice, parties.pinned_bob, server.address).code() is Code.UNAUTHENTICATED
     assert not handled
+
+
+def test_a_clock_that_jumps_in_a_run_is_told_as_a_clock_and_not_as_our_bad_input(parties: Parties) -> None:
+    now = [NOW]
+    with NodeServer.listen(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
+        alice = parties.connect(server.address)
+        now[0] = NOW + 2 * LIFETIME
+        with pytest.raises(PeerError, match=r"^by the clock of bob our certificate is outside its dates: ") as told:
+            alice.receive(Verdict)
+        assert exit_code(told.value) == 3
+        alice.stop(Reason.CANCELLED)
 
 
 def test_the_session_of_one_peer_is_closed_to_another(parties: Parties) -> None:

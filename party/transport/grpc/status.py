@@ -13,7 +13,7 @@ import grpc
 from cryptography import x509
 from google.protobuf.message import DecodeError
 
-from party.errors import IdentityError, PeerLostError, PeerStoppedError
+from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedError
 from party.keys.identity import Clock, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
@@ -49,6 +49,7 @@ Code = grpc.StatusCode
 STATUS: Final[dict[type, tuple[grpc.StatusCode, str]]] = {
     CotallyError: (Code.INTERNAL, "internal error"),
     IdentityError: (Code.PERMISSION_DENIED, "the certificate is not the one agreed"),
+    DatesError: (Code.UNAUTHENTICATED, "the certificate is outside its dates"),
     PeerError: (Code.INVALID_ARGUMENT, "the request cannot be read"),
     DeviationError: (Code.ABORTED, "the session has ended for good"),
     DisagreementError: (Code.FAILED_PRECONDITION, "the parties disagree"),
@@ -68,6 +69,10 @@ _MARK: Final = ("cotally-status", "1")
 _BREAKS: Final = frozenset({Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED, Code.DATA_LOSS})
 _REFUSED: Final = "{peer} refused a call as illegal or out of order"
 _FORGOTTEN: Final = "{peer} does not know this session any more: it was restarted, or stopped hearing from us"
+_DATES: Final = (
+    "by the clock of {peer} our certificate is outside its dates: compare the clocks of both machines, and see in "
+    "cert.pem whether it has expired meanwhile"
+)
 _UNTRUSTED: Final = "{peer} does not accept our certificate: it must trust our present one"
 
 ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
@@ -81,7 +86,7 @@ ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
     Code.NOT_FOUND: lambda peer: PeerLostError(_FORGOTTEN.format(peer=peer)),
     Code.RESOURCE_EXHAUSTED: lambda peer: NotNowError(f"{peer} is busy with another session"),
     Code.PERMISSION_DENIED: lambda peer: IdentityError(_UNTRUSTED.format(peer=peer)),
-    Code.UNAUTHENTICATED: lambda peer: IdentityError(_UNTRUSTED.format(peer=peer)),
+    Code.UNAUTHENTICATED: lambda peer: PeerError(_DATES.format(peer=peer)),
     Code.INVALID_ARGUMENT: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.FAILED_PRECONDITION: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.ALREADY_EXISTS: lambda peer: PeerError(_REFUSED.format(peer=peer)),
