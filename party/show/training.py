@@ -7,6 +7,7 @@ from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.window import window_text
+from party.show.checks import check_lines
 from party.show.costs import factors_use_lines, forecast_text
 from party.show.noise import noise_lines
 from party.show.odds import own_odds
@@ -34,6 +35,7 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
         f"Agreed with {agreed.peer}: {told}",
         *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
         *own_odds(local, agreed.own_design),
+        *check_lines(local, agreed),
     ]
 
 

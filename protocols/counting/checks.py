@@ -5,7 +5,8 @@
   told numbers with noise only agree, as far as noise goes (`told_sums`);
 * plausibility: the disguised copy gives each side an independent estimate of every count. The bound holds for all
   expressions of the table at once, so it does not matter that the tree, which decides what is asked, depends on the
-  same coins: a false alarm happens in at most one of 10^6 runs.
+  same coins. Beside it, a chi-square over all counts of the root (`chi_square`). A false alarm of either happens in at
+  most one of 10^6 runs.
 
 A failed check is a `DeviationError`, which does not say which one failed.
 """
@@ -14,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from protocols.counting.chi_square import check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums, alarm_of
@@ -21,7 +23,7 @@ from protocols.counts import Answer, CountTable, Query, joined
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
-from protocols.tables.expression import Expression
+from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 
 _SLACK = 1e-6
@@ -50,6 +52,8 @@ class Plausibility:
         What bounds the errors of some classes bounds, added up, that of their count together.
         """
         columns = query.columns(self._view.schema.classes)
+        if query.expression == ROOT and self._noises is None:
+            check_root(self._view, query, answer)
         for candidate, table in zip(query.candidates, answer.tables, strict=True):
             spread = self._estimator.spread(query.expression, candidate)
             bounds = np.vectorize(lambda live, c=candidate: self._bound(query.expression, c, int(live)))(spread.live)
