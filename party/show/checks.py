@@ -2,9 +2,9 @@
 
 from math import ceil
 
-from protocols.counting.power import least_seen
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.power import least_seen
 from protocols.two_party.split import held_out_records
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from protocols.counting.checks import Checks, Plausibility
 from protocols.counting.estimated import Estimator
-from protocols.counting.power import least_seen
 from protocols.counts import Query
 from protocols.errors import DeviationError
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.expression import ROOT
+from protocols.two_party.power import least_seen
 from tests.support.plain import schema_of
 from tests.support.views import peer_design, view_of
 
