@@ -118,7 +118,7 @@ def test_what_is_unusual_and_can_be_read_again_is_no_fault(tmp_path: Path, text:
 
 def test_too_many_values_get_advice_that_a_survey_can_follow(tmp_path: Path) -> None:
     many = ", ".join(f'"{n}"' for n in range(257))
-    with pytest.raises(ConfigError, match="sex: has 257 values; 1 to 255 are possible: give the edges of bins, or merge"):
+    with pytest.raises(ConfigError, match="sex: has 257 values; 1 to 255 are possible: give the edges of bins, or"):
         design(tmp_path, swap(RELATED, 'values = ["f", "m"]', f"values = [{many}]"))
 
 
