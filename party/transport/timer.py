@@ -8,6 +8,8 @@ from typing import Final, Protocol
 
 from party.errors import ConfigError
 
+_LOOK_SECONDS: Final = 0.5
+_STILL_SECONDS: Final = 5.0
 _LEAST_PATIENCE, _MOST_PATIENCE = 1.0, 86_400.0
 
 
@@ -27,20 +29,55 @@ class Timer(Protocol):
         ...
 
 
-class _RealTime:
-    """The machine's monotonic clock."""
+class AwakeTime:
+    """The machine's monotonic clock, less the time in which this process stood still, as when a laptop sleeps.
+
+    Who has slept must not take the others for lost, who had no chance to call. A thread looks at the clock twice a
+    second; where nobody has looked for longer than `_STILL_SECONDS`, nothing of this process has run.
+
+    Args:
+        clock: Tells seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._looking = threading.Lock()
+        self._last: float | None = None
+        self._stood_still = 0.0
 
     def now(self) -> float:
-        return time.monotonic()
+        """Return the seconds that this process has been awake, since some moment."""
+        with self._looking:
+            moment = self._clock()
+            if self._last is None:
+                threading.Thread(target=self._look, name="clock", daemon=True).start()
+            elif moment - self._last > _STILL_SECONDS:
+                self._stood_still += moment - self._last
+            self._last = moment
+            return moment - self._stood_still
+
+    def _look(self) -> None:
+        while True:
+            time.sleep(_LOOK_SECONDS)
+            self.now()
 
     def wait_for(self, condition: threading.Condition, holds: Callable[[], object], timeout: float | None) -> None:
-        condition.wait_for(holds, timeout)
+        """Wait, with the condition's lock held, until something holds or the time is over."""
+        deadline = None if timeout is None else self.now() + timeout
+        while not condition.wait_for(holds, None if deadline is None else max(deadline - self.now(), 0)):
+            if deadline is not None and self.now() >= deadline:
+                return
 
     def wait(self, event: threading.Event, timeout: float) -> bool:
-        return event.wait(timeout)
+        """Wait for an event; tell whether it has come."""
+        deadline = self.now() + timeout
+        while not event.wait(max(deadline - self.now(), 0)):
+            if self.now() >= deadline:
+                return False
+        return True
 
 
-REAL_TIME: Final[Timer] = _RealTime()
+REAL_TIME: Final[Timer] = AwakeTime()
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,10 @@ STOPS: Final[dict[Reason, grpc.StatusCode]] = {
 _MARK: Final = ("cotally-status", "1")
 _BREAKS: Final = frozenset({Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED, Code.DATA_LOSS})
 _REFUSED: Final = "{peer} refused a call as illegal or out of order"
-_FORGOTTEN: Final = "{peer} does not know this session any more: it was restarted, or stopped hearing from us"
+_FORGOTTEN: Final = (
+    "{peer} does not know this session any more: it was restarted, or stopped hearing from us, as "
+    "when this machine sleeps"
+)
 _DATES: Final = (
     "by the clock of {peer} our certificate is outside its dates: compare the clocks of both machines, and see in "
     "cert.pem whether it has expired meanwhile"
