@@ -1,0 +1,47 @@
+"""A partner with a node of its own that forgets what it must, against a node as `init` makes it: real processes."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Pair, make_pair, serving
+
+RECORDS = 150
+ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 5 % 2]] for i in range(RECORDS)])
+BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
+OTHERS: list[tuple[dict[str, object], str]] = [
+    ({"min_leaf": 6}, "budget"),
+    ({"seed": 2}, "seed"),
+    ({"test": "1/150"}, "test"),
+]
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
+    for party in ("alice", "bob"):
+        made.edit(party, "workers = 0", "workers = 1")
+    return made
+
+
+def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_its_own_record(pair: Pair) -> None:
+    """The first is built; another limit, another split and too few held-out records are not, whatever Bob forgets."""
+    pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
+    pair.edit("bob", "smallest_test = 30", "smallest_test = 1")
+    with serving(pair) as alice:
+        trained = pair.train(pair.write_job(cipher="curve", omega=1, min_leaf=5))
+        assert trained.code == 0, trained.err
+        model = (pair.alice / "model.json").read_bytes()
+        for changes, field in OTHERS:
+            (pair.bob / "releases.json").unlink(missing_ok=True)
+            refused = pair.train(pair.write_job(**{"cipher": "curve", "omega": 1, "min_leaf": 5} | changes))
+            assert refused.code == 3, refused.err
+            assert f"differ on '{field}'" in refused.err
+        alice.terminate()
+        assert alice.stderr is not None
+        told = alice.stderr.read()
+    assert len(re.findall("the parties differ on", told)) == 3
+    assert "Traceback" not in told
+    assert (pair.alice / "model.json").read_bytes() == model
+    assert not (pair.alice / "model-2.json").exists()
