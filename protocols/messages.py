@@ -206,6 +206,6 @@ class ExactCounts(Message):
 
 @dataclass(frozen=True, repr=False)
 class ModelDigest(Message):
-    """A digest of the sender's finished model: equal on both sides."""
+    """A digest of the sender's finished model, which it has put where nothing can lose it: equal on both sides."""
 
     digest: bytes

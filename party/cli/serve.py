@@ -10,9 +10,10 @@ from types import FrameType
 from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
+from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_inputs, with_workers
-from party.node.session import Report, run_session
+from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
 from party.show.notices import tell
@@ -22,6 +23,7 @@ from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
+from protocols.learning.tree import Tree
 from protocols.two_party.inputs import PartyInputs
 
 
@@ -72,13 +74,16 @@ def _serve_one(
     server: NodeServer, local: PartyInputs, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
 ) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
-        report = run_session(local, config, held, channel, None, progress.follow, partial(announce, local))
-    write_results(arguments if arguments.overwrite else _beside_earlier(arguments, report), report)
+        model = arguments.model
+        kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
+        host = Host(progress.follow, partial(announce, local), kept)
+        report = run_session(local, config, held, channel, None, host)
+    costs = arguments.report
+    write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept.path, report)
 
 
-def _beside_earlier(arguments: argparse.Namespace, report: Report) -> argparse.Namespace:
-    """Return the arguments with names under which no other result stands: a node must not lose one, nor stop for it."""
-    tree = report.ended.outcome.tree
+def _beside_earlier(model: Path, tree: Tree) -> Path:
+    """Return a name under which no other model stands: a node must not lose one, nor stop for it."""
 
     def is_same(path: Path) -> bool:
         try:
@@ -86,9 +91,7 @@ def _beside_earlier(arguments: argparse.Namespace, report: Report) -> argparse.N
         except CotallyError:
             return False
 
-    model = kept_apart(arguments.model, is_same)
-    costs = None if arguments.report is None else kept_apart(arguments.report)
-    return argparse.Namespace(**{**vars(arguments), "model": model, "report": costs})
+    return kept_apart(model, is_same)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

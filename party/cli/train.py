@@ -11,11 +11,11 @@ from party.files import check_target, locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
 from party.keys.identity import Peer, load_identity, load_peers
-from party.models.any_file import write_model
+from party.models.kept_model import KeptModel
 from party.node.inputs import load_inputs, with_workers
 from party.node.players import OnAgreed, Trained
 from party.node.policy import check_job
-from party.node.session import Report, run_session
+from party.node.session import Host, Report, run_session
 from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -63,8 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
             progress.show(waiting(peer.name, address, config.node.patience))
             waits = Waits(config.node.patience, config.node.silence)
             with connect(identity, peer, address, waits=waits) as channel:
-                report = run_session(ready, config, held, channel, job, progress.follow, on_agreed)
-    write_results(arguments, report)
+                kept = KeptModel(lambda _: arguments.model)
+                report = run_session(ready, config, held, channel, job, Host(progress.follow, on_agreed, kept))
+    write_results(arguments.report, kept.path, report)
     return 0
 
 
@@ -143,11 +144,10 @@ def announce(local: PartyInputs, agreed: Agreement) -> None:
     say_all(agreed_lines(local, agreed), sys.stderr)
 
 
-def write_results(arguments: argparse.Namespace, report: Report) -> None:
-    """Write what a job ended with and what it cost, and say so."""
+def write_results(costs: Path | None, model: Path, report: Report) -> None:
+    """Say what a job ended with, whose model is in its file by now, and write what it cost."""
     match report.ended:
-        case Trained(outcome=outcome):
-            write_model(arguments.model, outcome.tree)
-            if arguments.report is not None:
-                write_train_report(arguments.report, train_report(report.ended, report))
-            say_all(result_lines(report.ended, arguments.model), sys.stderr)
+        case Trained():
+            say_all(result_lines(report.ended, model), sys.stderr)
+            if costs is not None:
+                write_train_report(costs, train_report(report.ended, report))

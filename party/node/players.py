@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from party.keys.factors import FactorsUse, with_stored_factors
+from party.models.kept_model import KeptModel
 from party.node.budget import Account
 from party.records.entries import PeerPages, RunPages
 from party.records.releases import Memory
@@ -16,7 +17,7 @@ from protocols.role import Progress
 from protocols.terms import Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.training import Outcome, run
+from protocols.two_party.training import Outcome, keep_nothing, run
 
 OnProgress = Callable[[Progress], None]
 OnAgreed = Callable[[Agreement], None]
@@ -47,6 +48,7 @@ class Stage:
         channel: To the peer, with which a job is agreed.
         pages: Of our ledger, about the peer.
         on_progress: Told how far each phase is.
+        kept: Where the model is safe before the peer hears that we hold it.
         on_agreed: Told when both sides have agreed, before any data leaves.
     """
 
@@ -57,6 +59,7 @@ class Stage:
     channel: Channel
     pages: PeerPages
     on_progress: OnProgress
+    kept: KeptModel | None = None
     on_agreed: OnAgreed | None = None
 
 
@@ -87,5 +90,8 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     memory.note(agreed)
     ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note)
-    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy)), channel, watch)
+    keep = keep_nothing if stage.kept is None else stage.kept.keep
+    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep), channel, watch)
+    if stage.kept is not None:
+        stage.kept.publish()
     return Trained(agreed, outcome, stored.use())

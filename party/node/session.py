@@ -4,10 +4,12 @@ import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from party.files import FolderLock
 from party.keys.identity import load_identity, load_peers
 from party.keys.signatures import Signatures, signatures
+from party.models.kept_model import KeptModel
 from party.node.budget import Account
 from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
@@ -51,14 +53,31 @@ class _PhaseClock:
             self._on_progress(progress)
 
 
+@dataclass(frozen=True)
+class Host:
+    """Who runs a session.
+
+    Args:
+        on_progress: Told how far each phase is.
+        on_agreed: Told when both sides have agreed, before any data leaves.
+        kept: Where the model is safe before the peer hears that we hold it.
+    """
+
+    on_progress: OnProgress | None = None
+    on_agreed: OnAgreed | None = None
+    kept: KeptModel | None = None
+
+
+NOBODY: Final = Host()
+
+
 def run_session(
     local: PartyInputs,
     config: PartyConfig,
     held: FolderLock,
     channel: Channel,
     job: Job | None,
-    on_progress: OnProgress | None = None,
-    on_agreed: OnAgreed | None = None,
+    host: Host = NOBODY,
 ) -> Report:
     """Agree with the peer on a job, and play it.
 
@@ -68,14 +87,13 @@ def run_session(
         held: The lock of our folder.
         channel: To the peer; closed in good order at the end.
         job: What we propose, or None to answer the peer's.
-        on_progress: Told how far each phase is.
-        on_agreed: Told when both sides have agreed, before any data leaves.
+        host: Who is told, and where the model goes.
 
     Raises:
         PeerError: The peer's fault; `DisagreementError` before any data has left.
         InputError: Ours.
     """
-    clock = _PhaseClock(on_progress)
+    clock = _PhaseClock(host.on_progress)
     memory = Memory(local, held, (channel.peer, channel.fingerprint), config.agree.epsilon)
     hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
     with open_ledger(held, local.secrets.coins) as ledger:
@@ -87,7 +105,8 @@ def run_session(
         else:
             opening = play(propose(local, job, policy, channel.peer, nonce), channel)
         play(_compare_ledgers(pages), channel)
-        ended = play_job(opening, Stage(local, config.folder, memory, account, channel, pages, clock.show, on_agreed))
+        stage = Stage(local, config.folder, memory, account, channel, pages, clock.show, host.kept, host.on_agreed)
+        ended = play_job(opening, stage)
         play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
     channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)

@@ -77,6 +77,7 @@ class Outcome:
 
 
 CopyJudge = Callable[[bytes], Objection | None]
+Keep = Callable[[Tree], None]
 
 
 def accept_copy(digest: bytes) -> None:
@@ -84,7 +85,14 @@ def accept_copy(digest: bytes) -> None:
     del digest
 
 
-def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -> Role[Outcome]:
+def keep_nothing(tree: Tree) -> None:
+    """Leave the tree to the result of the role."""
+    del tree
+
+
+def run(
+    local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy, keep: Keep = keep_nothing
+) -> Role[Outcome]:
     """Play one party's part of a run.
 
     Args:
@@ -92,6 +100,7 @@ def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -
         agreed: What was agreed.
         judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
             copy leaves, and returns what we object to.
+        keep: Puts the tree where nothing can lose it, before the peer hears that we hold it.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
@@ -103,7 +112,7 @@ def run(local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy) -
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    return (yield from _Run(local, agreed, judge).play())
+    return (yield from _Run(local, agreed, judge, keep).play())
 
 
 @dataclass(frozen=True)
@@ -127,9 +136,9 @@ class _Grown:
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> None:
+    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
-        self._judge = judge
+        self._judge, self._keep = judge, keep
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
         self._noises = noises_of(local, agreed)
 
@@ -139,6 +148,7 @@ class _Run:
         copies = yield from self._exchange_copies()
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)
+        self._keep(grown.result.tree)
         yield from _compare_models(grown.result.tree)
         return self._outcome(grown, len(told))
 

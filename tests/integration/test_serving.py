@@ -1,6 +1,8 @@
 """`cotally serve` against peers played in this process over the real client: what ends a node, and what does not."""
 
+import errno
 import io
+import os
 import re
 import secrets
 import signal
@@ -14,8 +16,10 @@ import pytest
 
 from party.cli.main import main
 from party.errors import PeerStoppedError
+from party.files import write_atomically
 from party.keys.identity import load_identity, load_peers
 from party.keys.signatures import signatures
+from party.models import kept_model
 from party.node import players
 from party.node.inputs import load_inputs
 from party.records.releases import FILE
@@ -25,13 +29,13 @@ from party.show.incident import DEBUG
 from party.transport.channel import play
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
-from protocols.errors import DisagreementError, PeerError
+from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import ModelDigest, Verdict
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
-from protocols.two_party.training import CopyJudge, Outcome, run
+from protocols.two_party.training import CopyJudge, Keep, Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
 
@@ -123,10 +127,10 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
     faults = iter([ValueError("a cell's content")])
 
-    def faulty(local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> Role[Outcome]:
+    def faulty(local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep) -> Role[Outcome]:
         for fault in faults:
             raise fault
-        return (yield from run(local, agreed, judge))
+        return (yield from run(local, agreed, judge, keep))
 
     monkeypatch.setattr(players, "run", faulty)
 
@@ -145,6 +149,28 @@ def test_after_a_fault_of_one_run_the_node_serves_the_next(pair: Pair, monkeypat
     assert re.fullmatch(r"cotally: internal error: ValueError in test_serving\.py, line \d+; set \S+=1 to see .*", line)
     assert "cell" not in ended.err
     assert (pair.alice / "model.json").exists()
+
+
+def test_a_model_that_does_not_fit_on_the_disk_is_held_by_neither(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = [True]
+
+    def write(path: Path, content: str) -> None:
+        if full.pop() if full else False:
+            raise InputError(f"{path} cannot be written: {os.strerror(errno.ENOSPC)}")
+        write_atomically(path, content)
+
+    monkeypatch.setattr(kept_model, "write_atomically", write)
+
+    def calls(bob: Bob) -> None:
+        with pytest.raises(PeerStoppedError, match="alice had a fault of its own"):
+            bob.play(run)
+        bob.play(run)
+        bob.wait_until_alice_says("Both parties hold the same tree")
+
+    _, line = serve_with_one_problem(pair, calls)
+    assert re.fullmatch(r"cotally: .*model\.json\S* cannot be written: No space left on device", line)
+    assert (pair.alice / "model.json").exists()
+    assert not list(pair.alice.glob(".*finished"))
 
 
 def test_a_node_that_serves_once_ends_with_its_fault(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
