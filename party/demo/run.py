@@ -28,6 +28,7 @@ from party.demo.reference import Reference, make_reference
 from party.models.tree_file import read_tree
 from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise
+from party.records.ledger import LEDGER_FILE
 from party.records.run_file import (
     PLAIN,
     BytesSent,
@@ -208,6 +209,8 @@ class _Demo:
         arguments = ("serve", "party.toml", "--model", MODEL)
         with Server.started(BOB, self._out / BOB, *arguments) as server:
             for number, run in enumerate(runs, 1):
+                if number > 1 and run.cipher != runs[number - 2].cipher:
+                    self._forget()
                 row = self._run(run, server, partial(_show, display, number, len(runs), run.name))
                 display.finish()
                 self._add(row)
@@ -217,6 +220,14 @@ class _Demo:
         for party in PARTIES:
             last = Run(Method.HYBRID, self.options.omegas[-1], self.options.ciphers[0])
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
+
+    def _forget(self) -> None:
+        """Remove both ledgers: a cipher's cost is that of all counts, not of those that no other cipher has told.
+
+        NB: they are closed as soon as both have written their models.
+        """
+        for party in PARTIES:
+            (self._out / party / LEDGER_FILE).unlink()
 
     def _add(self, row: Row) -> None:
         self.report = replace(self.report, rows=(*self.report.rows, row))

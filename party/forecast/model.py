@@ -17,7 +17,7 @@ SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _BASE_MEMORY = 110 << 20
-_AGREEMENT_TRIPS, _LAST_TRIPS = 4, 2
+_AGREEMENT_TRIPS, _LAST_TRIPS = 7, 3
 
 
 @dataclass(frozen=True)

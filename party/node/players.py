@@ -11,6 +11,7 @@ from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.kept_model import KeptModel
 from party.node.budget import Account
 from party.records.entries import PeerPages, RunPages
+from party.records.known import known_counts
 from party.records.releases import Memory
 from party.transport.channel import Channel, Watchers, play
 from protocols.role import Progress
@@ -91,7 +92,8 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
     ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note)
     keep = keep_nothing if stage.kept is None else stage.kept.keep
-    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep), channel, watch)
+    known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
+    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known), channel, watch)
     if stage.kept is not None:
         stage.kept.publish()
     return Trained(agreed, outcome, stored.use())

@@ -111,10 +111,11 @@ class RunPages:
             LedgerError: It cannot be written.
         """
         schema = self.agreed.schema
-        columns = [{"column": _name(each), "values": list(each.values)} for each in schema.attributes]
+        columns = [{"column": column_name(each), "values": list(each.values)} for each in schema.attributes]
         content = {
             "terms": terms_content(self.agreed.terms),
             "records": len(self.local.records),
+            "tables": tables_content(self.local, self.agreed),
             "class": {"values": list(schema.class_attribute.values), "owners": list(schema.class_owners)},
             "columns": columns,
         }
@@ -132,6 +133,11 @@ class RunPages:
     def _write(self, kind: str, content: Content) -> None:
         run = keyed_digest(self.agreed.nonces, b"run").hex()[:16]
         self.pages.write(kind, {"dataset": self.local.dataset, "run": run, **content})
+
+
+def tables_content(local: PartyInputs, agreed: Agreement) -> list[str]:
+    """Return what tells both tables from all others: a digest of ours, and the peer's commitment to its own."""
+    return [local.digest(b"contents").hex(), agreed.commitment.hex()]
 
 
 def terms_content(terms: Terms) -> dict[str, object]:
@@ -198,7 +204,7 @@ def _gains(schema: Schema, queries: Sequence[Query], values: Sequence[int]) -> I
     start = 0
     for query in queries:
         end = start + len(query.candidates)
-        columns = [_name(schema.attributes[candidate]) for candidate in query.candidates]
+        columns = [column_name(schema.attributes[candidate]) for candidate in query.candidates]
         yield {"path": _path(schema, query), "steps": dict(zip(columns, values[start:end], strict=True))}
         start = end
 
@@ -212,7 +218,7 @@ def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | No
         for candidate, cells in zip(query.candidates, query.cells(schema), strict=True):
             told = None if values is None else values[start : start + cells]
             rows = cells if told is None else [list(told[row : row + columns]) for row in range(0, cells, columns)]
-            tables[_name(schema.attributes[candidate])] = rows
+            tables[column_name(schema.attributes[candidate])] = rows
             start += cells
         told_as = "cells" if values is None else "counts"
         yield {"path": _path(schema, query), **_together(schema, query), told_as: tables}
@@ -227,8 +233,9 @@ def _together(schema: Schema, query: Query) -> Mapping[str, object]:
 
 def _path(schema: Schema, query: Query) -> list[list[str]]:
     terms = [(schema.columns[term.column], term.value) for term in query.expression.terms]
-    return [[_name(column), column.values[value]] for column, value in terms]
+    return [[column_name(column), column.values[value]] for column, value in terms]
 
 
-def _name(attribute: Attribute) -> str:
+def column_name(attribute: Attribute) -> str:
+    """Return the name of a column as the ledger has it, with its party's."""
     return f"{attribute.party}.{attribute.name}"

@@ -88,4 +88,5 @@ def _counts(trained: Trained) -> str:
     domains = [attribute.size for attribute in agreed.schema.attributes]
     most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
     kind = "Exact counts told" if agreed.terms.noise is None else "Counts told with noise"
-    return f"{kind}: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}"
+    known = f", of which {outcome.remembered:,} were known from earlier runs" if outcome.remembered else ""
+    return f"{kind}: {outcome.exact_counts_disclosed:,}{known}; forecast: at most {most:,}"

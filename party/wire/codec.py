@@ -335,6 +335,10 @@ def _is_digest(content: bytes) -> bool:
     return len(content) == DIGEST_BYTES
 
 
+def _are_digests(content: bytes) -> bool:
+    return len(content) % DIGEST_BYTES == 0
+
+
 ENTRIES: Final = (
     _Entry("greeting", m.Greeting, _greeting_to_wire, _greeting, _greeting_valid, _FEW),
     _Entry("share", m.Share, _share_to_wire, _share, _share_valid, _SCHEMA),
@@ -354,6 +358,7 @@ ENTRIES: Final = (
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
+    _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

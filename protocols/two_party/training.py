@@ -26,6 +26,7 @@ from protocols.counting.encrypted_coins import (
 )
 from protocols.counting.estimated import Estimator
 from protocols.counting.refined import RefinedCounts
+from protocols.counting.remembered import KnownCounts, RememberedCounts
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
 from protocols.counting.told_sums import ToldSums
@@ -47,6 +48,7 @@ from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.class_first import ClassTally, share_class_counts
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.rounding import gain_step
@@ -61,8 +63,8 @@ class Outcome:
 
     `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
-    count per class, and the accuracy where it is exact. `key_holder` and `fingerprint` name the key that was
-    used, if any.
+    count per class, and the accuracy where it is exact; `remembered` of them were known from earlier runs, and were not
+    asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
     """
 
     tree: Tree
@@ -74,6 +76,7 @@ class Outcome:
     exact_counts_disclosed: int
     key_holder: str | None
     fingerprint: str | None
+    remembered: int = 0
 
 
 CopyJudge = Callable[[bytes], Objection | None]
@@ -91,7 +94,11 @@ def keep_nothing(tree: Tree) -> None:
 
 
 def run(
-    local: PartyInputs, agreed: Agreement, judge: CopyJudge = accept_copy, keep: Keep = keep_nothing
+    local: PartyInputs,
+    agreed: Agreement,
+    judge: CopyJudge = accept_copy,
+    keep: Keep = keep_nothing,
+    known: KnownCounts = NOTHING_KNOWN,
 ) -> Role[Outcome]:
     """Play one party's part of a run.
 
@@ -101,6 +108,7 @@ def run(
         judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
             copy leaves, and returns what we object to.
         keep: Puts the tree where nothing can lose it, before the peer hears that we hold it.
+        known: Exact counts of these tables that we remember; those that the peer remembers too are not asked for.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
@@ -112,7 +120,7 @@ def run(
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    return (yield from _Run(local, agreed, judge, keep).play())
+    return (yield from _Run(local, agreed, judge, keep, known).play())
 
 
 @dataclass(frozen=True)
@@ -126,19 +134,22 @@ class _Copies:
 
 @dataclass(frozen=True)
 class _Grown:
-    """The tree, how good it is, and the fingerprint of the key that was used, if any."""
+    """The tree, how good it is, the fingerprint of the key that was used, if any, and how many counts were known."""
 
     result: Result
     correct: Correct
     fingerprint: str | None
+    remembered: int = 0
 
 
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep) -> None:
+    def __init__(
+        self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, known: KnownCounts
+    ) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
-        self._judge, self._keep = judge, keep
+        self._judge, self._keep, self._known = judge, keep, known
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
         self._noises = noises_of(local, agreed)
 
@@ -197,6 +208,9 @@ class _Run:
         return _Grown(Result(tree, 0), correct, None)
 
     def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+        known = NOTHING_KNOWN
+        if self._noises is None:
+            known = yield from agree_on_known(self._known, self._agreed.nonces)
         train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
@@ -205,8 +219,9 @@ class _Run:
         engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility, sums))
         yield from engine.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None
-        result, correct = yield from self._grow(self._refined(engine), ranking, told)
-        return _Grown(result, correct, cipher.fingerprint())
+        remembered = RememberedCounts(self._refined(engine), known)
+        result, correct = yield from self._grow(remembered, ranking, told)
+        return _Grown(result, correct, cipher.fingerprint(), remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -286,6 +301,7 @@ class _Run:
             exact_counts_disclosed=told + (result.computations + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
             fingerprint=grown.fingerprint,
+            remembered=grown.remembered,
         )
 
 

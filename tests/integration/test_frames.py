@@ -28,6 +28,7 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HolderKey,
+    KnownDigests,
     MemoryHeads,
     ModelDigest,
     PackedCounts,
@@ -47,10 +48,10 @@ AGREEMENT: set[type[Message]] = {
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
     "hybrid": (
-        {DisguisedPage, EstimatedGains, HolderKey, CiphertextPage, ExactCounts},
-        {DisguisedPage, EstimatedGains, PackedCounts},
+        {DisguisedPage, EstimatedGains, KnownDigests, HolderKey, CiphertextPage, ExactCounts},
+        {DisguisedPage, EstimatedGains, KnownDigests, PackedCounts},
     ),
-    "smc": ({HolderKey, CiphertextPage, ExactCounts}, {PackedCounts}),
+    "smc": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
     "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
 }
 

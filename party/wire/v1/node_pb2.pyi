@@ -88,7 +88,7 @@ Global___OpenReply: _TypeAlias = OpenReply  # noqa: Y015
 
 @_typing.final
 class Page(_message.Message):
-    """All pages of a frame but the last are of full size."""
+    """All pages of a frame but the last have 16 KiB or more: so few that a slow line carries one in about a second."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -226,6 +226,7 @@ class Frame(_message.Message):
     TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
+    KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -258,6 +259,8 @@ class Frame(_message.Message):
     def memory_heads(self) -> Global___MemoryHeads: ...
     @_builtins.property
     def signed_head(self) -> Global___SignedHead: ...
+    @_builtins.property
+    def known_digests(self) -> Global___KnownDigests: ...
     def __init__(
         self,
         *,
@@ -277,12 +280,13 @@ class Frame(_message.Message):
         table_commitment: Global___TableCommitment | None = ...,
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
+        known_digests: Global___KnownDigests | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -560,6 +564,27 @@ class MemoryHeads(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MemoryHeads: _TypeAlias = MemoryHeads  # noqa: Y015
+
+@_typing.final
+class KnownDigests(_message.Message):
+    """32 bytes for each exact count that the sender remembers, one after the other."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGESTS_FIELD_NUMBER: _builtins.int
+    digests: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        digests: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digests", b"digests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___KnownDigests: _TypeAlias = KnownDigests  # noqa: Y015
 
 @_typing.final
 class SignedHead(_message.Message):

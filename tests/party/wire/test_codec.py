@@ -90,6 +90,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
     m.MemoryHeads: st.builds(m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS),
+    m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 

@@ -18,6 +18,7 @@ from protocols.messages import (
     ExactCounts,
     Greeting,
     HolderKey,
+    KnownDigests,
     ModelDigest,
     PackedCounts,
     SentTree,
@@ -43,8 +44,8 @@ CASE = Case(
 AGREEMENT = {Greeting, Verdict, Share, TableCommitment}
 CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
-HOLDER = {HolderKey, CiphertextPage, ExactCounts}
-EVALUATOR = {PackedCounts}
+HOLDER = {KnownDigests, HolderKey, CiphertextPage, ExactCounts}
+EVALUATOR = {KnownDigests, PackedCounts}
 MODELS = {ModelDigest}
 
 ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]] = {

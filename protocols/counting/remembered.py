@@ -1,0 +1,69 @@
+"""Counts that both parties remember are not asked for again (DESIGN 12).
+
+A later run over the same tables, with another window or to another depth, asks for many counts that an earlier one has
+told. Both take them from memory; only what is new is counted under encryption, and told.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from protocols.counts import Answer, ClassGroup, Correct, CountEngine, CountTable, Predictor, Query
+from protocols.errors import DeviationError
+from protocols.role import Role
+from protocols.tables.expression import Term
+
+CountKey = tuple[frozenset[Term], int, tuple[ClassGroup, ...]]
+"""A node, whatever the order of its path; a candidate; and the classes that are counted together there."""
+
+KnownCounts = Mapping[CountKey, CountTable]
+"""Tables of exact counts, values by classes, that are known beforehand."""
+
+
+def count_key(query: Query, candidate: int) -> CountKey:
+    """Return under which key the counts of a query's candidate are remembered."""
+    return frozenset(query.expression.terms), candidate, query.together
+
+
+class RememberedCounts:
+    """An engine that is asked only for what is not known.
+
+    Args:
+        engine: Counts the rest.
+        known: The same at both parties.
+
+    Discloses: whatever `engine` discloses of what is asked.
+    """
+
+    def __init__(self, engine: CountEngine, known: KnownCounts) -> None:
+        self._engine, self._known = engine, known
+        self.taken = 0
+        """How many counts came from memory."""
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Ask for what is not known, and put it beside what is.
+
+        Raises:
+            DeviationError: Remembered counts do not add up to the node's.
+        """
+        asked = [query for query in map(self._unknown, queries) if query.candidates]
+        told = iter((yield from self._engine.count(asked)) if asked else [])
+        return [Answer(tuple(self._tables(query, told))) for query in queries]
+
+    def _unknown(self, query: Query) -> Query:
+        return replace(query, candidates=tuple(c for c in query.candidates if count_key(query, c) not in self._known))
+
+    def _tables(self, query: Query, told: Iterator[Answer]) -> Iterator[CountTable]:
+        new = iter(next(told).tables if self._unknown(query).candidates else ())
+        for candidate in query.candidates:
+            table = self._known.get(count_key(query, candidate))
+            if table is None:
+                yield next(new)
+                continue
+            if query.class_counts is not None and tuple(table.sum(axis=0).tolist()) != query.class_counts:
+                raise DeviationError
+            self.taken += table.size
+            yield table
+
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
+        """Have the engine count them."""
+        return (yield from self._engine.count_correct(tree))

@@ -1,0 +1,96 @@
+"""A later run over the same tables asks only for what is new, and ends with the same tree."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from party.records.tally import dealings
+from protocols.counting.remembered import count_key
+from protocols.messages import KnownDigests
+from protocols.role import run_pair
+from protocols.terms import ALL, Method, Window
+from protocols.two_party.known import agree_on_known
+from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
+from tests.protocols.counting.test_remembered import QUERIES, everything
+from tests.support.duel import duel
+from tests.support.sessions import NAMES, Sessions, with_terms
+
+WINDOWS: list[Window] = [1, 2, 3, ALL]
+
+
+def asked(sessions: Sessions, party: str) -> list[set[Any]]:
+    """Return which columns were counted at which nodes, run by run."""
+    runs: dict[str, set[Any]] = {entry["run"]: set() for entry in of_kind(contents(sessions, party), "run")}
+    for entry in of_kind(contents(sessions, party), "counts"):
+        if entry["way"] != "told":
+            for node in entry["nodes"]:
+                path = frozenset(map(tuple, node["path"]))
+                runs[entry["run"]] |= {(path, column) for column in node["counts"]}
+    return list(runs.values())
+
+
+def alone(folder: Path, window: Window) -> tuple[set[Any], Any]:
+    """Return what a run with this window asks for when nothing is remembered, and its outcome."""
+    folder.mkdir()
+    sessions = Sessions(folder, with_terms(CASE, omega=window), ANY_ODDS)
+    report, _ = sessions.run()
+    return asked(sessions, "alice")[0], report.ended.outcome
+
+
+def test_wider_windows_ask_only_for_what_is_new_and_end_as_if_nothing_were_known(tmp_path: Path) -> None:
+    (tmp_path / "together").mkdir()
+    sessions = Sessions(tmp_path / "together", CASE, ANY_ODDS)
+    known: set[Any] = set()
+    for number, window in enumerate(WINDOWS):
+        whole, expected = alone(tmp_path / str(window), window)
+        reports = sessions.run(with_terms(CASE, omega=window).terms)
+        for party, report in zip(NAMES, reports, strict=True):
+            outcome = report.ended.outcome
+            assert outcome.tree == expected.tree
+            assert outcome.smc_computations == expected.smc_computations  # the cost ratio's tally (DESIGN 7.3)
+            assert outcome.correct == expected.correct
+            assert asked(sessions, party)[number] == whole - known
+            assert (outcome.remembered > 0) == bool(whole & known)
+        known |= whole
+
+
+def test_the_same_run_again_asks_for_nothing_but_the_accuracy(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC), ANY_ODDS)
+    first, second = sessions.run()[0].ended.outcome, sessions.run()[0].ended.outcome
+    assert (first.remembered, second.remembered) == (0, first.smc_computations)
+    assert replace(second, remembered=0, fingerprint=first.fingerprint) == first
+    with sessions.ledger("alice") as ledger:
+        (told,) = dealings(ledger.entries())
+    assert told.told.exact == first.smc_computations + 1  # Bob tells the class
+
+
+def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path) -> None:
+    """Another split is refused under the same name of a data set; where that record is lost, the ledger knows."""
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC, max_depth=1), ANY_ODDS)
+    sessions.run()
+    for name in NAMES:
+        (tmp_path / name / "releases.json").unlink()
+    report, _ = sessions.run(with_terms(sessions.case, seed=2).terms)
+    assert report.ended.outcome.remembered == 0
+
+
+def test_a_count_that_only_one_side_remembers_is_asked_again() -> None:
+    whole = everything()
+    keys = [count_key(QUERIES[0], candidate) for candidate in QUERIES[0].candidates]
+    tables = dict(zip(keys, whole[0].tables, strict=True))
+    some = {keys[1]: tables[keys[1]]}
+    for left, right in ((tables, some), (some, tables)):
+        both = run_pair(agree_on_known(left, b"n"), agree_on_known(right, b"n"))
+        assert [set(known) for known in both] == [{keys[1]}] * 2
+    other = {keys[1]: tables[keys[1]] + 1}
+    assert run_pair(agree_on_known(tables, b"n"), agree_on_known(other, b"n")) == ({}, {})
+
+
+def test_digests_of_known_counts_tell_neither_order_nor_anything_to_another_run() -> None:
+    keys = [count_key(QUERIES[0], candidate) for candidate in QUERIES[0].candidates]
+    tables = dict(zip(keys, everything()[0].tables, strict=True))
+    backwards = dict(reversed(tables.items()))
+    sent = [duel(agree_on_known(known, nonces), agree_on_known({}, nonces))[0].sent[0]
+            for known, nonces in ((tables, b"n"), (backwards, b"n"), (tables, b"m"))]  # fmt: skip
+    assert all(isinstance(message, KnownDigests) for message in sent)
+    assert sent[0] == sent[1] != sent[2]
