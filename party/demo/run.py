@@ -227,7 +227,7 @@ class _Demo:
         NB: they are closed as soon as both have written their models.
         """
         for party in PARTIES:
-            (self._out / party / LEDGER_FILE).unlink()
+            (self._out / party / LEDGER_FILE).unlink(missing_ok=True)
 
     def _add(self, row: Row) -> None:
         self.report = replace(self.report, rows=(*self.report.rows, row))
