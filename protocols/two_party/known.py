@@ -8,7 +8,7 @@ from protocols.messages import KnownDigests
 from protocols.randomness import keyed_digest
 from protocols.role import Role, exchange
 
-DIGEST_BYTES: Final = 32
+_DIGEST: Final = 32
 MOST_KNOWN: Final = 1 << 18  # tables: what does not fit one message is asked again
 NOTHING_KNOWN: Final[KnownCounts] = {}
 
@@ -29,9 +29,9 @@ def agree_on_known(own: KnownCounts, nonces: bytes) -> Role[KnownCounts]:
     digests = {_digest(nonces, key, own): key for key in own}
     sent = sorted(digests)[:MOST_KNOWN]
     theirs = (yield from exchange(KnownDigests(b"".join(sent)))).digests
-    if len(theirs) % DIGEST_BYTES:
+    if len(theirs) % _DIGEST:
         raise PeerError("the peer's digests of known counts have the wrong length")
-    shown = {theirs[start : start + DIGEST_BYTES] for start in range(0, len(theirs), DIGEST_BYTES)}
+    shown = {theirs[start : start + _DIGEST] for start in range(0, len(theirs), _DIGEST)}
     return {digests[digest]: own[digests[digest]] for digest in sent if digest in shown}
 
 
