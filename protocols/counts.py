@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.role import Role
-from protocols.tables.expression import Expression
+from protocols.tables.expression import Expression, Term
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 
@@ -67,6 +67,13 @@ class Query:
         """Make the answer of tables in which every class has a column."""
         columns = self.columns(classes)
         return Answer(tuple(joined(table, columns) for table in tables))
+
+
+CountKey = tuple[frozenset[Term], int, tuple[ClassGroup, ...]]
+"""A node, whatever the order of its path; a candidate; and the classes that are counted together there."""
+
+KnownCounts = Mapping[CountKey, CountTable]
+"""Tables of exact counts, values by classes, that are known beforehand."""
 
 
 def stacks(tables: Sequence[CountTable]) -> Iterator[tuple[list[int], NDArray[np.float64]]]:

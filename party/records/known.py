@@ -7,8 +7,7 @@ import numpy as np
 
 from party.records.entries import column_name, tables_content, terms_content
 from party.records.ledger import LedgerEntry, PeerName
-from protocols.counting.remembered import CountKey, KnownCounts
-from protocols.counts import CountTable
+from protocols.counts import CountKey, CountTable, KnownCounts
 from protocols.facts import Way
 from protocols.tables.expression import Term
 from protocols.tables.schema import Schema

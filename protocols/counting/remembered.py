@@ -4,19 +4,12 @@ A later run over the same tables, with another window or to another depth, asks 
 told. Both take them from memory; only what is new is counted under encryption, and told.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from protocols.counts import Answer, ClassGroup, Correct, CountEngine, CountTable, Predictor, Query
+from protocols.counts import Answer, Correct, CountEngine, CountKey, CountTable, KnownCounts, Predictor, Query
 from protocols.errors import DeviationError
 from protocols.role import Role
-from protocols.tables.expression import Term
-
-CountKey = tuple[frozenset[Term], int, tuple[ClassGroup, ...]]
-"""A node, whatever the order of its path; a candidate; and the classes that are counted together there."""
-
-KnownCounts = Mapping[CountKey, CountTable]
-"""Tables of exact counts, values by classes, that are known beforehand."""
 
 
 def count_key(query: Query, candidate: int) -> CountKey:

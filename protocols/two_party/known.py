@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from protocols.counting.remembered import CountKey, KnownCounts
+from protocols.counts import CountKey, KnownCounts
 from protocols.errors import PeerError
 from protocols.messages import KnownDigests
 from protocols.randomness import keyed_digest

@@ -26,11 +26,11 @@ from protocols.counting.encrypted_coins import (
 )
 from protocols.counting.estimated import Estimator
 from protocols.counting.refined import RefinedCounts
-from protocols.counting.remembered import KnownCounts, RememberedCounts
+from protocols.counting.remembered import RememberedCounts
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
 from protocols.counting.told_sums import ToldSums
-from protocols.counts import Correct, CountEngine, SecureEngine
+from protocols.counts import Correct, CountEngine, KnownCounts, SecureEngine
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import CopyFact, ModelFact, Way
 from protocols.learning.id3 import HybridId3, Result
