@@ -145,9 +145,7 @@ class _Grown:
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(
-        self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, known: KnownCounts
-    ) -> None:
+    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, known: KnownCounts) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge, self._keep, self._known = judge, keep, known
         self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
