@@ -121,12 +121,13 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 
     Terms that the method does not use are not looked at.
     """
-    widest = agree.omega is ALL or (terms.omega is not ALL and terms.omega <= agree.omega)
+    every = f"{terms.method}, which counts every attribute"
+    widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
     shallow = terms.max_depth is not None and terms.max_depth <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),
-        ("omega", window_text(terms.omega), widest or not terms.ranks),
+        ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly),
         ("cipher", f"cipher {terms.cipher}", terms.cipher in agree.ciphers or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
         ("max_depth", depth_text(terms.max_depth), agree.max_depth is None or shallow),

@@ -164,8 +164,9 @@ def agree_on_training(
     yield from settle(judged if isinstance(judged, Objection) else None)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment.digest, nonces=nonces)
-    objection = yield from _class_objection(local, own, share, nonces)
-    yield from settle(objection or judge(agreed))
+    yield from settle(judge(agreed))
+    if own.class_values is not None and share.class_values is not None:
+        yield from settle((yield from _class_objection(local, nonces)))
     return agreed
 
 
@@ -187,10 +188,8 @@ def settle(own: Objection | None) -> Role[None]:
         raise DisagreementError(first, reason)
 
 
-def _class_objection(local: PartyInputs, own: Share, share: Share, nonces: bytes) -> Role[Objection | None]:
-    """Compare the class columns where both parties hold the class; else nothing of it crosses."""
-    if own.class_values is None or share.class_values is None:
-        return None
+def _class_objection(local: PartyInputs, nonces: bytes) -> Role[Objection | None]:
+    """Compare the class columns, which both parties hold: the digest confirms a guess, and so comes last."""
     digest = ClassDigest(local.class_digest(nonces))
     if (yield from exchange(digest)) != digest:
         return Objection("class column", "both hold the class, with different contents")

@@ -39,19 +39,33 @@ def make(**changes: Any) -> Terms:
         ({"omega": ALL}, "omega"),
         ({"key_bits": 3071}, "key_bits"),
         ({"key_bits": 2048, "omega": 9}, "omega"),
-        ({"method": Method.SMC, "theta": Fraction(1, 2), "omega": 99}, None),
-        ({"method": Method.SMC, "key_bits": 2048}, "key_bits"),
+        ({"method": Method.SMC, "theta": Fraction(1, 2), "omega": 3}, "omega"),
         ({"cipher": Cipher.CURVE}, "cipher"),
         ({"cipher": Cipher.CURVE, "key_bits": 2048}, "cipher"),
         ({"min_leaf": 6, "max_depth": 9}, None),
         ({"min_leaf": 4}, "min_leaf"),
-        ({"method": Method.SMC, "min_leaf": 1}, "min_leaf"),
     ],
 )
 def test_the_first_term_that_this_party_does_not_agree_to_is_named(
     change: dict[str, object], field: str | None
 ) -> None:
     objection = first_objection(AGREE, make(**change))
+    assert (objection and objection.field) == field
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"theta": Fraction(1, 2), "omega": 99}, None),
+        ({"key_bits": 2048}, "key_bits"),
+        ({"min_leaf": 1}, "min_leaf"),
+    ],
+)
+def test_of_smc_whoever_agrees_to_all_windows_looks_at_what_it_uses(
+    change: dict[str, object], field: str | None
+) -> None:
+    """`smc` counts every attribute, so that it passes any narrower window, whatever `omega` its job has."""
+    objection = first_objection(replace(AGREE, omega=ALL), make(method=Method.SMC, **change))
     assert (objection and objection.field) == field
 
 
@@ -77,7 +91,12 @@ def test_estimates_alone_need_no_key() -> None:
 
 @pytest.mark.parametrize(
     ("change", "value"),
-    [({"omega": ALL}, "all"), ({"omega": 4}, "4"), ({"method": Method.RANDOMIZED}, "randomized")],
+    [
+        ({"omega": ALL}, "all"),
+        ({"omega": 4}, "4"),
+        ({"method": Method.RANDOMIZED}, "randomized"),
+        ({"method": Method.SMC}, "smc, which counts every attribute"),
+    ],
 )
 def test_what_the_job_asks_for_is_told_to_its_owner(change: dict[str, Any], value: str) -> None:
     objection = first_objection(AGREE, make(**change))
