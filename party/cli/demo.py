@@ -24,6 +24,16 @@ from protocols.terms import Cipher, Engine, Impurity
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    _add_source(parser)
+    _add_runs(parser)
+    _add_trees(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-run"), metavar="DIR", help="folder of results (default: %(default)s)"
+    )
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("data")
     names = ", ".join(NAMES)
     source.add_argument(
@@ -38,6 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)'
     )
     source.add_argument("--rows", type=int, metavar="N", help="take the first N rows")
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms = parser.add_argument_group("runs")
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
     terms.add_argument("--theta", default="9/20", metavar="T", help="chance of the truth (default: %(default)s)")
@@ -57,16 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
     )
-    terms.add_argument("--max-depth", type=int, metavar="D", help="most splits on a path (default: any)")
-    terms.add_argument(
-        "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
-    )
-    terms.add_argument(
-        "--impurity",
-        choices=Impurity.names(),
-        default=Impurity.INFORMATION_GAIN.value,
-        help="what splits are chosen by (default: %(default)s)",
-    )
     terms.add_argument(
         "--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)"
     )
@@ -77,10 +80,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE} rows)",
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path("demo-run"), metavar="DIR", help="folder of results (default: %(default)s)"
+
+
+def _add_trees(parser: argparse.ArgumentParser) -> None:
+    trees = parser.add_argument_group("trees")
+    trees.add_argument("--max-depth", type=int, metavar="D", help="most splits on a path (default: any)")
+    trees.add_argument(
+        "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
     )
-    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+    trees.add_argument(
+        "--impurity",
+        choices=Impurity.names(),
+        default=Impurity.INFORMATION_GAIN.value,
+        help="what splits are chosen by (default: %(default)s)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
