@@ -122,11 +122,15 @@ class Classifier(Protocol):
         ...
 
 
+Claims = Sequence[tuple[Expression, int]]
+"""Nodes, none of them within another, each with the class that is claimed for its records."""
+
+
 @runtime_checkable
 class Predictor(Classifier, Protocol):
     """A finished tree, as far as an engine needs it."""
 
-    def leaves(self) -> Sequence[tuple[Expression, int]]:
+    def leaves(self) -> Claims:
         """Return every leaf's expression and its class."""
         ...
 
@@ -172,4 +176,8 @@ class SecureEngine(CountEngine, Protocol):
 
     def set_up(self) -> Role[None]:
         """Send or receive what precedes the first batch."""
+        ...
+
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Return for each of these, of which there is one at least, how many pruning records have what it claims."""
         ...

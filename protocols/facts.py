@@ -8,7 +8,7 @@ evaluator's reply does, and precedes a fact without numbers, since it does not k
 from dataclasses import dataclass
 from enum import StrEnum
 
-from protocols.counts import Query
+from protocols.counts import Claims, Query
 from protocols.messages import SentTree
 from protocols.role import Fact
 
@@ -73,6 +73,15 @@ class CorrectFact(Fact):
     way: Way
     count: int | None
     tests: int
+
+
+@dataclass(frozen=True, repr=False)
+class ClaimsFact(Fact):
+    """Of how many pruning records each of these claims is true; `values` are None while we do not know them."""
+
+    way: Way
+    asked: tuple[Claims, ...]
+    values: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, repr=False)

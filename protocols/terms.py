@@ -24,6 +24,7 @@ MOST_DIGITS: Final = 18  # of a fraction, above and below the line
 MAX_LABEL: Final = 1024  # characters of a name or a value label
 WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
 HALF: Final = Fraction(1, 2)
+NO_SHARE: Final = Fraction(0)
 LEAST_NOISE: Final = Fraction(1, 1000)
 MOST_NOISE: Final = Fraction(1000)
 NOISES: Final = 'an exact number from 0.001 to 1000, such as "0.5"'
@@ -104,6 +105,11 @@ def is_window(value: object) -> bool:
     return value is ALL or (type(value) is int and 1 <= value <= MOST_WINDOW)
 
 
+def _check_fraction(field: str, value: Fraction) -> None:
+    if max(abs(value.numerator), value.denominator) >= 10**MOST_DIGITS:
+        raise TermError(field, f"must be a fraction of at most {MOST_DIGITS} digits above and below the line")
+
+
 @dataclass(frozen=True)
 class Growth:
     """How far and by what a tree is grown (DESIGN 5.3, 7.1); as it stands, like the papers' trees, to its end.
@@ -112,10 +118,10 @@ class Growth:
     branch that has records has `min_leaf` of them. At a node, classes of fewer than `min_class` records are counted
     together. 1 is no limit, of estimates that are fractions of a record either. `noise` is the epsilon of the noise in
     the counts against each side, None for counts without: an attribute must then have a gain to split a node.
-    `impurity` is what splits are chosen by.
+    `impurity` is what splits are chosen by, `prune` the share of all records that it was pruned by.
 
     Raises:
-        TermError: A limit or a measure that no tree can have.
+        TermError: A limit, a measure or a share that no tree can have.
     """
 
     max_depth: int | None = None
@@ -123,9 +129,13 @@ class Growth:
     min_class: int = 1
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
+    prune: Fraction = NO_SHARE
 
     def __post_init__(self) -> None:
         Impurity(self.impurity)
+        _check_fraction("prune", self.prune)
+        if not 0 <= self.prune < 1:
+            raise TermError("prune", "must be 0 or more and below 1")
         if self.max_depth is not None and not 1 <= self.max_depth <= MOST_DEPTH:
             raise TermError("max_depth", f"must be an integer from 1 to {MOST_DEPTH}")
         for field in ("min_leaf", "min_class"):
@@ -152,7 +162,8 @@ class Terms:
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
     candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
-    counts against each side, None for exact counts, `impurity` what splits are chosen by. Terms that the method does
+    counts against each side, None for exact counts, `impurity` what splits are chosen by, `prune` the share of records
+    that the tree is pruned by. Terms that the method does
     not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
 
     Raises:
@@ -173,6 +184,7 @@ class Terms:
     min_leaf: int = 1
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
+    prune: Fraction = NO_SHARE
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -194,7 +206,18 @@ class Terms:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
         Rank(self.rank)
         _ = self.growth
+        self._check_prune()
         self._check_noise()
+
+    def _check_prune(self) -> None:
+        if not self.prune:
+            return
+        if self.test + self.prune >= 1:
+            raise TermError("prune", "must leave records to train on beside those of test")
+        if not self.counts_exactly:
+            raise TermError("prune", "is for the methods hybrid and smc, which tell exact counts")
+        if self.noise is not None:
+            raise TermError("prune", "does not go with noise: what it tells would have none")
 
     def _check_noise(self) -> None:
         if self.noise is None:
@@ -215,6 +238,7 @@ class Terms:
             min_class=self.min_leaf,
             noise=self.noise,
             impurity=self.impurity,
+            prune=self.prune,
         )
 
     @property
@@ -250,11 +274,6 @@ class Terms:
 
 TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))
 """The terms as people and messages call them."""
-
-
-def _check_fraction(field: str, value: Fraction) -> None:
-    if max(abs(value.numerator), value.denominator) >= 10**MOST_DIGITS:
-        raise TermError(field, f"must be a fraction of at most {MOST_DIGITS} digits above and below the line")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
 from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
 from protocols.errors import InputError
-from protocols.terms import Growth, Impurity
+from protocols.terms import NO_SHARE, Growth, Impurity
 
 _MOST_SEED = 2**63 - 1
 _OF_SETS = ("itemsets", "rules")
@@ -96,6 +96,7 @@ def _growth(arguments: argparse.Namespace) -> Growth:
         max_depth=arguments.max_depth,
         min_leaf=1 if arguments.min_leaf is None else arguments.min_leaf,
         impurity=Impurity(arguments.impurity or Impurity.INFORMATION_GAIN),
+        prune=PRUNING_SHARE if arguments.prune else NO_SHARE,
     )
 
 

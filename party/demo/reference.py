@@ -59,7 +59,7 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
         InputError: The parties' class columns differ.
     """
     schema, codes = _join(parties)
-    train, test = split_records(options.seed, len(codes), options.test)
+    train, test, _ = split_records(options.seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
     learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth)
     result = run_alone(learner.build())

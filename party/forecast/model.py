@@ -7,11 +7,12 @@ where the classes are clean the tree is smaller, and with it the counts. Encrypt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, prod
+from math import prod
 
 from party.forecast.calibration import Speed
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.terms import ALL, Terms
+from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
@@ -63,14 +64,16 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
         return classes
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
-    total, left = 0, splits
+    total, asked, left = 0, 0, splits
     for level in range(_most_levels(len(sizes), terms)):
         nodes = min(prod(sizes[:level]), max(1, train // terms.growth.smallest_split))
         if left is not None:
             nodes = min(nodes, left)
             left -= nodes
+        asked += nodes
         total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
-    return classes + total + (terms.test > 0)
+    pruning = 2 * asked if terms.prune else 0
+    return classes + total + pruning + (terms.test > 0)
 
 
 def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None) -> Forecast:
@@ -82,7 +85,7 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
         speed: Of each machine.
         splits: Inner nodes of the tree, if better known than the guess.
     """
-    train = sizes.records - floor(sizes.records * terms.test)
+    train = training_records(sizes.records, terms)
     guess = _guess_splits(sizes, terms, train) if splits is None else splits
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     return _Model(sizes, terms, speed, train, guess).forecast(most)

@@ -1,15 +1,16 @@
 """The finished model as a file.
 
 `cotally-model/2` is JSON: `{"format", "class": {"name", "values"}, "growth": {"max_depth", "min_leaf", "min_class",
-"impurity", "noise"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts", "attribute",
-"children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column of one name,
-`attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the place. Trees are
-walked without recursion: a tree over many two-valued columns can be one long chain.
+"impurity", "noise", "prune"}, "attributes": [{"party", "name", "values"}], "tree": NODE}`. A NODE is `{"counts",
+"attribute", "children": [{"value", "node": NODE}]}` or, a leaf, `{"counts", "class"}`. Where both parties have a column
+of one name, `attribute` is `party.name`. The reader trusts nothing: a file that breaks any rule is refused with the
+place. Trees are walked without recursion: a tree over many two-valued columns can be one long chain.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,9 @@ def tree_json(tree: Tree) -> str:
 
 
 def _limits(growth: Growth) -> dict[str, object]:
-    """Return what a tree was grown under; noise as text, for it is an exact number."""
-    return asdict(growth) | {"noise": None if growth.noise is None else str(growth.noise)}
+    """Return what a tree was grown under; noise and shares as text, for they are exact numbers."""
+    noise = None if growth.noise is None else str(growth.noise)
+    return asdict(growth) | {"noise": noise, "prune": str(growth.prune)}
 
 
 def _nodes_json(tree: Tree) -> str:
@@ -93,19 +95,23 @@ def tree_from_json(data: bytes | str) -> Tree:
 
 def _growth(value: object) -> Growth:
     limits = dict(record_of(value, "growth", _GROWTH))
-    impurity, noise = limits.pop("impurity"), limits.pop("noise")
-    if noise is not None:
-        exact = exact_number(noise) if isinstance(noise, str) else None
-        if exact is None or str(exact) != noise:
-            refuse("growth.noise", 'must be a fraction in lowest terms as text, such as "1/2", or null')
-        noise = exact
+    impurity, noise, prune = (limits.pop(name) for name in ("impurity", "noise", "prune"))
+    exact_noise = None if noise is None else _exact("noise", noise, ", or null")
+    share = _exact("prune", prune)
     for name, limit in limits.items():
         if type(limit) is not int and not (limit is None and name == "max_depth"):
             refuse(f"growth.{name}", "must be an integer" + " or null" * (name == "max_depth"))
     try:
-        return Growth(**limits, noise=noise, impurity=Impurity(impurity))
+        return Growth(**limits, noise=exact_noise, impurity=Impurity(impurity), prune=share)
     except TermError as error:
         refuse(f"growth.{error.field}", error.problem)
+
+
+def _exact(name: str, value: object, or_else: str = "") -> Fraction:
+    number = exact_number(value) if isinstance(value, str) else None
+    if number is None or str(number) != value:
+        refuse(f"growth.{name}", f'must be a fraction in lowest terms as text, such as "1/2"{or_else}')
+    return number
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from party.settings.life import LifeBounds
 from protocols.terms import Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.split import held_out_records
+from protocols.two_party.split import training_records
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,8 +68,7 @@ class Account:
         return most_counts(domains, agreed.schema.classes, self._train(agreed.terms), agreed.terms)
 
     def _train(self, terms: Terms) -> int:
-        records = len(self.local.records)
-        return records - held_out_records(records, terms.test)
+        return training_records(len(self.local.records), terms)
 
     def _dealings(self) -> list[Dealings]:
         return [each for each in dealings(self.ledger.entries()) if each.dataset == self.local.dataset]

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
-from protocols.counts import Query
+from protocols.counts import Claims, Query
 from protocols.errors import InputError
 from protocols.facts import (
+    ClaimsFact,
     ClassCountsFact,
     CopyFact,
     CorrectFact,
@@ -22,6 +23,7 @@ from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import keyed_digest
 from protocols.role import Fact
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
@@ -162,6 +164,9 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
+        case ClaimsFact(way, asked, values):
+            told = None if values is None else list(values)
+            return "pruning", {"way": way, "claims": [_claims(schema, each) for each in asked], "counts": told}
         case ModelFact(digest):
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
@@ -205,7 +210,7 @@ def _gains(schema: Schema, queries: Sequence[Query], values: Sequence[int]) -> I
     for query in queries:
         end = start + len(query.candidates)
         columns = [column_name(schema.attributes[candidate]) for candidate in query.candidates]
-        yield {"path": _path(schema, query), "steps": dict(zip(columns, values[start:end], strict=True))}
+        yield {"path": _path(schema, query.expression), "steps": dict(zip(columns, values[start:end], strict=True))}
         start = end
 
 
@@ -221,7 +226,7 @@ def _counts(schema: Schema, queries: Sequence[Query], values: Sequence[int] | No
             tables[column_name(schema.attributes[candidate])] = rows
             start += cells
         told_as = "cells" if values is None else "counts"
-        yield {"path": _path(schema, query), **_together(schema, query), told_as: tables}
+        yield {"path": _path(schema, query.expression), **_together(schema, query), told_as: tables}
 
 
 def _together(schema: Schema, query: Query) -> Mapping[str, object]:
@@ -231,8 +236,14 @@ def _together(schema: Schema, query: Query) -> Mapping[str, object]:
     return {"together": groups} if groups else {}
 
 
-def _path(schema: Schema, query: Query) -> list[list[str]]:
-    terms = [(schema.columns[term.column], term.value) for term in query.expression.terms]
+def _claims(schema: Schema, claims: Claims) -> list[Content]:
+    """Name nodes, and the class that is claimed for the records of each."""
+    labels = schema.class_attribute.values
+    return [{"path": _path(schema, expression), "class": labels[label]} for expression, label in claims]
+
+
+def _path(schema: Schema, expression: Expression) -> list[list[str]]:
+    terms = [(schema.columns[term.column], term.value) for term in expression.terms]
     return [[column_name(column), column.values[value]] for column, value in terms]
 
 

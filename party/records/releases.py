@@ -47,13 +47,14 @@ _CURES = {
     "groups": _COPIES,
     "seed": _SPLITS,
     "test": _SPLITS,
+    "prune": _SPLITS,
 }
-_SHOWN = ("class", "theta", "seed", "test")
+_SHOWN = ("class", "theta", "seed", "test", "prune")
 """Fields whose values may be shown: they are terms, and name nothing of a table."""
 _BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
 _ORDER = (
     "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
-    "seed", "test", *_BROUGHT,
+    "seed", "test", "prune", *_BROUGHT,
 )  # fmt: skip
 
 
@@ -89,6 +90,7 @@ def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
         "columns": sorted([column.name, list(column.values)] for column in table.attributes),
         "seed": terms.seed,
         "test": str(terms.test),
+        "prune": str(terms.prune),
     }
     if terms.disguises:
         fields["theta"] = str(terms.theta)

@@ -19,7 +19,7 @@ class Side:
 
     `tables` are the sizes of all tables of exact counts, each once however often it was told. `counts` are those whose
     numbers are known here, `gains` how many estimated gains were told, `accuracies` the terms of the runs whose
-    accuracy was.
+    accuracy was, `pruning` how many counts pruned the tree of each run's terms.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -29,12 +29,14 @@ class Side:
     counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
     mined: int = 0
     accuracies: list[Any] = field(default_factory=list)
+    pruning: dict[str, int] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
 
     @property
     def exact(self) -> int:
-        """How many exact counts: those of the classes, of the tables, and of correct predictions."""
-        return sum(map(len, self.class_counts)) + sum(self.tables.values()) + len(self.accuracies)
+        """How many exact counts: those of the classes, of the tables, of pruning, and of correct predictions."""
+        told = sum(map(len, self.class_counts)) + sum(self.tables.values())
+        return told + sum(self.pruning.values()) + len(self.accuracies)
 
     def add(self, content: Any, terms: Any) -> None:
         """Add what an entry of a run on these terms tells."""
@@ -51,6 +53,8 @@ class Side:
                 self.mined += 1
             case "accuracy":
                 _once(self.accuracies, terms)
+            case "pruning":
+                self.pruning[str(terms)] = len(content["claims"])
             case "model":
                 _once(self.models, content["digest"])
 

@@ -59,4 +59,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         noise=read_noise(job),
         impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
+        prune=job.fraction("prune", "0"),
     )

@@ -28,9 +28,10 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}, {terms.impurity}"
+    pruned = f", pruned by {terms.prune} of the records" if terms.prune else ""
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    told = f"{terms.method}{theta}{window}{limits}{noise}, class {terms.class_name!r}, {attributes}"
+    told = f"{terms.method}{theta}{window}{limits}{pruned}{noise}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
         *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),

@@ -36,6 +36,8 @@ def _limits(growth: Growth) -> Iterator[str]:
         yield f", leaves of {growth.min_leaf} or more records"
     if growth.impurity is not Impurity.INFORMATION_GAIN:
         yield f", by {growth.impurity}"
+    if growth.prune:
+        yield f", pruned by {growth.prune} of the records"
 
 
 def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Expression] = ()) -> Iterator[str]:

@@ -194,6 +194,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         min_leaf=terms.min_leaf,
         noise="" if terms.noise is None else _fraction_text(terms.noise),
         impurity=terms.impurity,
+        prune=_fraction_text(terms.prune),
     )
 
 
@@ -227,6 +228,7 @@ def _terms(proto: wire.Terms) -> Terms:
         min_leaf=proto.min_leaf,
         noise=_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
+        prune=_fraction("prune", proto.prune),
     )
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
-from protocols.counts import Answer, Correct, Predictor, Query
+from protocols.counts import Answer, Claims, Correct, Predictor, Query
 from protocols.errors import PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
@@ -115,13 +115,14 @@ def _cells(query: Query, schema: Schema) -> Iterator[AnyOf]:
             yield AnyOf(tuple(Expression((Term(candidate, value), label)) for label in classes))
 
 
-def plan_correct(tree: Predictor, layout: Layout) -> list[Item]:
-    """Return the products that add up to the number of correctly classified test records, one per leaf."""
+def plan_claims(asked: Sequence[Claims], layout: Layout) -> list[Item]:
+    """Return the products that add up to the records of which each of these is true, one per node and claim."""
     items = []
-    for expression, label in tree.leaves():
-        hit = expression & Term(layout.schema.class_index, label)
-        plane = Plane(hit.restricted(layout.holder_columns), (_EVERY,))
-        items.append(Item(plane, AnyOf((hit.restricted(layout.evaluator_columns),)), (0,)))
+    for number, claims in enumerate(asked):
+        for expression, label in claims:
+            hit = expression & Term(layout.schema.class_index, label)
+            plane = Plane(hit.restricted(layout.holder_columns), (_EVERY,))
+            items.append(Item(plane, AnyOf((hit.restricted(layout.evaluator_columns),)), (number,)))
     return items
 
 
@@ -136,17 +137,23 @@ class DotProductKeyHolder(Generic[Values]):
     Args:
         encryption: Encrypts under our key.
         layout: Of both sides.
-        train, test: Joint codes with our own columns filled in.
+        train, test, pruning: Joint codes with our own columns filled in.
         telling: Decrypts, checks and tells counts.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
 
     def __init__(
-        self, encryption: PageEncryptor, layout: Layout, train: Codes, test: Codes, telling: KeyHolderReplies[Values]
+        self,
+        encryption: PageEncryptor,
+        layout: Layout,
+        train: Codes,
+        test: Codes,
+        pruning: Codes,
+        telling: KeyHolderReplies[Values],
     ) -> None:
         self._encryption, self._layout, self._telling = encryption, layout, telling
-        self._train, self._test = train, test
+        self._train, self._test, self._pruning = train, test, pruning
         self._known: set[Plane] = set()
 
     def set_up(self) -> Role[None]:
@@ -185,8 +192,13 @@ class DotProductKeyHolder(Generic[Values]):
     def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
         if len(self._test):
-            yield from self._send(planes_of(plan_correct(tree, self._layout)), self._test, Phase.HELD_OUT)
+            yield from self._send(planes_of(plan_claims([tree.leaves()], self._layout)), self._test, Phase.HELD_OUT)
         return (yield from self._telling.correct(tree))
+
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Send one plane per distinct claim, then decrypt, check and tell of how many pruning records each is true."""
+        yield from self._send(planes_of(plan_claims(asked, self._layout)), self._pruning, Phase.HELD_OUT)
+        return (yield from self._telling.claims(asked, len(self._pruning)))
 
 
 class DotProductEvaluator(Generic[Values]):
@@ -194,15 +206,17 @@ class DotProductEvaluator(Generic[Values]):
 
     Args:
         layout: Of both sides.
-        train, test: Joint codes with our own columns filled in.
+        train, test, pruning: Joint codes with our own columns filled in.
         replying: Seals, sends and checks counts, under the peer's key.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: EvaluatorReplies[Values]) -> None:
+    def __init__(
+        self, layout: Layout, train: Codes, test: Codes, pruning: Codes, replying: EvaluatorReplies[Values]
+    ) -> None:
         self._layout, self._cipher, self._replying = layout, replying.cipher, replying
-        self._train, self._test = train, test
+        self._train, self._test, self._pruning = train, test, pruning
         self._known: dict[Plane, Values] = {}
 
     def set_up(self) -> Role[None]:
@@ -247,13 +261,22 @@ class DotProductEvaluator(Generic[Values]):
 
     def count_correct(self, tree: Predictor) -> Role[Correct]:
         """Add the correctly classified test records of all leaves under encryption: one number is disclosed."""
-        total = self._cipher.sums(1)
-        if len(self._test):
-            items = plan_correct(tree, self._layout)
-            vectors = yield from self._receive(planes_of(items), len(self._test), Phase.HELD_OUT)
-            for item in items:
-                self._select(total, 0, item, vectors[item.plane], self._test)
-        return (yield from self._replying.correct(tree, total.totals()))
+        leaves = [tree.leaves()] if len(self._test) else []
+        return (yield from self._replying.correct(tree, (yield from self._totals(leaves, self._test))))
+
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Add the pruning records that have what is claimed under encryption: one number for each."""
+        totals = yield from self._totals(asked, self._pruning)
+        return (yield from self._replying.claims(asked, totals, len(self._pruning)))
+
+    def _totals(self, asked: Sequence[Claims], codes: Codes) -> Role[Values]:
+        """Receive the planes of these claims, and add the records for each."""
+        totals = self._cipher.sums(len(asked))
+        items = plan_claims(asked, self._layout)
+        vectors = yield from self._receive(planes_of(items), len(codes), Phase.HELD_OUT)
+        for item in items:
+            self._select(totals, item.cells[0], item, vectors[item.plane], codes)
+        return totals.totals()
 
 
 def shapes_of(items: Sequence[Item]) -> list[Shape]:

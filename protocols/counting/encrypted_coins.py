@@ -22,11 +22,12 @@ from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
 from protocols.counting.rows import View, expand, merge_equal, rows_by_node
-from protocols.counts import Answer, Correct, Predictor, Query
+from protocols.counts import Answer, Claims, Correct, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Phase, Progress, Role, Send, receive
+from protocols.tables.expression import AnyOf, Term
 from protocols.work import PageEncryptor, Workers
 
 MAX_CIPHERTEXTS_PER_RECORD = 255
@@ -52,8 +53,9 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
     Args:
         encryption: Encrypts under our key.
         design: Our own disguise.
-        patterns: Coin pattern of every record, training records first.
+        patterns: Coin pattern of every record: of those trained on, to test, to prune by.
         telling: Decrypts, checks and tells counts.
+        pruning: How many records there are to prune by.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
@@ -64,8 +66,10 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         design: RelatedDesign,
         patterns: NDArray[np.intp],
         telling: KeyHolderReplies[Values],
+        pruning: int,
     ) -> None:
         self._encryption, self._design, self._patterns, self._telling = encryption, design, patterns, telling
+        self._pruning = pruning
 
     def set_up(self) -> Role[None]:
         """Encrypt the coins and send them page by page, each as soon as it is made."""
@@ -93,6 +97,10 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         """Decrypt and tell the number of test records that the tree classifies correctly."""
         return (yield from self._telling.correct(tree))
 
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Decrypt, check and tell of how many pruning records each claim is true."""
+        return (yield from self._telling.claims(asked, self._pruning))
+
 
 class EncryptedCoinsEvaluator(Generic[Values]):
     """The party that computes on the encrypted coins.
@@ -100,17 +108,21 @@ class EncryptedCoinsEvaluator(Generic[Values]):
     Args:
         train: Our view of the training records.
         test: Our view of the test records.
+        pruning: Our view of the records to prune by.
         replying: Seals, sends and checks counts, under the peer's key.
         workers: Where nodes are counted.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(self, train: View, test: View, replying: EvaluatorReplies[Values], workers: Workers) -> None:
+    def __init__(
+        self, train: View, test: View, pruning: View, replying: EvaluatorReplies[Values], workers: Workers
+    ) -> None:
         self._schema, self._replying, self._workers = train.schema, replying, workers
         self._cipher = replying.cipher
         self._train = _WeightedRows(train, self._cipher)
         self._test = _WeightedRows(test, self._cipher)
+        self._pruning, self._pruning_records = _WeightedRows(pruning, self._cipher), len(pruning)
         self._sets = rows_by_node(self._train.codes)
 
     def set_up(self) -> Role[None]:
@@ -120,17 +132,20 @@ class EncryptedCoinsEvaluator(Generic[Values]):
             PeerError: The pages do not hold the ciphertexts that the schema asks for.
             DeviationError: A ciphertext is not one.
         """
-        expected = self._train.awaited + self._test.awaited
+        parts = (self._train, self._test, self._pruning)
+        expected = sum(part.awaited for part in parts)
         done = 0
         while done < expected:
             page = self._cipher.read((yield from receive(CiphertextPage)).ciphertexts)
             if not 0 < len(page) <= expected - done:
                 raise PeerError("the peer sent more or fewer encrypted coins than records need")
-            self._test.take(page, self._train.take(page, 0))
+            start = 0
+            for part in parts:
+                start = part.take(page, start)
             done += len(page)
             yield Progress(Phase.COINS, done, expected)
-        self._train.finish()
-        self._test.finish()
+        for part in parts:
+            part.finish()
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Form every cell of the batch under encryption and have it decrypted."""
@@ -163,6 +178,14 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         values = self._cipher.take(self._test.weights, hits)
         total = sum_by_group(self._cipher, values, np.zeros(len(hits), dtype=np.intp), 1)
         return (yield from self._replying.correct(tree, total))
+
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Add up, under encryption, the pruning rows that have what is claimed: one number for each."""
+        codes, label = self._pruning.codes, self._schema.class_index
+        hits = [AnyOf(tuple(e & Term(label, c) for e, c in claims)).satisfied_by(codes) for claims in asked]
+        numbers, rows = np.nonzero(np.array(hits))
+        totals = sum_by_group(self._cipher, self._cipher.take(self._pruning.weights, rows), numbers, len(asked))
+        return (yield from self._replying.claims(asked, totals, self._pruning_records))
 
 
 class _WeightedRows(Generic[Values]):

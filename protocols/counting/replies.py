@@ -10,9 +10,9 @@ from typing import Generic
 
 from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Values
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Correct, Predictor, Query
+from protocols.counts import Answer, Claims, Correct, Predictor, Query
 from protocols.errors import DeviationError
-from protocols.facts import CorrectFact, CountsFact, Way
+from protocols.facts import ClaimsFact, CorrectFact, CountsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
@@ -84,6 +84,18 @@ class KeyHolderReplies(Generic[Values]):
         yield Send(ExactCounts((told + lift.both,)))
         return self._noises.correct(told, self._tests)
 
+    def claims(self, asked: Sequence[Claims], records: int) -> Role[list[int]]:
+        """Receive, decrypt and tell of how many of the pruning records, so many in all, each claim is true.
+
+        Raises:
+            DeviationError: They cannot be true; nothing is told.
+        """
+        sealed = (yield from receive(PackedCounts)).ciphertexts
+        told = _checked_claims(self.key.counts(sealed, [Shape(len(asked), 1)], records), asked, records)
+        yield Note(ClaimsFact(Way.BOTH, tuple(asked), told))
+        yield Send(ExactCounts(told))
+        return list(told)
+
 
 class EvaluatorReplies(Generic[Values]):
     """The evaluator's half: add its own noise if there is any, seal, send, and check what the key holder tells.
@@ -150,3 +162,21 @@ class EvaluatorReplies(Generic[Values]):
             raise DeviationError
         yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
         return self._noises.correct(told[0], self._tests)
+
+    def claims(self, asked: Sequence[Claims], totals: Values, records: int) -> Role[list[int]]:
+        """Send of how many of the pruning records each claim is true, encrypted, and return what the key holder tells.
+
+        Raises:
+            DeviationError: It cannot be true.
+        """
+        yield Note(ClaimsFact(Way.TOLD, tuple(asked), None))
+        yield Send(self._sealed([Reply(totals, slots=1)], records))
+        told = _checked_claims((yield from receive(ExactCounts)).values, asked, records)
+        yield Note(ClaimsFact(Way.LEARNED, tuple(asked), told))
+        return list(told)
+
+
+def _checked_claims(told: Sequence[int], asked: Sequence[Claims], records: int) -> tuple[int, ...]:
+    if len(told) != len(asked) or not all(0 <= count <= records for count in told):
+        raise DeviationError
+    return tuple(told)

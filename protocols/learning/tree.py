@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.counts import Claims
 from protocols.randomness import canonical
 from protocols.tables.expression import ROOT, Expression, Term
 from protocols.tables.schema import Schema
@@ -99,12 +100,15 @@ class Tree:
                     for v, child in reversed(list(enumerate(node.children)))
                 ]
 
+    def splits(self) -> Iterator[tuple[Expression, Split]]:
+        """Yield every split with its expression, parents before children."""
+        yield from ((expression, node) for expression, node in self.walk() if isinstance(node, Split))
+
     def levels(self) -> Iterator[list[tuple[Expression, Split]]]:
         """Yield the splits of each depth, from the root downward, each with its expression."""
         levels: dict[int, list[tuple[Expression, Split]]] = {}
-        for expression, node in self.walk():
-            if isinstance(node, Split):
-                levels.setdefault(len(expression.terms), []).append((expression, node))
+        for expression, node in self.splits():
+            levels.setdefault(len(expression.terms), []).append((expression, node))
         yield from (level for _, level in sorted(levels.items()))
 
     def folded(
@@ -115,7 +119,7 @@ class Tree:
         """Return what the root becomes when every leaf, and every split with what its children became, is replaced."""
         return _folded(self.walk(), self.schema, leaf, split)
 
-    def leaves(self) -> Sequence[tuple[Expression, int]]:
+    def leaves(self) -> Claims:
         """Return every leaf's expression and class."""
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
 

@@ -24,7 +24,7 @@ from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Job, Terms, Train, Unusable
 from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
-from protocols.two_party.split import held_out_records, split_records
+from protocols.two_party.split import held_out_records, split_records, training_records
 
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
@@ -68,6 +68,7 @@ _PEER_WANTS = {
     "min_leaf": "the peer does not agree: it asks for larger leaves",
     "noise": "the peer does not agree: it allows a smaller noise only, or has spent the epsilon of its data set",
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
+    "prune": "the peer does not agree: keep the share that it knows, prune by more records, or by none (prune = 0)",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
 
@@ -228,7 +229,10 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     reason = local.limits.refuse_test(held_out)
     if reason is not None:
         return Objection("test", reason)
-    train = len(local.records) - held_out
+    reason = local.limits.refuse_pruning(held_out_records(len(local.records), terms.prune))
+    if reason is not None:
+        return Objection("prune", reason)
+    train = training_records(len(local.records), terms)
     if terms.min_leaf > 1 and terms.growth.smallest_split > train:
         most = f"no split is possible, take {train // 2} or less"
         return Objection(
@@ -252,7 +256,7 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     objection = _object_to_sizes(local, terms)
     if objection is not None or not local.holds_class or terms.noise is not None:
         return objection
-    train, _ = split_records(terms.seed, len(local.records), terms.test)
+    train, *_ = split_records(terms.seed, len(local.records), terms.test, terms.prune)
     reason = local.limits.refuse_counts(local.class_counts(train))
     return None if reason is None else Objection("class counts", reason)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """The most classes, the fewest training records per class, the fewest held-out records unless there are none."""
+    """The most classes, the fewest training records per class, the fewest records held out, unless none."""
 
     max_classes: int = 20
     smallest_class: int = 10
@@ -44,6 +44,15 @@ class Limits:
         return (
             f"{held_out} records would be held out, our [agree] smallest_test asks for {self.smallest_test}: "
             "hold out more, or none (test = 0)"
+        )
+
+    def refuse_pruning(self, held_out: int) -> str | None:
+        """Return why this number of pruning records is refused, and what to do; None if it is accepted."""
+        if not 0 < held_out < self.smallest_test:
+            return None
+        return (
+            f"{held_out} records would prune the tree, our [agree] smallest_test asks for {self.smallest_test}: "
+            "take more, or none (prune = 0)"
         )
 
 

@@ -5,6 +5,7 @@
     public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
     the tree          level by level
+    pruning           counts of the records to prune by, if any, in one batch
     accuracy          one number
     model digests     both ways, and they must be equal
 
@@ -51,6 +52,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import mine, receive_mined
 from protocols.two_party.noise import noises_of
+from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
 
@@ -63,8 +65,8 @@ class Outcome:
 
     `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
-    count per class, and the accuracy where it is exact; `remembered` of them were known from earlier runs, and were not
-    asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
+    count per class, those of pruning, and the accuracy where it is exact; `remembered` of them were known from earlier
+    runs, and were not asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
     """
 
     tree: Tree
@@ -112,8 +114,8 @@ def run(
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
-    counts of the window (unless `randomized`), and the number of correctly classified test records. The peer's model is
-    the same as ours.
+    counts of the window and of pruning (unless `randomized`), and the number of correctly classified test records. The
+    peer's model is the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -134,11 +136,12 @@ class _Copies:
 
 @dataclass(frozen=True)
 class _Grown:
-    """The tree, how good it is, the fingerprint of the key that was used, if any, and how many counts were known."""
+    """The tree, how good it is, the key that was used, if any, how many counts pruned it and how many were known."""
 
     result: Result
     correct: Correct
     fingerprint: str | None
+    pruning: int = 0
     remembered: int = 0
 
 
@@ -148,7 +151,8 @@ class _Run:
     def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, known: KnownCounts) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge, self._keep, self._known = judge, keep, known
-        self._train, self._test = split_records(agreed.terms.seed, len(local.records), agreed.terms.test)
+        terms, records = agreed.terms, len(local.records)
+        self._train, self._test, self._pruning = split_records(terms.seed, records, terms.test, terms.prune)
         self._noises = noises_of(local, agreed)
 
     def play(self) -> Role[Outcome]:
@@ -191,14 +195,14 @@ class _Run:
         columns = sorted(canonical(name.encode(), copy[:, c].tobytes()) for c, name in enumerate(names))
         return keyed_digest(self._local.secrets.coins, purpose, *columns)
 
-    def _split(self, view: View) -> tuple[View, View]:
-        return view.rows(self._train), view.rows(self._test)
+    def _split(self, view: View) -> tuple[View, View, View]:
+        return view.rows(self._train), view.rows(self._test), view.rows(self._pruning)
 
     def _mine(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         agreed, growth = self._agreed, self._terms.growth
         if agreed.schema.class_attribute.party == self._local.party:
-            train, test = self._split(copies.view)
+            train, test, _ = self._split(copies.view)
             tree, correct = yield from mine(train, test, told, (agreed.own_design, agreed.peer_design), growth)
         else:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
@@ -209,7 +213,7 @@ class _Run:
         known = NOTHING_KNOWN
         if self._noises is None:
             known = yield from agree_on_known(self._known, self._agreed.nonces)
-        train, _ = self._split(copies.view)
+        train, *_ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         cipher = yield from self._share_key()
@@ -218,8 +222,11 @@ class _Run:
         yield from engine.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None
         remembered = RememberedCounts(self._refined(engine), known)
-        result, correct = yield from self._grow(remembered, ranking, told)
-        return _Grown(result, correct, cipher.fingerprint(), remembered.taken)
+        result = yield from self._grow(remembered, ranking, told)
+        pruned = yield from prune_by_claims(result.tree, engine, len(self._train), len(self._pruning))
+        correct = yield from engine.count_correct(pruned.tree)
+        left = Result(pruned.tree, result.computations)
+        return _Grown(left, correct, cipher.fingerprint(), pruned.counts, remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -244,12 +251,10 @@ class _Run:
         designs = (self._agreed.own_design, self._agreed.peer_design)
         return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs), growth)
 
-    def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[tuple[Result, Correct]]:
+    def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
         terms = self._terms
         counts = tuple(max(0, count) for count in told)
-        learner = HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth)
-        result = yield from learner.build()
-        return result, (yield from engine.count_correct(result.tree))
+        return (yield from HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth).build())
 
     @property
     def _key(self) -> AnyKeyHolder:
@@ -260,7 +265,7 @@ class _Run:
         return key_holder(self._local.party, self._agreed) == self._local.party
 
     def _make_engine(self, copies: _Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
-        train, test = self._split(copies.view)
+        train, test, pruning = self._split(copies.view)
         secrets, sizes = self._local.secrets, (len(train), len(test))
         noises = self._noises or EXACT
         telling = KeyHolderReplies(self._key, checks, sizes, noises)
@@ -268,15 +273,16 @@ class _Run:
         compute = self._local.computing
         if not self._terms.encrypts_coins:
             largest = telling.largest if self._holds_key else replying.largest
+            codes = (train.codes, test.codes, pruning.codes)
             layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), largest, cipher)
             if self._holds_key:
-                return DotProductKeyHolder(compute.encryption(self._key), layout, train.codes, test.codes, telling)
-            return DotProductEvaluator(layout, train.codes, test.codes, replying)
+                return DotProductKeyHolder(compute.encryption(self._key), layout, *codes, telling)
+            return DotProductEvaluator(layout, *codes, replying)
         if self._holds_key:
             design = self._agreed.own_design
-            patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test])])
-            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling)
-        return EncryptedCoinsEvaluator(train, test, replying, compute.workers)
+            patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test, self._pruning])])
+            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling, len(self._pruning))
+        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers)
 
     def _share_key(self) -> Role[AnyCiphertexts]:
         context = canonical(self._agreed.nonces, key_holder(self._local.party, self._agreed).encode())
@@ -296,7 +302,7 @@ class _Run:
             correct=correct.count if tested else None,
             standard_error=correct.error,
             smc_computations=result.computations if secure else 0,
-            exact_counts_disclosed=told + (result.computations + tested if secure else 0),
+            exact_counts_disclosed=told + (result.computations + grown.pruning + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
             fingerprint=grown.fingerprint,
             remembered=grown.remembered,

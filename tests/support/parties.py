@@ -189,7 +189,7 @@ def plain_id3(case: Case) -> tuple[Result, float]:
         Attribute(owner, "class", labels(case.classes)),
         case.class_owners,
     )
-    train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    train, test, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
     learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=case.terms.growth)
     result = run_alone(learner.build())

@@ -42,7 +42,14 @@ def test_the_file_is_as_the_readme_says() -> None:
     assert as_dict(small_model()) == {
         "format": "cotally-model/2",
         "class": {"name": "outcome", "values": ["bad", "good"]},
-        "growth": {"max_depth": None, "min_leaf": 1, "min_class": 1, "noise": None, "impurity": "information_gain"},
+        "growth": {
+            "max_depth": None,
+            "min_leaf": 1,
+            "min_class": 1,
+            "noise": None,
+            "impurity": "information_gain",
+            "prune": "0",
+        },
         "attributes": [
             {"party": "alice", "name": "age", "values": ["<= 40", "> 40", "missing"]},
             {"party": "alice", "name": "city", "values": ["Bergen", "Oslo", "other"]},
@@ -82,9 +89,10 @@ def test_the_file_is_as_the_readme_says() -> None:
 
 
 def test_the_limits_of_a_tree_stand_in_its_file() -> None:
+    growth = Growth(3, 5, 5, noise=Fraction(1, 2), impurity=Impurity.GINI, prune=Fraction(1, 5))
+    tree = replace(small_model(), growth=growth)
     limits = {"max_depth": 3, "min_leaf": 5, "min_class": 5}
-    tree = replace(small_model(), growth=Growth(**limits, noise=Fraction(1, 2), impurity=Impurity.GINI))
-    assert as_dict(tree)["growth"] == {**limits, "noise": "1/2", "impurity": "gini"}
+    assert as_dict(tree)["growth"] == {**limits, "noise": "1/2", "impurity": "gini", "prune": "1/5"}
     assert tree_from_json(tree_json(tree)) == tree
 
 
@@ -115,13 +123,15 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("class", "name"), "\ud800", "class.name must hold text"),
         (("class", "values"), ["bad", "bad"], "class cannot be used"),
         (("class", "values"), "bad", "class.values must be a list"),
-        (("growth",), None, "growth must have exactly the keys impurity, max_depth, min_class, min_leaf, noise"),
+        (("growth",), None, "growth must have exactly the keys impurity, max_depth, min_class, min_leaf, noise, prune"),
         (("growth", "max_depth"), 0, "growth.max_depth must be an integer from 1 to 65535"),
         (("growth", "max_depth"), "3", "growth.max_depth must be an integer or null"),
         (("growth", "min_leaf"), None, "growth.min_leaf must be an integer"),
         (("growth", "noise"), 1, "growth.noise must be a fraction in lowest terms as text"),
         (("growth", "noise"), "2/4", "growth.noise must be a fraction in lowest terms as text"),
         (("growth", "noise"), "0", "growth.noise must be an exact number from 0.001 to 1000"),
+        (("growth", "prune"), None, "growth.prune must be a fraction in lowest terms as text"),
+        (("growth", "prune"), "1", "growth.prune must be 0 or more and below 1"),
         (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
         (("growth", "impurity"), "chaos", "growth.impurity must be information_gain, gain_ratio or gini"),
         (("growth", "impurity"), [], "growth.impurity must be information_gain"),

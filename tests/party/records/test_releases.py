@@ -28,7 +28,7 @@ CASE = Case(
     terms=make_terms(),
 )
 ALICE = ("alice", "0123 ABCD")
-ALWAYS = {"party", "class", "columns", "records", "seed", "test"}
+ALWAYS = {"party", "class", "columns", "records", "seed", "test", "prune"}
 METHODS = {
     "hybrid": ALWAYS | {"theta", "groups"},
     "randomized": ALWAYS | {"theta", "groups"},
@@ -43,6 +43,7 @@ CURES = {
     "groups": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
     "seed": "keep the split",
     "test": "keep the split",
+    "prune": "keep the split",
 }
 
 
@@ -51,6 +52,7 @@ SHOWN = {
     ("theta", "11/20"): ("theta 9/20", ", not with 11/20"),
     ("seed", "2"): ("seed 1", ", not with 2"),
     ("test", "1/4"): ("test 1/5", ", not with 1/4"),
+    ("prune", "1/4"): ("prune 0", ", not with 1/4"),
 }
 """Terms are told, as they were and as they are; of data only that they are others."""
 
@@ -100,6 +102,7 @@ CHANGES: list[tuple[str, Callable[[PartyInputs], PartyInputs], dict[str, Any]]] 
     ("records", ids_cut_elsewhere, {}),
     ("seed", lambda local: local, {"seed": 2}),
     ("test", lambda local: local, {"test": Fraction(1, 4)}),
+    ("prune", lambda local: local, {"prune": Fraction(1, 4)}),
 ]
 """The field, and how data, peer or terms change in it."""
 

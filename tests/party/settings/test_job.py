@@ -21,6 +21,7 @@ key_bits = 4096
 max_depth = 6
 min_leaf = 8
 impurity = "gini"
+prune = "1/6"
 """
 TERMS = Terms(
     Method.HYBRID,
@@ -70,6 +71,7 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
         max_depth=6,
         min_leaf=8,
         impurity=Impurity.GINI,
+        prune=Fraction(1, 6),
     )
 
 

@@ -23,7 +23,7 @@ from protocols.counting.dot_product import (
     Layout,
     make_layout,
     plan,
-    plan_correct,
+    plan_claims,
     planes_of,
     shapes_of,
 )
@@ -78,8 +78,9 @@ def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -
     coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling)
-    return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
+    pruning = seen.rows(np.arange(0))
+    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, 0)
+    return EncryptedCoinsEvaluator(train, test, pruning, replying, InlineWorkers()), holder
 
 
 def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
@@ -92,11 +93,11 @@ def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDE
     telling, replying = halves(test=tests, key=key)
     shape = layout(slots, key=key)
 
-    def own(party: str) -> tuple[Any, Any]:
+    def own(party: str) -> tuple[Any, Any, Any]:
         codes = np.zeros_like(CODES)
         held = list(SCHEMA.held_by(party))
         codes[:, held] = CODES[:, held]
-        return codes[:30], codes[30 : 30 + tests]
+        return codes[:30], codes[30 : 30 + tests], codes[:0]
 
     evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
     return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)
@@ -275,7 +276,7 @@ def test_a_shared_class_is_selected_by_the_evaluator_not_encrypted() -> None:
 
 
 def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
-    items = plan_correct(TREE, layout())
+    items = plan_claims([TREE.leaves()], layout())
     assert len(items) == len(TREE.leaves())
     assert all(item.cells == (0,) for item in items)
 

@@ -58,6 +58,7 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "min_leaf": {"min_leaf": 2},
     "noise": {"noise": Fraction(1)},
     "impurity": {"impurity": "gini"},
+    "prune": {"prune": Fraction(1, 7)},
 }
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
@@ -86,6 +87,7 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("min_leaf", {"min_leaf": 0}),
     ("min_leaf", {"min_leaf": 2**31}),
     ("impurity", {"impurity": "chaos"}),
+    ("prune", {"prune": Fraction(1)}),
 ]
 
 

@@ -99,7 +99,7 @@ def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_cou
 ) -> None:
     """The oracle is written independently; the frames hold the counts that it needs at every level, and no more."""
     terms = replace(case.terms, **EVERY_WAY[way], **limited)
-    train, _ = split_records(terms.seed, len(case.codes), terms.test)
+    train, *_ = split_records(terms.seed, len(case.codes), terms.test)
     assume(terms.min_leaf == 1 or 2 * terms.min_leaf <= len(train))
     crossed = Transcript()
     outcome, _ = play(replace(case, terms=terms), crossed)

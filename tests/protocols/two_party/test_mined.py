@@ -39,7 +39,7 @@ def mined_by_hand(sent: Transcript) -> Tree:
     """Grow the tree from what Alice has: her table, Bob's pages, and the agreement."""
     alice, bob = (make_local(CASE, party) for party in ("alice", "bob"))
     schema = play(CASE)[0].tree.schema
-    train, _ = split_records(CASE.terms.seed, 400, CASE.terms.test)
+    train, *_ = split_records(CASE.terms.seed, 400, CASE.terms.test)
     design = bob.design(CASE.terms.theta, class_is_shared=False)
     pages = b"".join(message.codes for message in sent.sent_by_b if isinstance(message, DisguisedPage))
     theirs = alice.table.codes[:, :2].copy()
@@ -135,7 +135,7 @@ def test_what_is_sent_as_it_is_gives_plain_id3_with_the_same_limits(limits: dict
     case = replace(CASE, terms=terms)
     plainly = replace(make_local(case, "bob"), groups=())
     (_, alice), (_, bob) = run_pair(*make_roles(case, bob=plainly))
-    train, _ = split_records(terms.seed, 400, terms.test)
+    train, *_ = split_records(terms.seed, 400, terms.test)
     reference = ReferenceId3((2, 3, 2, 2, 3), 2, terms.max_depth, terms.min_leaf, terms.impurity)
     assert alice.tree == bob.tree
     assert shape(alice.tree.root) == shape(reference.grow(CASE.codes[train].tolist()))

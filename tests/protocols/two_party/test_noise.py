@@ -81,7 +81,7 @@ def test_a_told_number_is_the_count_with_both_sides_noise_and_no_side_sees_it_wi
     transcript = Transcript()
     run_pair(*make_roles(case), transcript)
     noises, schema = _noises(case, _agreed(case)), _agreed(case)["alice"].schema
-    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     true = [
         count
         for candidate, attribute in enumerate(schema.attributes)
@@ -118,7 +118,7 @@ def test_the_class_counts_are_told_with_their_holders_noise() -> None:
     transcript = Transcript()
     run_pair(*make_roles(case), transcript)
     noises = _noises(case, _agreed(case))["bob"]
-    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     (told,) = [message.values for message in _crossed(transcript) if isinstance(message, ClassCounts)]
     true = np.bincount(case.codes[train, -1]).tolist()
     lifted = [t - noises.cells.own for t in told]
@@ -129,7 +129,7 @@ def test_a_class_that_both_hold_is_no_secret_between_them() -> None:
     transcript = Transcript()
     case = _case(("alice", "bob"))
     run_pair(*make_roles(case), transcript)
-    train, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    train, *_ = split_records(case.terms.seed, len(case.codes), case.terms.test)
     told = [message.values for message in _crossed(transcript) if isinstance(message, ClassCounts)]
     assert told == [tuple(np.bincount(case.codes[train, -1]).tolist())] * 2
 
