@@ -206,8 +206,8 @@ class Terms:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
         Rank(self.rank)
         _ = self.growth
-        self._check_prune()
         self._check_noise()
+        self._check_prune()
 
     def _check_prune(self) -> None:
         if not self.prune:

@@ -135,8 +135,10 @@ def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, 
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)  # not even written again
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(("field", "change", "terms"), CHANGES)
+@pytest.mark.parametrize(
+    ("method", "field", "change", "terms"),
+    [(method, *each) for method in METHODS for each in CHANGES if (method, each[0]) != ("randomized", "prune")],
+)
 def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
     tmp_path: Path,
     bob: PartyInputs,
