@@ -268,8 +268,8 @@ def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
 
 
 def test_noise_crosses_as_a_fraction_and_none_as_nothing() -> None:
-    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
-    assert decode(greeting(omega=0, noise="1/2"), m.Greeting) == replace(A_GREETING, job=Train(terms))
+    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2), prune=Fraction(0))
+    assert decode(greeting(omega=0, noise="1/2", prune="0/1"), m.Greeting) == replace(A_GREETING, job=Train(terms))
     assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""
 
 

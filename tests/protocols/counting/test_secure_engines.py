@@ -211,6 +211,21 @@ def test_without_test_records_nothing_is_sent_for_the_accuracy(name: str) -> Non
     assert [(end.result, end.sent) for end in ends] == [(Correct(0.0), []), (Correct(0.0), [])]
 
 
+@pytest.mark.parametrize(("told", "ends_it"), [((0, 3), False), ((0, 4), True), ((0,), True), ((-1, 0), True)])
+def test_more_pruning_records_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
+    telling, replying = halves()
+    asked = [[(ROOT, 0)], [(ROOT, 1)]]
+
+    def lie(sender: str, number: int, message: Message) -> Message:
+        del sender, number
+        return ExactCounts(told) if isinstance(message, ExactCounts) else message
+
+    ends = duel(replying.claims(asked, HOLDER.public.sums(2).totals(), 3), telling.claims(asked, 3), lie)
+    assert ends[1].sent == [ExactCounts((0, 0))]
+    assert isinstance(ends[0].error, DeviationError) == ends_it
+    assert ends[0].result == (None if ends_it else list(told))
+
+
 @pytest.mark.parametrize("name", ENGINES)
 def test_no_leaf_hit_is_a_count_of_zero(name: str) -> None:
     """The tree says the other class everywhere, so the sum under encryption is over no record."""
