@@ -374,3 +374,15 @@ def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path,
     assert ended.code == 0, ended.err
     assert "1.000" in ended.out + ended.err or "100" in ended.out + ended.err
     assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1
+
+
+def test_pruning_is_agreed_told_and_stands_in_the_model(pair: Pair) -> None:
+    with serving(pair, "--once") as alice:
+        trained = pair.train(pair.write_job(prune="1/4"))
+        assert trained.code == 0, trained.err
+        assert finish(alice).code == 0
+    assert "pruned by 1/4 of the records" in trained.err
+    tree = read_tree(pair.bob / "model.json")
+    assert tree.growth.prune == Fraction(1, 4)
+    report = json.loads((pair.bob / "report.json").read_text())
+    assert report["exact_counts_disclosed"] > report["smc_computations"] + 2 + 1
