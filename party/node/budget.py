@@ -51,7 +51,7 @@ class Account:
         if self.bounds.counts is None:
             return None
         told = self._dealings()
-        before = sum(dealing.told.exact for dealing in told)
+        before = sum(dealing.told.numbers + dealing.told_noisy.numbers for dealing in told)
         terms = terms_content(agreed.terms)
         follow = 0 if any(terms in dealing.finished for dealing in told) else self._most(agreed)
         if before + follow <= self.bounds.counts:

@@ -54,6 +54,8 @@ def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms) -> No
     flaw = object_to_limits(local, terms)
     if flaw is not None:
         raise ConfigError(flaw.reason)
+    if (refused := first_objection(config.agree, terms)) is not None:
+        raise ConfigError(refused.reason)
     if terms.disguises:
         check_disguise(local, terms, config.agree.odds)
 
@@ -121,7 +123,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
 
     Terms that the method does not use are not looked at.
     """
-    every = f"{terms.method}, which counts every attribute"
+    every = f"{terms.method} (all attributes)"
     widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
     shallow = terms.max_depth is not None and terms.max_depth <= (agree.max_depth or 0)
     fits = (

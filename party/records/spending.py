@@ -50,7 +50,7 @@ class Spend:
             return None
         return (
             f"{allowed}: {noise_text(before)} spent before (by {len(spent)}) and {noise_text(self.epsilon)} for this "
-            f"run make {noise_text(after)}; ask for a smaller noise, or let epsilon allow more"
+            f"run make {noise_text(after)}; ask for a smaller epsilon, or let epsilon allow more"
         )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from party.records.ledger import LedgerEntry, PeerName
@@ -10,14 +11,15 @@ from protocols.facts import Way
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
 NodeTable = tuple[NodePath, str, str]
-"""The counts of one column at a node, and what else sets them apart: classes counted together, the noise of a run."""
+"""The counts of one column at a node, and what else sets them apart: classes counted together, the terms of noise."""
+_COUNTED = ("class counts", "counts", "accuracy")
 
 
 @dataclass
 class Side:
-    """What one side has learned of the other.
+    """What one side has learned of the other: all but counts with noise, or these alone.
 
-    `tables` are the sizes of all tables of exact counts, each once however often it was told. `counts` are those whose
+    `tables` are the sizes of all tables of counts, each once however often it was told. `counts` are those whose
     numbers are known here, `gains` how many estimated gains were told, `accuracies` the terms of the runs whose
     accuracy was, `pruning` how many counts pruned the tree of each run's terms.
     """
@@ -33,8 +35,8 @@ class Side:
     models: list[str] = field(default_factory=list)
 
     @property
-    def exact(self) -> int:
-        """How many exact counts: those of the classes, of the tables, of pruning, and of correct predictions."""
+    def numbers(self) -> int:
+        """How many counts: those of the classes, of the tables, of pruning, and of correct predictions."""
         told = sum(map(len, self.class_counts)) + sum(self.tables.values())
         return told + sum(self.pruning.values()) + len(self.accuracies)
 
@@ -81,7 +83,8 @@ def _once(known: list[Any], new: Any) -> None:
 class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
-    `terms` are those of each run, `finished` those of the runs that ended with a model.
+    Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
+    `finished` those of the runs that ended with a model.
     """
 
     dataset: str
@@ -93,6 +96,17 @@ class Dealings:
     last: str = ""
     told: Side = field(default_factory=Side)
     learned: Side = field(default_factory=Side)
+    told_noisy: Side = field(default_factory=Side)
+    learned_noisy: Side = field(default_factory=Side)
+
+    @property
+    def epsilons(self) -> list[Fraction]:
+        """The epsilon of each run with noise; runs on the same terms told the same numbers, and count once."""
+        noisy: list[Any] = []
+        for terms in self.terms.values():
+            if terms["noise"] is not None:
+                _once(noisy, terms)
+        return [Fraction(terms["noise"]) for terms in noisy]
 
     def add(self, content: Any) -> None:
         """Add an entry of this data set and peer."""
@@ -102,10 +116,14 @@ class Dealings:
             self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "model":
             _once(self.finished, self.terms[content["run"]])
-        if content.get("way") in (Way.TOLD, Way.BOTH):
-            self.told.add(content, self.terms[content["run"]])
-        if content.get("way") in (Way.LEARNED, Way.BOTH):
-            self.learned.add(content, self.terms[content["run"]])
+        if "way" not in content:
+            return
+        terms = self.terms[content["run"]]
+        noisy = content["kind"] in _COUNTED and terms["noise"] is not None
+        if content["way"] in (Way.TOLD, Way.BOTH):
+            (self.told_noisy if noisy else self.told).add(content, terms)
+        if content["way"] in (Way.LEARNED, Way.BOTH):
+            (self.learned_noisy if noisy else self.learned).add(content, terms)
 
 
 def dealings(entries: Iterable[LedgerEntry]) -> list[Dealings]:

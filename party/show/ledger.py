@@ -1,6 +1,6 @@
 """The ledger in words: what they learned from us, and we from them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,29 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     runs = "1 run" if len(told.runs) == 1 else f"{len(told.runs)} runs"
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
-    for head, side in ((f"What {peer} learned from us", told.told), (f"What we learned from {peer}", told.learned)):
+    ways = (
+        (f"What {peer} learned from us", told.told, told.told_noisy),
+        (f"What we learned from {peer}", told.learned, told.learned_noisy),
+    )
+    for head, side, noisy in ways:
         yield f"  {head}:"
         yield from (f"    {line}" for line in _side_lines(side))
-    if full:
-        yield "  Every table of exact counts that we know, values by classes:"
-        yield from (f"    {_table_text(table, rows)}" for table, rows in told.learned.counts.items())
+        if noisy.numbers:
+            yield f"    with noise, epsilon {_sum_text(told.epsilons)} against each side:"
+            yield from (f"      {line}" for line in _side_lines(noisy, "counts"))
+    for kind, side in (("exact counts", told.learned), ("counts with noise", told.learned_noisy)):
+        if full and side.counts:
+            yield f"  Every table of {kind} that we know, values by classes:"
+            yield from (f"    {_table_text(table, rows)}" for table, rows in side.counts.items())
 
 
-def _side_lines(side: Side) -> Iterator[str]:
+def _sum_text(epsilons: Sequence[Fraction]) -> str:
+    if len(epsilons) == 1:
+        return str(epsilons[0])
+    return f"{sum(epsilons)} in all ({len(epsilons)} runs on different terms)"
+
+
+def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     for copy in side.copies:
         yield from _copy_lines(copy)
     if side.class_counts:
@@ -36,7 +50,7 @@ def _side_lines(side: Side) -> Iterator[str]:
         yield f"a mined tree with rounded counts, told {_times(side.mined)}"
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
-        yield f"{sum(side.tables.values()):,} exact counts in {len(side.tables):,} tables at {nodes:,} nodes, each once"
+        yield f"{sum(side.tables.values()):,} {counts} in {len(side.tables):,} tables at {nodes:,} nodes, each once"
     if side.accuracies:
         trees = len(side.accuracies)
         yield f"how many held-out records {'the tree gets' if trees == 1 else f'each of {trees} trees gets'} right"

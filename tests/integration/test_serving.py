@@ -127,10 +127,10 @@ def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Alice's first run meet a fault that nobody foresaw."""
     faults = iter([ValueError("a cell's content")])
 
-    def faulty(local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep) -> Role[Outcome]:
+    def faulty(*arguments: Any) -> Role[Outcome]:
         for fault in faults:
             raise fault
-        return (yield from run(local, agreed, judge, keep))
+        return (yield from run(*arguments))
 
     monkeypatch.setattr(players, "run", faulty)
 

@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from party.cli.main import main
 from party.keys.keystore import SECRET_FILE, write_secret
 from party.records.ledger import LEDGER_FILE
 from party.settings import party as settings
+from protocols.terms import ALL
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
 from tests.support.sessions import Sessions
 
@@ -45,6 +48,29 @@ def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pyt
         assert "how many held-out records the tree gets right" in side
         assert "the finished tree" in side
     assert "all training records:" not in out
+
+
+def test_counts_with_noise_are_told_apart_from_exact_ones_with_their_epsilon(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    sessions.run()
+    noisy = replace(CASE.terms, omega=ALL, max_depth=1, noise=Fraction(50))
+    sessions.run(noisy)
+    sessions.run(noisy)
+    write_secret(tmp_path / "bob" / SECRET_FILE, sessions.local("bob").secrets.coins)
+    path = tmp_path / "bob" / "party.toml"
+    path.write_text(path.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
+    assert run(path, "show", "--full") == 0
+    out = capsys.readouterr().out
+    _, *parts = out.split("with noise, epsilon 50 against each side:")
+    assert len(parts) == 2
+    for part in parts:
+        assert "counts in " in part.splitlines()[1] or "counts in " in part.splitlines()[2]
+        assert "exact counts" not in part.partition("What we")[0].partition("Every table")[0]
+    exact, noisy_tables = out.split("Every table of counts with noise that we know")
+    assert "Every table of exact counts that we know" in exact
+    assert "all training records: " in noisy_tables
 
 
 def test_show_in_full_names_node_column_and_numbers(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,6 +90,7 @@ def test_neither_our_own_job_nor_a_peers_passes_the_odds(
     terms = replace(CASE.terms, key_bits=3072)
     objection = objection_of(alice, config, terms)
     own = replace(terms, key_bits=alice.secrets.keys[Cipher.PAILLIER].bits)
+    config = replace(config, agree=replace(config.agree, smallest_key_bits=own.key_bits))
     if agreed:
         check_job(alice, config, Train(own))
         assert objection is None

@@ -95,7 +95,7 @@ def test_estimates_alone_need_no_key() -> None:
         ({"omega": ALL}, "all"),
         ({"omega": 4}, "4"),
         ({"method": Method.RANDOMIZED}, "randomized"),
-        ({"method": Method.SMC}, "smc, which counts every attribute"),
+        ({"method": Method.SMC}, "smc (all attributes)"),
     ],
 )
 def test_what_the_job_asks_for_is_told_to_its_owner(change: dict[str, Any], value: str) -> None:
