@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,7 @@ from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
-from protocols.two_party.training import CopyJudge, Keep, Outcome, run
+from protocols.two_party.training import Outcome, run
 from tests.support.parties import agree_to_all
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
 

@@ -26,4 +26,4 @@ def test_each_count_of_pruning_is_written_with_its_nodes_and_adds_up_once(values
     side = Side()
     for _ in range(2):
         side.add({"kind": kind, **content}, {"seed": 1})
-    assert side.exact == 2
+    assert side.numbers == 2
