@@ -65,6 +65,7 @@ def test_the_roles_are_found() -> None:
         "counting.plaintext.PlaintextEngine",
         "counting.projected.ProjectedEstimates",
         "counting.refined.RefinedCounts",
+        "counting.remembered.RememberedCounts",
         "counting.replies.EvaluatorReplies",
         "counting.replies.KeyHolderReplies",
         "learning.id3.HybridId3",
@@ -77,10 +78,12 @@ def test_the_roles_are_found() -> None:
         "two_party.agreement.propose",
         "two_party.agreement.settle",
         "two_party.class_first.share_class_counts",
+        "two_party.known.agree_on_known",
         "two_party.memory.compare_memories",
         "two_party.memory.exchange_heads",
         "two_party.mined.mine",
         "two_party.mined.receive_mined",
+        "two_party.pruning.prune_by_claims",
         "two_party.training.run",
     }
 

@@ -16,7 +16,7 @@ from protocols.learning.limits import may_be_split, may_split, tally_of
 from protocols.learning.ranking import MeanGains
 from protocols.learning.tree import Leaf, Split
 from protocols.messages import EstimatedGains
-from protocols.role import Send, Transcript, run_alone, run_pair
+from protocols.role import Note, Send, Transcript, run_alone, run_pair
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -170,7 +170,8 @@ def test_a_ratio_of_a_small_divisor_is_told_more_coarsely(impurity: Impurity, co
     tables = {0: [[1, 0], [7, 8]], 1: [[4, 3], [4, 5]]}
     ranking = MeanGains(FixedTables(tables), 2, lambda _: 2.0**-8, Growth(impurity=impurity))
     role = ranking.gains([Query(ROOT, (0, 1), (8, 8))])
-    sent = next(role)
+    assert isinstance(next(role), Note)  # it is in the ledger before it leaves
+    sent = role.send(None)
     assert isinstance(sent, Send)
     assert isinstance(sent.message, EstimatedGains)
     exact = 2**8 * float(merit(tables[0], impurity))

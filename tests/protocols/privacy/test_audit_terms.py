@@ -126,7 +126,7 @@ def test_rates_out_of_range_are_refused(alarm: float, power: float) -> None:
 
 @pytest.mark.parametrize("shift", [Fraction(0), Fraction(-1, 100), Fraction(101, 100), 0.01])
 def test_a_shift_out_of_range_is_refused(shift: Fraction) -> None:
-    with pytest.raises(InputError, match="an exact fraction above 0, at most 1"):
+    with pytest.raises(InputError, match="an exact fraction above 0 and at most 1"):
         Goal(shift=shift)
 
 
