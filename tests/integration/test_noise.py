@@ -17,16 +17,16 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
     for party in ("alice", "bob"):
         made.edit(party, "workers = 0", "workers = 1")
-    made.edit("alice", 'epsilon = "any"', 'epsilon = "2.5"')
+    made.edit("alice", 'epsilon = "any"', 'epsilon = "25"')
     return made
 
 
 def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spent(pair: Pair) -> None:
     with serving(pair) as alice:
-        job = pair.write_job(noise="2", max_depth=2)
+        job = pair.write_job(noise="20", max_depth=2)  # a class is seldom told as too small: noise of some 3 records
         trained = pair.train(job)
         assert trained.code == 0, trained.err
-        jobs = [pair.write_job(noise=noise, max_depth=2) for noise in ("1", None)]
+        jobs = [pair.write_job(noise=noise, max_depth=2) for noise in ("10", None)]
         refused = [cotally_here(*pair.train_arguments(each)) for each in jobs]
         alice.terminate()
         ended = finish(alice)
@@ -34,25 +34,25 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
         assert_one_line(each, 3, "the parties differ on 'noise'", "or has spent that of its data set")
     assert "the job asks for noise = none, our [agree] does not allow it" in ended.err
     spent = (
-        "our [agree] epsilon allows 2.5 over the life of a data set: 2 spent before (by 1) and 1 for this run make 3"
+        "our [agree] epsilon allows 25 over the life of a data set: 20 spent before (by 1) and 10 for this run make 30"
     )
     assert spent in ended.err
     noise = (
-        r"Noise: all counts, beside the disguised copies, tells epsilon 2 against each side at most \(delta 1.8e-12\)"
+        r"Noise: all counts, beside the disguised copies, tells epsilon 20 against each side at most \(delta 1.8e-11\)"
     )
     for screen in (trained.err, ended.err):
         assert re.search(noise, screen), screen
-        assert "noise 2, class 'class'" in screen
+        assert "noise 20, class 'class'" in screen
     assert "Counts told with noise: " in trained.err
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
-    assert read_tree(pair.bob / "model.json").growth.noise == 2
+    assert read_tree(pair.bob / "model.json").growth.noise == 20
     report = json.loads((pair.bob / "report.json").read_text())
-    assert (report["noise"], report["delta"]) == ("2", 2 / 2**40)
+    assert (report["noise"], report["delta"]) == ("20", 20 / 2**40)
     for folder in (pair.alice, pair.bob):
         (known,) = json.loads((folder / FILE).read_text())["releases"].values()
-        assert list(known["spent"].values()) == ["2"]
+        assert list(known["spent"].values()) == ["20"]
     planned = cotally_here("plan", str(pair.alice / "party.toml"), str(job))
-    assert "Epsilon spent over data set 'data': 2; our [agree] epsilon allows 2.5" in planned.out + planned.err
+    assert "Epsilon spent over data set 'data': 20; our [agree] epsilon allows 25" in planned.out + planned.err
     assert re.search(noise, planned.out + planned.err)
 
 
