@@ -152,7 +152,8 @@ class TestAnnounced:
         key_holder(1).read_peer(data, 256, context)
 
     def test_a_key_is_let_in_with_its_proof(self) -> None:
-        self.read(key_holder(0).announce(RUN))
+        read = key_holder(1).read_peer(key_holder(0).announce(RUN), 256, RUN)
+        assert read.key_bytes == key_holder(0).public.key_bytes
 
     def test_a_key_is_proved_for_one_run(self) -> None:
         with pytest.raises(PeerError, match="not proved"):
