@@ -3,6 +3,7 @@
 A misspelt key gets a suggestion. Numbers with a point are read as decimals, never as floats.
 """
 
+import re
 import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ from protocols.errors import InputError
 MAX_BYTES = 1 << 20
 
 _MOST_EXPONENT = 40
+_MOST_PARTS = (
+    32  # of a key with dots: far more than any setting has, and few enough for a reader that walks all of them
+)
+_LONG_KEY = re.compile(
+    rf"""(?<![\w-])(?:(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}""", re.ASCII
+)
 _NO_SETTING = "holds a number too large or too small for any setting: an integer has 64 bits, an exponent is up to 40"
 
 D = TypeVar("D")
@@ -40,18 +47,29 @@ def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
         ConfigError: It cannot be read, is not TOML, or has another key.
     """
     try:
-        content = tomllib.loads(read_bytes(path, MAX_BYTES).decode("utf-8-sig"), parse_float=_decimal)
+        text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
     except InputError as error:
         raise ConfigError(str(error)) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    return Section(path, "", _content(path, text), keys)
+
+
+def _content(path: Path, text: str) -> dict[str, Any]:
+    if _LONG_KEY.search(text):
+        raise ConfigError(f"{path} has a key of more than {_MOST_PARTS} parts, and no setting has so many")
+    try:
+        content = tomllib.loads(text, parse_float=_decimal)
+        usual = _usual(content)
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {str(error)[:200]}") from None
+    except RecursionError:
+        raise ConfigError(f"{path} is nested deeper than any setting") from None
     except (ValueError, ArithmeticError):  # thousands of digits, or an exponent beyond any
-        raise ConfigError(f"{path} {_NO_SETTING}") from None
-    if not _usual(content):
+        usual = False
+    if not usual:
         raise ConfigError(f"{path} {_NO_SETTING}")
-    return Section(path, "", content, keys)
+    return content
 
 
 def _decimal(text: str) -> Decimal:

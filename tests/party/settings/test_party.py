@@ -13,7 +13,7 @@ from party.settings.party import (
     PartyConfig,
     read_party_config,
 )
-from party.settings.toml import exact_number
+from party.settings.toml import exact_number, read_toml
 from protocols.terms import ALL, Cipher, Method
 from protocols.two_party.limits import Limits
 
@@ -204,11 +204,35 @@ def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not UTF-8"):
         read_party_config(path)
     path.write_text("a = " + "[" * 100_000)
-    with pytest.raises(ConfigError, match="is not TOML"):
+    with pytest.raises(ConfigError, match="nested deeper"):
         read_party_config(path)
     path.write_bytes(b"#" * (1 << 20) + b"#")
     with pytest.raises(ConfigError, match="more than 1048576 bytes"):
         read_party_config(path)
+
+
+@pytest.mark.parametrize("part", ["a", '"a"', "'a'", r'"\""', "a-b_1 ", '"" \t'], ids=str)
+@pytest.mark.parametrize("line", ["{}b = 1", "[{}b]", "x = {{ {}b = 1 }}"], ids=str)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, line: str, part: str) -> None:
+    for parts in (32, 2000, 40_000):
+        path = tmp_path / "party.toml"
+        path.write_text(line.format(f"{part}." * parts) + "\n")
+        with pytest.raises(ConfigError, match=r"^\S*party\.toml has a key of more than 32 parts, and no setting has"):
+            read_toml(path, None)
+
+
+def test_a_key_of_as_many_parts_as_are_allowed_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "party.toml"
+    path.write_text("a." * 31 + 'b = "' + "1." * 20 + '"\n')
+    assert read_toml(path, None).names == ("a",)
+
+
+@pytest.mark.parametrize("content", ["x = " + "[" * 9000, "x = " + "{a = " * 9000, "x = " + "[" * 480 + "]" * 480])
+def test_settings_nested_too_deeply_are_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "party.toml"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=r"^\S*party\.toml is (nested deeper than any setting|not TOML)"):
+        read_toml(path, None)
 
 
 def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> None:
