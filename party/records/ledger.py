@@ -1,9 +1,11 @@
 """The ledger: what each peer has learned of us, and we of it, kept for the life of our data (DESIGN 12).
 
 `cotally-ledger/1` is one SQLite file in the party's folder. Its entries are JSON texts, numbered from 1; each has a
-digest, keyed by the owner's secret, over its number, its content and the digest of the entry before, and the last one
-stands apart as well: an entry that was altered, dropped or put elsewhere is found by whoever holds the secret. What
-that cannot show, a whole file put back from a backup, the peer notices (`protocols.two_party.memory`).
+digest, keyed by the owner's secret, over its number, its content and the digest of the entry before. How many there are
+stands apart under that key, in an empty ledger too. So an entry that was altered, dropped or put elsewhere, be it the
+last one or all of them, is found by whoever holds the secret. What that cannot show, a whole file put back from a
+backup, the peer notices (`protocols.two_party.memory`). A file that holds anything else than the two tables, such as a
+view in the place of one, is refused before a row of it is read.
 
 An entry is on the disk when `append` returns (`synchronous=FULL`).
 """
@@ -13,7 +15,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -32,8 +34,10 @@ _SCHEMA: Final = f"""
     PRAGMA application_id = {_APPLICATION};
     PRAGMA user_version = {LEDGER_VERSION};
     CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
-    CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, digest BLOB NOT NULL) STRICT;
+    CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, mac BLOB NOT NULL) STRICT;
 """
+_PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+_PUT_LAST = "INSERT OR REPLACE INTO last VALUES (1, ?, ?)"
 _CURE = "restore the latest backup; it must not be lost"
 
 Content = Mapping[str, object]
@@ -79,15 +83,15 @@ class Ledger(Closing):
 
     def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
         self.path = path
-        self._connection, self._key = connection, keyed_digest(secret, b"ledger")
+        self._connection, self._key = connection, _ledger_key(secret)
         self._number, self._digest = 0, _START
         self._heads: dict[PeerName, list[bytes]] = {}
         for entry in self.entries():
             self._number, self._digest = entry.number, entry.digest
             self._heads.setdefault(entry.peer, []).append(entry.digest)
         with _reading(path):
-            last = connection.execute("SELECT number, digest FROM last").fetchone()
-        if last != (None if self._number == 0 else (self._number, self._digest)):
+            last = connection.execute("SELECT number, mac FROM last").fetchone()
+        if last != _last(self._key, self._number, self._digest):
             raise LedgerError(f"{path}: entries after number {self._number} are missing: {_CURE}")
 
     def __len__(self) -> int:
@@ -124,7 +128,7 @@ class Ledger(Closing):
         try:
             with self._connection:
                 self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
-                self._connection.execute("INSERT OR REPLACE INTO last VALUES (1, ?, ?)", (number, digest))
+                self._connection.execute(_PUT_LAST, _last(self._key, number, digest))
         except sqlite3.Error as error:
             raise LedgerError(f"{self.path} cannot be written: {error}") from None
         entry = LedgerEntry(number, content, digest)
@@ -153,7 +157,7 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
     """
     path = held.folder / LEDGER_FILE
     if not is_there(path):
-        _make(path)
+        _make(path, secret)
     return _opened(path, secret, "rw")
 
 
@@ -169,16 +173,33 @@ def read_ledger(folder: Path, secret: bytes) -> Ledger:
     return _opened(path, secret, "ro")
 
 
-def _make(path: Path) -> None:
+def _ledger_key(secret: bytes) -> bytes:
+    return keyed_digest(secret, b"ledger")
+
+
+def _last(key: bytes, number: int, digest: bytes) -> tuple[int, bytes]:
+    """Return what table `last` holds where this is the last entry; nobody can set it to another without the key."""
+    return number, keyed_digest(key, b"last", number.to_bytes(8, "big"), digest)
+
+
+def _make(path: Path, secret: bytes) -> None:
     """Make an empty ledger: whole and on the disk, or not at all."""
-    with sqlite3.connect(":memory:") as connection:
-        connection.executescript(_SCHEMA)
+    with _empty() as connection:
+        connection.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START))
+        connection.commit()
         data = connection.serialize()
-    connection.close()
     try:
         write_new(path, data, 0o600)
     except OSError as error:
         raise LedgerError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+
+
+@contextmanager
+def _empty() -> Iterator[sqlite3.Connection]:
+    """Yield a ledger in memory that holds nothing yet."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(_SCHEMA)
+        yield connection
 
 
 def _opened(path: Path, secret: bytes, mode: str) -> Ledger:
@@ -206,6 +227,10 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(f"{path} is not a ledger of cotally: {_CURE}")
     if version != LEDGER_VERSION:
         raise LedgerError(f"{path} is a ledger of version {version}, this program reads {LEDGER_VERSION}")
+    with _empty() as usual:
+        parts = usual.execute(_PARTS).fetchall()
+    if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:
+        raise LedgerError(f"{path} has other tables than a ledger, or more: {_CURE}")
 
 
 @contextmanager

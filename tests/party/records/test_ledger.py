@@ -103,6 +103,62 @@ def test_the_last_entries_cannot_be_cut_off_with_their_end_unnoticed(folder: Pat
             read_ledger(folder, SECRET)
 
 
+@pytest.mark.parametrize("kept", range(5))
+def test_no_end_of_a_ledger_can_be_made_the_last_one_without_its_key(folder: Path, kept: int) -> None:
+    """Attack: drop entries, and set `last` to the digest of the one before, or to the start of an empty ledger."""
+    with read_ledger(folder, SECRET) as ledger:
+        digest = [bytes(32), *(entry.digest for entry in ledger.entries())][kept].hex()
+    for mac in (f"x'{digest}'", "mac", "zeroblob(32)"):
+        edit(folder, f"DELETE FROM entries WHERE number > {kept}", f"UPDATE last SET number = {kept}, mac = {mac}")
+        with pytest.raises(LedgerError, match=f"entries after number {kept} are missing"):
+            read_ledger(folder, SECRET)
+
+
+def test_a_ledger_that_was_emptied_is_not_taken_for_a_new_one(folder: Path) -> None:
+    edit(folder, "DELETE FROM entries", "DELETE FROM last")
+    with locked_folder(folder) as held, pytest.raises(LedgerError, match="missing"):
+        open_ledger(held, SECRET)
+
+
+def test_a_new_ledger_is_whole_before_its_first_entry(tmp_path: Path) -> None:
+    for _ in range(2):
+        with locked_folder(tmp_path) as held, open_ledger(held, SECRET) as ledger:
+            assert len(ledger) == 0
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c)"
+OTHER_PARTS = {
+    "a view without end in the place of the entries": (
+        "ALTER TABLE entries RENAME TO kept",
+        f"CREATE VIEW entries AS {ENDLESS} SELECT x AS number, '{{}}' AS content, zeroblob(32) AS digest FROM c",
+    ),
+    "a view in the place of the last one": (
+        "DROP TABLE last",
+        f"CREATE VIEW last AS {ENDLESS} SELECT 1 AS one, x AS number, zeroblob(32) AS mac FROM c WHERE x < 0",
+    ),
+    "a table of other types": (
+        "ALTER TABLE entries RENAME TO kept",
+        "CREATE TABLE entries (number, content, digest)",
+        "INSERT INTO entries SELECT * FROM kept",
+        "DROP TABLE kept",
+    ),
+    "one table more": ("CREATE TABLE more (x)",),
+    "an index": ("CREATE INDEX more ON entries (content)",),
+    "a trigger that forgets": ("CREATE TRIGGER more AFTER INSERT ON entries BEGIN DELETE FROM entries; END",),
+}
+
+
+@pytest.mark.parametrize("statements", OTHER_PARTS.values(), ids=list(OTHER_PARTS))
+def test_a_file_with_other_tables_is_refused_before_a_row_of_it_is_read(
+    folder: Path, statements: tuple[str, ...]
+) -> None:
+    edit(folder, *statements)
+    with locked_folder(folder) as held, pytest.raises(LedgerError, match="other tables"):
+        open_ledger(held, SECRET)
+    with pytest.raises(LedgerError, match="other tables"):
+        read_ledger(folder, SECRET)
+
+
 def test_a_ledger_of_another_secret_is_refused(folder: Path) -> None:
     with pytest.raises(LedgerError, match="entry 1 "):
         read_ledger(folder, bytes(32))
