@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from party.cli.train import add_outputs, announce, compute_settings, pinned_peer, settle_outputs, write_results
+from party.cli.train import add_outputs, announce, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
-from party.node.inputs import load_inputs, with_workers
+from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident

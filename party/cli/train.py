@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from party.compute import ComputeSettings, available_cpus
-from party.errors import ConfigError
 from party.files import check_target, locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
-from party.keys.identity import Peer, load_identity, load_peers
+from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
-from party.node.inputs import load_inputs, with_workers
+from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.players import OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
@@ -104,19 +103,6 @@ def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> Comp
     if arguments.workers is None:
         return config.compute
     return replace(config.compute, workers=arguments.workers, cluster=None)
-
-
-def pinned_peer(config: PartyConfig) -> Peer:
-    """Return the peer that the settings name, whose certificate must be trusted.
-
-    Raises:
-        ConfigError: No peer is named, or its certificate is not here.
-    """
-    name = config.need_peer()
-    peers = load_peers(config.folder)
-    if name not in peers:
-        raise ConfigError(f"the certificate of {name} is not trusted yet: `cotally trust DIR {name}-cert.pem`")
-    return peers[name]
 
 
 def announcer(

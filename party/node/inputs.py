@@ -10,6 +10,7 @@ from pathlib import Path
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
 from party.errors import ConfigError
+from party.keys.identity import Peer, load_peers
 from party.keys.keystore import load_keys, load_secret
 from party.names import suggestion
 from party.records.releases import FILE, same_table
@@ -69,6 +70,19 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         _check_groups(local, config)
     tell(_renamed(local, config))
     return local
+
+
+def pinned_peer(config: PartyConfig) -> Peer:
+    """Return the peer that the settings name, whose certificate must be trusted.
+
+    Raises:
+        ConfigError: No peer is named, or its certificate is not here.
+    """
+    name = config.need_peer()
+    peers = load_peers(config.folder)
+    if name not in peers:
+        raise ConfigError(f"the certificate of {name} is not trusted yet: `cotally trust DIR {name}-cert.pem`")
+    return peers[name]
 
 
 def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:

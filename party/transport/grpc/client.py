@@ -74,7 +74,7 @@ def connect(
     for party in (identity, peer):
         party.check_dates(clock())
     peer.check_signs_no_other()
-    _check_host(peer, split_address(address)[0])
+    check_host(peer, split_address(address)[0])
     line = _Line(identity, peer, address, waits)
     try:
         line.open()
@@ -86,8 +86,12 @@ def connect(
     return session
 
 
-def _check_host(peer: Peer, host: str) -> None:
-    """Say locally what TLS would refuse without a reason (FAULTS case 63)."""
+def check_host(peer: Peer, host: str) -> None:
+    """Say locally what TLS would refuse without a reason (FAULTS case 63).
+
+    Raises:
+        ConfigError: The peer's certificate is not for this host.
+    """
     with contextlib.suppress(ValueError):
         host = str(ip_address(host))
     if host.lower() not in {name.lower() for name in peer.hosts}:

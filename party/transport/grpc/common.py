@@ -1,5 +1,7 @@
 """What both ends of a connection must hold alike: version, limits, options, pages on the wire."""
 
+import errno
+import socket
 from collections.abc import Sequence
 from typing import Final
 
@@ -47,6 +49,26 @@ def split_address(address: str) -> tuple[str, int]:
     if not (host and colon and port.isascii() and port.isdigit() and int(port) < 65_536):
         raise ConfigError(f"{address!r} is not an address: it must be host:port, port 0 to 65535")
     return host, int(port)
+
+
+def check_free(host: str, port: int) -> None:
+    """Refuse a port that is taken on any address of the host: gRPC is content with one of them.
+
+    Raises:
+        ConfigError: The host is unknown, or the port is in use.
+    """
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise ConfigError(f"cannot listen on {host}: the host is not known") from None
+    for family, kind, protocol, _, place in places:
+        try:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(place)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise ConfigError(f"cannot listen on {host}:{port}: the port is in use") from None
 
 
 def page_to_wire(page: Page, sequence: int) -> wire.Page:

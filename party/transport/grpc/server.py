@@ -5,8 +5,6 @@ pause. When no call has come for `patience` seconds, the peer is lost.
 """
 
 import contextlib
-import errno
-import socket
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +21,12 @@ from party.transport.grpc.common import (
     OPTIONS,
     SESSION_BYTES,
     WIRE_VERSION,
+    check_free,
     page_from_wire,
     page_to_wire,
     split_address,
 )
+from party.transport.grpc.probe import Doctor
 from party.transport.grpc.status import (
     Guard,
     NotNowError,
@@ -101,7 +101,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
 
     def _open(self, identity: Identity, address: str, clock: Clock) -> None:
         host, port = split_address(address)
-        _check_free(host, port)
+        check_free(host, port)
         server = grpc.server(
             self._pool,
             interceptors=[Guard(self._peers.values(), clock)],
@@ -110,6 +110,8 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             compression=grpc.Compression.NoCompression,
         )
         node_pb2_grpc.add_NodeServicer_to_server(self, server)
+        doctor = Doctor(self._peers.values(), clock, lambda: self._session is not None and not self._session.over)
+        node_pb2_grpc.add_DoctorServicer_to_server(doctor, server)
         credentials = grpc.ssl_server_credentials(
             [(identity.key_pem, identity.pem)],
             root_certificates=b"".join(peer.pem for peer in self._peers.values()),
@@ -334,23 +336,3 @@ def _server_options() -> list[tuple[str, int]]:
         ("grpc.max_connection_age_grace_ms", 30_000),
         ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
     ]
-
-
-def _check_free(host: str, port: int) -> None:
-    """Refuse a port that is taken on any address of the host: gRPC is content with one of them.
-
-    Raises:
-        ConfigError: The host is unknown, or the port is in use.
-    """
-    try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
-        raise ConfigError(f"cannot listen on {host}: the host is not known") from None
-    for family, kind, protocol, _, place in places:
-        try:
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(place)
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise ConfigError(f"cannot listen on {host}:{port}: the port is in use") from None

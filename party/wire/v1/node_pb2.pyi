@@ -44,6 +44,56 @@ END_INTERNAL: End.ValueType  # 4
 Global___End: _TypeAlias = End  # noqa: Y015
 
 @_typing.final
+class ProbeRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProbeRequest: _TypeAlias = ProbeRequest  # noqa: Y015
+
+@_typing.final
+class ProbeReply(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    RELEASE_FIELD_NUMBER: _builtins.int
+    CLOCK_FIELD_NUMBER: _builtins.int
+    CALLER_FIELD_NUMBER: _builtins.int
+    BUSY_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    """Of the wire, and of the program."""
+    release: _builtins.str
+    clock: _builtins.int
+    """Seconds since the beginning of 1970, UTC."""
+    caller: _builtins.str
+    """The name under which the caller is trusted."""
+    busy: _builtins.bool
+    """Whether a session runs."""
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        release: _builtins.str = ...,
+        clock: _builtins.int = ...,
+        caller: _builtins.str = ...,
+        busy: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["busy", b"busy", "caller", b"caller", "clock", b"clock", "release", b"release", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ProbeReply: _TypeAlias = ProbeReply  # noqa: Y015
+
+@_typing.final
 class OpenRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

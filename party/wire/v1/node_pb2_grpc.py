@@ -184,3 +184,79 @@ class Node:
             timeout,
             metadata,
             _registered_method=True)
+
+
+class DoctorStub:
+    """Finds faults: answers whether a session runs or not, and starts none.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.Probe = channel.unary_unary(
+                '/cotally.wire.v1.Doctor/Probe',
+                request_serializer=party_dot_wire_dot_v1_dot_node__pb2.ProbeRequest.SerializeToString,
+                response_deserializer=party_dot_wire_dot_v1_dot_node__pb2.ProbeReply.FromString,
+                _registered_method=True)
+
+
+class DoctorServicer:
+    """Finds faults: answers whether a session runs or not, and starts none.
+    """
+
+    def Probe(self, request, context):
+        """Tells a caller whose certificate is pinned what this node sees of it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_DoctorServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'Probe': grpc.unary_unary_rpc_method_handler(
+                    servicer.Probe,
+                    request_deserializer=party_dot_wire_dot_v1_dot_node__pb2.ProbeRequest.FromString,
+                    response_serializer=party_dot_wire_dot_v1_dot_node__pb2.ProbeReply.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'cotally.wire.v1.Doctor', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('cotally.wire.v1.Doctor', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class Doctor:
+    """Finds faults: answers whether a session runs or not, and starts none.
+    """
+
+    @staticmethod
+    def Probe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cotally.wire.v1.Doctor/Probe',
+            party_dot_wire_dot_v1_dot_node__pb2.ProbeRequest.SerializeToString,
+            party_dot_wire_dot_v1_dot_node__pb2.ProbeReply.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

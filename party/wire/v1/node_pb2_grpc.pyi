@@ -76,3 +76,34 @@ class NodeServicer(metaclass=_abc_1.ABCMeta):
         """Waits, at most as long as the responder likes, for the responder's page number `sequence`."""
 
 def add_NodeServicer_to_server(servicer: NodeServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class DoctorStub:
+    """Finds faults: answers whether a session runs or not, and starts none."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> DoctorAsyncStub: ...
+    Probe: _grpc.UnaryUnaryMultiCallable[_node_pb2.ProbeRequest, _node_pb2.ProbeReply]
+    """Tells a caller whose certificate is pinned what this node sees of it."""
+
+@_typing.type_check_only
+class DoctorAsyncStub(DoctorStub):
+    """Finds faults: answers whether a session runs or not, and starts none."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    Probe: _aio.UnaryUnaryMultiCallable[_node_pb2.ProbeRequest, _node_pb2.ProbeReply]  # type: ignore[assignment]
+    """Tells a caller whose certificate is pinned what this node sees of it."""
+
+class DoctorServicer(metaclass=_abc_1.ABCMeta):
+    """Finds faults: answers whether a session runs or not, and starts none."""
+
+    @_abc_1.abstractmethod
+    def Probe(
+        self,
+        request: _node_pb2.ProbeRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_node_pb2.ProbeReply, _abc.Awaitable[_node_pb2.ProbeReply]]:
+        """Tells a caller whose certificate is pinned what this node sees of it."""
+
+def add_DoctorServicer_to_server(servicer: DoctorServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,39 @@
+"""What was found between two parties, layer by layer, in words."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from party.node.doctor import Diagnosis, Layer
+
+_WIDTH: Final = max(len(layer.value) for layer in Layer) + 2
+_SEEN: Final[Mapping[Layer, str]] = {
+    Layer.SETTINGS: "{} is that of {}",
+    Layer.KEYS: "ours are sound; our certificate is valid until {}, for {}",
+    Layer.TRUST: "the certificate of {} is trusted, and valid until {}",
+    Layer.LISTENING: "nobody listens on {} yet: start `cotally serve` before the other party calls",
+    Layer.NAME: "{} is {}, and the certificate is for that name",
+    Layer.PORT: "somebody listens at {}",
+    Layer.TLS: "it speaks {}",
+    Layer.PIN: "it is {}: its certificate is the one that we trust",
+    Layer.WELCOME: "{} lets us in, as {}",
+    Layer.VERSION: "we run cotally {}, the other side {}",
+    Layer.CLOCK: "both agree within {} s",
+}
+_LISTENS: Final = "our node listens on {} for {}"
+_BUSY: Final = "; a session runs there at present"
+
+
+def diagnosis_line(found: Diagnosis) -> str:
+    """Say what came of a layer."""
+    return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
+
+
+def _verdict(found: Diagnosis) -> str:
+    if found.error is not None:
+        return f"FAILS: {found.error}"
+    if not found.seen:
+        return "not tried"
+    if found.layer is Layer.LISTENING and len(found.seen) == 2:
+        return _LISTENS.format(*found.seen)
+    busy = _BUSY if found.layer is Layer.WELCOME and found.seen[2:] else ""
+    return _SEEN[found.layer].format(*found.seen) + busy

@@ -1,0 +1,125 @@
+"""Looking at an address layer by layer: its name, its port, what greets there. All that we tell is our certificate.
+
+gRPC gives one answer to every fault of a connection (FAULTS C3). So these layers are tried one by one, by plain sockets
+and the system's TLS, which checks nothing here: what is found is judged by who asked.
+"""
+
+import secrets
+import socket
+import ssl
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, PrivateFormat
+
+from party.errors import ConfigError, PeerLostError
+from party.keys.identity import Identity
+from protocols.errors import PeerError
+
+LOOK_SECONDS: Final = 5.0
+_NO_TLS: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
+
+
+@dataclass(frozen=True)
+class PortView:
+    """What a port shows under TLS: its certificate, the protocol, such as `TLSv1.3`, and whether it takes ours."""
+
+    certificate: x509.Certificate
+    protocol: str
+    takes_ours: bool
+
+
+def resolve(host: str, port: int) -> tuple[str, ...]:
+    """Return the addresses of a host, in the order in which they are tried.
+
+    Raises:
+        ConfigError: It has none.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise ConfigError(
+            f"the name {host} leads nowhere: compare it with the peer's, or ask who keeps DNS here"
+        ) from None
+    return tuple(dict.fromkeys(str(place[4][0]) for place in found))
+
+
+def reach(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> socket.socket:
+    """Return a connection to a port.
+
+    Raises:
+        PeerLostError: Nobody listens there, no route leads there, or nothing answers in time.
+    """
+    address = f"{host}:{port}"
+    try:
+        return socket.create_connection((host, port), timeout=seconds)
+    except ConnectionRefusedError:
+        raise PeerLostError(
+            f"{peer} at {address} refuses connections, nobody listens there: start `cotally serve` at its side, "
+            "and compare [node] address with the address that it shows"
+        ) from None
+    except TimeoutError:
+        raise PeerLostError(
+            f"{peer} at {address} does not answer: a firewall or router drops what is sent, or the host is another; "
+            "let the port pass on both sides"
+        ) from None
+    except OSError as error:
+        raise PeerLostError(
+            f"no way leads to {peer} at {address} ({error.strerror or 'network error'}): look at this machine's network"
+        ) from None
+
+
+def greet(peer: str, connection: socket.socket, host: str, own: Identity) -> PortView:
+    """Return what a connection shows under TLS, and close it.
+
+    Raises:
+        PeerError: It does not speak TLS.
+    """
+    with connection:
+        try:
+            with _context(own).wrap_socket(connection, server_hostname=host) as secure:
+                shown = secure.getpeercert(binary_form=True) or b""
+                return PortView(x509.load_der_x509_certificate(shown), secure.version() or "TLS", _takes_ours(secure))
+        except TimeoutError:
+            raise PeerError(f"what listens at {host} for {peer} says nothing: {_ANOTHER}") from None
+        except ssl.SSLError as error:
+            if error.reason in _NO_TLS:
+                raise PeerError(f"what listens at {host} for {peer} does not speak TLS: {_ANOTHER}") from None
+            raise PeerError(f"what listens at {host} for {peer} breaks TLS off ({error.reason}): {_ANOTHER}") from None
+        except (OSError, ValueError):
+            raise PeerError(f"what listens at {host} for {peer} breaks the connection off: {_ANOTHER}") from None
+
+
+_ANOTHER: Final = "another program has that port, or something between changes what is sent; compare ports"
+
+
+def _takes_ours(secure: ssl.SSLSocket) -> bool:
+    """Tell whether our certificate is taken: under TLS 1.3 that shows after a handshake that looks good.
+
+    A node that takes it speaks first; gRPC breaks off without a word.
+    """
+    try:
+        return bool(secure.recv(1))
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+
+
+def _context(own: Identity) -> ssl.SSLContext:
+    """Return TLS that shows our certificate and believes anybody: what it is shown is judged elsewhere."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    word = secrets.token_hex(32)  # the library reads keys from files alone: this one is sealed for the moment
+    key = own.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(word.encode()))
+    with tempfile.TemporaryDirectory() as folder, suppress(FileNotFoundError):
+        path = Path(folder) / "own.pem"
+        path.write_bytes(key + own.pem)
+        context.load_cert_chain(path, password=word)
+    return context

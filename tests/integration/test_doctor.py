@@ -1,0 +1,270 @@
+"""`cotally doctor` against real ports, processes and faults: the layer that fails is named, with the next step."""
+
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import grpc
+import pytest
+
+from party.demo.processes import free_port
+from party.keys.identity import LIFETIME, create_identity, load_identity, load_peers
+from party.transport.grpc.server import NodeServer
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from tests.support.processes import Ended, Pair, cotally, cotally_here, make_pair, serving
+
+CALLING = ["settings", "keys", "trust", "name", "port", "TLS", "pin", "welcome", "version", "clock"]
+COLUMNS = (["a", "class"], [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(40)])
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
+    """Bob has the default listen key removed: he only calls."""
+    made = make_pair(trusting, tmp_path / "parties", COLUMNS, (["c"], [["pq"[i % 2]] for i in range(40)]))
+    made.edit("bob", 'listen = "0.0.0.0:7071"', "")
+    return made
+
+
+def examine(pair: Pair, address: str = "", party: str = "bob", run: Callable[..., Ended] = cotally_here) -> Ended:
+    if address:
+        pair.edit("bob", '# address = "bob.example.org:7071"', f'address = "{address}"')
+    return run("doctor", str(pair.folder / party / "party.toml"))
+
+
+def layers(ended: Ended) -> list[str]:
+    return [line.split()[0] for line in ended.out.splitlines()]
+
+
+def failing(ended: Ended) -> tuple[str, str]:
+    """Return the only layer that fails and the line of the error; what needs it was not tried."""
+    assert "Traceback" not in ended.err
+    (line,) = [line for line in ended.out.splitlines() if " FAILS: " in line]
+    (error,) = ended.err.splitlines()
+    assert error.removeprefix("cotally: ") == line.split(" FAILS: ")[1]
+    after = ended.out.split(line)[1]
+    assert len(re.findall("not tried", after)) == len(after.strip().splitlines())
+    return line.split()[0], error
+
+
+@contextlib.contextmanager
+def listener(answer: bytes) -> Iterator[str]:
+    """Listen, and answer everybody so, in the clear."""
+    with socket.create_server(("127.0.0.1", 0)) as port:
+
+        def listen() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    with port.accept()[0] as connection:
+                        connection.recv(1 << 12)
+                        connection.sendall(answer)
+
+        threading.Thread(target=listen, daemon=True).start()
+        yield f"127.0.0.1:{port.getsockname()[1]}"
+        port.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def node(pair: Pair, clock: Callable[[], datetime] = lambda: NOW) -> Iterator[NodeServer]:
+    """Let Alice listen in this process, by a clock of her own."""
+    own, peers = load_identity(pair.alice), load_peers(pair.alice).values()
+    with NodeServer.listen(own, peers, "127.0.0.1:0", clock=clock) as server:
+        yield server
+
+
+def test_where_all_is_well_each_layer_says_so_from_both_sides(pair: Pair) -> None:
+    with serving(pair):
+        ended = examine(pair, run=cotally)
+    assert (ended.code, ended.err) == (0, "")
+    assert layers(ended) == CALLING
+    assert "FAILS" not in ended.out
+    assert "alice lets us in, as bob" in ended.out
+
+
+def test_a_node_in_a_session_answers_too(pair: Pair) -> None:
+    with node(pair) as server:
+        with server._changed:
+            server._start(next(iter(server._peers.values())), bytes(16))
+        ended = examine(pair, server.address)
+        assert ended.code == 0, ended.out
+        assert "a session runs there at present" in ended.out
+
+
+def test_a_port_that_nobody_listens_on_is_told(pair: Pair) -> None:
+    ended = examine(pair, f"127.0.0.1:{free_port()}", run=cotally)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (3, "port")
+    assert "nobody listens there: start `cotally serve`" in error
+
+
+def test_a_port_that_never_answers_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    def dropped(*_: object, **__: object) -> socket.socket:
+        raise TimeoutError
+
+    monkeypatch.setattr(socket, "create_connection", dropped)
+    layer, error = failing(examine(pair, "127.0.0.1:9"))
+    assert layer == "port"
+    assert "a firewall or router drops what is sent" in error
+
+
+def test_a_name_that_leads_nowhere_is_told(pair: Pair) -> None:
+    ended = examine(pair, "nobody.invalid:7071")
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (2, "name")
+    assert "the name nobody.invalid leads nowhere" in error
+
+
+def test_a_name_that_the_certificate_is_not_for_is_told(pair: Pair) -> None:
+    layer, error = failing(examine(pair, "127.0.0.2:7071"))
+    assert layer == "name"
+    assert "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2" in error
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.0 400 Bad Request\r\n\r\n", b"SSH-2.0-x\r\n", b""])
+def test_another_program_on_the_port_is_told(pair: Pair, answer: bytes) -> None:
+    with listener(answer) as address:
+        ended = examine(pair, address)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (3, "TLS")
+    assert "another program has that port" in error
+
+
+def test_a_node_in_plain_text_is_told(pair: Pair) -> None:
+    server = grpc.server(ThreadPoolExecutor(1))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    layer, error = failing(examine(pair, address))
+    server.stop(None)
+    assert layer == "TLS"
+    assert "does not speak TLS" in error
+
+
+def test_a_silent_port_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("party.node.doctor.Examination.__init__.__defaults__", (0.1, lambda: NOW))
+    with socket.create_server(("127.0.0.1", 0)) as port:
+        layer, error = failing(examine(pair, f"127.0.0.1:{port.getsockname()[1]}"))
+    assert layer == "TLS"
+    assert "says nothing" in error
+
+
+def test_another_certificate_than_the_pinned_one_is_told_with_its_fingerprint(pair: Pair, tmp_path: Path) -> None:
+    other = create_identity(tmp_path / "other", "alice")
+    with NodeServer.listen(other, load_peers(pair.alice).values(), "127.0.0.1:0") as server:
+        ended = examine(pair, server.address)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (2, "pin")
+    assert other.fingerprint in error
+    assert "compare that by telephone" in error
+
+
+def test_a_peer_that_pins_another_certificate_of_ours_is_told(pair: Pair, tmp_path: Path) -> None:
+    other = create_identity(tmp_path / "other", "bob")
+    (pair.alice / "peers" / "bob.pem").write_bytes(other.pem)
+    with serving(pair):
+        ended = examine(pair, run=cotally)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (2, "welcome"), error
+    assert "alice does not accept our certificate: send it our cert.pem" in error
+
+
+@pytest.mark.parametrize("party", ["alice", "bob"])
+def test_an_expired_certificate_is_told_whoever_has_it(pair: Pair, party: str) -> None:
+    folder = pair.folder / party
+    other = pair.alice if party == "bob" else pair.bob
+    for name in ("key.pem", "cert.pem"):
+        (folder / name).unlink()
+    old = create_identity(folder, party, clock=lambda: NOW - LIFETIME - timedelta(days=1))
+    (other / "peers" / f"{party}.pem").write_bytes(old.pem)
+    layer, error = failing(examine(pair, "127.0.0.1:9"))
+    assert layer == ("keys" if party == "bob" else "trust")
+    assert "expired on" in error
+
+
+def test_a_certificate_that_only_the_peer_takes_for_expired_is_told_with_the_clocks(pair: Pair) -> None:
+    now = [NOW]
+    with node(pair, lambda: now[0]) as server:
+        now[0] += 2 * LIFETIME
+        ended = examine(pair, server.address)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (3, "welcome")
+    assert "by the clock of alice our certificate is outside its dates" in error
+
+
+@pytest.mark.parametrize("hours", [-0.5, 3])
+def test_clocks_that_differ_are_told(pair: Pair, hours: float) -> None:
+    with node(pair, lambda: datetime.now(UTC) + timedelta(hours=hours)) as server:
+        ended = examine(pair, server.address)
+    layer, error = failing(ended)
+    assert (ended.code, layer) == (2, "clock")
+    assert "the clocks differ: ours says" in error
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "layer", "text"),
+    [
+        ("99", "9.0.0", "version", "alice speaks 99 (cotally 9.0.0): install the same release"),
+        ("1", "\x1b[2J", "welcome", "alice sent a reply that cannot be read"),
+    ],
+)
+def test_another_version_is_told(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, version: str, release: str, layer: str, text: str
+) -> None:
+    reply = wire.ProbeReply(version=version, release=release, clock=int(NOW.timestamp()), caller="bob")
+    monkeypatch.setattr("party.transport.grpc.probe.Doctor.Probe", lambda *_: reply)
+    with node(pair) as server:
+        ended = examine(pair, server.address)
+    found, error = failing(ended)
+    assert (ended.code, found) == (3, layer)
+    assert text in error
+
+
+def test_a_release_without_the_call_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_pb2_grpc, "add_DoctorServicer_to_server", lambda *_: None)
+    with node(pair) as server:
+        layer, error = failing(examine(pair, server.address))
+    assert layer == "welcome"
+    assert "runs a release that cannot be asked" in error
+
+
+# The side that listens
+
+
+def test_the_side_that_listens_is_told_whether_it_does(pair: Pair) -> None:
+    ended = examine(pair, party="alice")
+    assert ended.code == 0
+    assert layers(ended) == ["settings", "keys", "trust", "listening"]
+    assert "start `cotally serve`" in ended.out
+    with node(pair) as server:
+        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{server.address}"')
+        assert f"our node listens on {server.address} for bob" in examine(pair, party="alice").out
+
+
+def test_a_port_that_another_program_has_is_told(pair: Pair, tmp_path: Path) -> None:
+    other = create_identity(tmp_path / "other", "carol")
+    with NodeServer.listen(other, load_peers(pair.alice).values(), "127.0.0.1:0") as server:
+        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{server.address}"')
+        layer, error = failing(examine(pair, party="alice"))
+    assert layer == "listening"
+    assert "another program, or another party's node, listens on" in error
+
+
+def test_missing_settings_are_told_first(pair: Pair) -> None:
+    layer, error = failing(examine(pair))
+    assert layer == "settings"
+    assert "[node] has neither listen nor address" in error
+
+
+def test_a_stranger_may_not_ask(pair: Pair, tmp_path: Path) -> None:
+    stranger = create_identity(tmp_path / "other", "carol")
+    with node(pair) as server:
+        own = load_peers(pair.bob)["alice"]
+        credentials = grpc.ssl_channel_credentials(own.pem, stranger.key_pem, stranger.pem)
+        with grpc.secure_channel(server.address, credentials) as channel, pytest.raises(grpc.RpcError) as told:
+            node_pb2_grpc.DoctorStub(channel).Probe(wire.ProbeRequest(), timeout=5)
+        assert told.value.code() is grpc.StatusCode.UNAVAILABLE
