@@ -8,10 +8,8 @@ parsed: a few bytes of a `Share` make many objects (FAULTS case 67). `encode` ap
 messages, so that no peer has to refuse them.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Any, Final, TypeVar
 
 from google.protobuf.internal import api_implementation
@@ -19,26 +17,12 @@ from google.protobuf.message import DecodeError
 from google.protobuf.message import Message as Proto
 
 from party.errors import ConfigError
+from party.wire.jobs import job_of, put_job
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.role import Message
-from protocols.terms import (
-    ALL,
-    MAX_LABEL,
-    MOST_DIGITS,
-    NO_JOB,
-    Cipher,
-    Engine,
-    Impurity,
-    Job,
-    Method,
-    Rank,
-    TermError,
-    Terms,
-    Train,
-    Unusable,
-)
+from protocols.terms import MAX_LABEL
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
@@ -54,10 +38,7 @@ _NUMBERS: Final = 16 << 20  # of one level of a tree
 
 M = TypeVar("M", bound=Message)
 
-_FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
-_ALL_CANDIDATES = 0
 _MOST_COUNT = 1 << 53  # a model's counts are exact as floats
-_ANY_DEPTH = 0
 _REFUSAL = "the peer sent a message that cannot be read"
 
 
@@ -151,85 +132,14 @@ def decode(frame: bytes, kind: type[M]) -> M:
     return message
 
 
-def _fraction_text(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
-
-
-def _fraction(field: str, text: str) -> Fraction:
-    """Read a fraction in its one form, lowest terms.
-
-    Raises:
-        TermError: It is in another form.
-    """
-    match = _FRACTION.fullmatch(text)
-    value = Fraction(int(match[1]), int(match[2])) if match else None
-    if value is None or _fraction_text(value) != text:
-        raise TermError(field, "must be a fraction in lowest terms, such as 9/20")
-    return value
-
-
 def _greeting_to_wire(message: m.Greeting) -> wire.Greeting:
     proto = wire.Greeting(version=message.version, party=message.party, nonce=message.nonce)
-    match message.job:
-        case Train(terms):
-            proto.train.CopyFrom(_terms_to_wire(terms))
-        case Unusable():
-            pass
+    put_job(message.job, proto)
     return proto
 
 
-def _terms_to_wire(terms: Terms) -> wire.Terms:
-    return wire.Terms(
-        method=terms.method,
-        theta=_fraction_text(terms.theta),
-        omega=_ALL_CANDIDATES if terms.omega is ALL else terms.omega,
-        engine=terms.engine,
-        cipher=terms.cipher,
-        class_name=terms.class_name,
-        seed=terms.seed,
-        test=_fraction_text(terms.test),
-        key_bits=terms.key_bits,
-        rank=terms.rank,
-        max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
-        min_leaf=terms.min_leaf,
-        noise="" if terms.noise is None else _fraction_text(terms.noise),
-        impurity=terms.impurity,
-        prune=_fraction_text(terms.prune),
-    )
-
-
 def _greeting(proto: wire.Greeting) -> m.Greeting:
-    return m.Greeting(proto.version, proto.party, proto.nonce, _job(proto))
-
-
-def _job(proto: wire.Greeting) -> Job | Unusable:
-    """Read the job; one that no run can have is not an error of the frame, so that both sides hear of the field."""
-    if proto.WhichOneof("job") is None:
-        return NO_JOB
-    try:
-        return Train(_terms(proto.train))
-    except TermError as error:
-        return Unusable(error.field, error.problem)
-
-
-def _terms(proto: wire.Terms) -> Terms:
-    return Terms(
-        method=Method(proto.method),
-        theta=_fraction("theta", proto.theta),
-        omega=ALL if proto.omega == _ALL_CANDIDATES else proto.omega,
-        engine=Engine(proto.engine),
-        cipher=Cipher(proto.cipher),
-        class_name=proto.class_name,
-        seed=proto.seed,
-        test=_fraction("test", proto.test),
-        key_bits=proto.key_bits,
-        rank=Rank(proto.rank),
-        max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
-        min_leaf=proto.min_leaf,
-        noise=_fraction("noise", proto.noise) if proto.noise else None,
-        impurity=Impurity(proto.impurity),
-        prune=_fraction("prune", proto.prune),
-    )
+    return m.Greeting(proto.version, proto.party, proto.nonce, job_of(proto))
 
 
 def _greeting_valid(message: m.Greeting) -> bool:

@@ -1,0 +1,102 @@
+"""The job of a greeting: its terms, field by field, each in its one form."""
+
+import re
+from fractions import Fraction
+from typing import Final
+
+from party.wire.v1 import node_pb2 as wire
+from protocols.terms import (
+    ALL,
+    MOST_DIGITS,
+    NO_JOB,
+    Cipher,
+    Engine,
+    Impurity,
+    Job,
+    Method,
+    Rank,
+    TermError,
+    Terms,
+    Train,
+    Unusable,
+)
+
+_FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
+_ALL_CANDIDATES: Final = 0
+_ANY_DEPTH: Final = 0
+
+
+def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
+    """Write a job into a greeting; one that we cannot have is not written."""
+    match job:
+        case Train(terms):
+            greeting.train.CopyFrom(_terms_to_wire(terms))
+        case Unusable():
+            pass
+
+
+def job_of(greeting: wire.Greeting) -> Job | Unusable:
+    """Read the job; one that no run can have is not an error of the frame, so that both sides hear of the field."""
+    if greeting.WhichOneof("job") is None:
+        return NO_JOB
+    try:
+        return Train(_terms(greeting.train))
+    except TermError as error:
+        return Unusable(error.field, error.problem)
+
+
+def _terms(proto: wire.Terms) -> Terms:
+    return Terms(
+        method=Method(proto.method),
+        theta=_fraction("theta", proto.theta),
+        omega=ALL if proto.omega == _ALL_CANDIDATES else proto.omega,
+        engine=Engine(proto.engine),
+        cipher=Cipher(proto.cipher),
+        class_name=proto.class_name,
+        seed=proto.seed,
+        test=_fraction("test", proto.test),
+        key_bits=proto.key_bits,
+        rank=Rank(proto.rank),
+        max_depth=None if proto.max_depth == _ANY_DEPTH else proto.max_depth,
+        min_leaf=proto.min_leaf,
+        noise=_fraction("noise", proto.noise) if proto.noise else None,
+        impurity=Impurity(proto.impurity),
+        prune=_fraction("prune", proto.prune),
+    )
+
+
+def _terms_to_wire(terms: Terms) -> wire.Terms:
+    return wire.Terms(
+        method=terms.method,
+        theta=_fraction_text(terms.theta),
+        omega=_ALL_CANDIDATES if terms.omega is ALL else terms.omega,
+        engine=terms.engine,
+        cipher=terms.cipher,
+        class_name=terms.class_name,
+        seed=terms.seed,
+        test=_fraction_text(terms.test),
+        key_bits=terms.key_bits,
+        rank=terms.rank,
+        max_depth=_ANY_DEPTH if terms.max_depth is None else terms.max_depth,
+        min_leaf=terms.min_leaf,
+        noise="" if terms.noise is None else _fraction_text(terms.noise),
+        impurity=terms.impurity,
+        prune=_fraction_text(terms.prune),
+    )
+
+
+def _fraction_text(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _fraction(field: str, text: str) -> Fraction:
+    """Read a fraction in its one form, lowest terms.
+
+    Raises:
+        TermError: It is in another form.
+    """
+    match = _FRACTION.fullmatch(text)
+    value = Fraction(int(match[1]), int(match[2])) if match else None
+    if value is None or _fraction_text(value) != text:
+        raise TermError(field, "must be a fraction in lowest terms, such as 9/20")
+    return value
