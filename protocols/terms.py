@@ -266,10 +266,25 @@ class Terms:
         """How many candidates the learner counts at a node."""
         return self.omega if self.ranks else ALL
 
+    @property
+    def counting(self) -> dict[str, object]:
+        """The fields that decide which counts are asked for and what they are: two runs alike in them tell the same.
+
+        How counts are made and encrypted does not matter; where all candidates are counted, nothing does that ranks
+        them, and the method neither: `smc` and `hybrid` with all candidates ask for the same.
+        """
+        return {name: value for name, value in vars(self).items() if name not in unasked(self.window)}
+
     def difference(self, other: "Terms") -> str | None:
         """Return the name of the first term in which the two differ; None if they are equal."""
         ours, theirs = ([getattr(terms, field.name) for field in fields(Terms)] for terms in (self, other))
         return next((name for name, a, b in zip(TERM_NAMES, ours, theirs, strict=True) if a != b), None)
+
+
+def unasked(window: Window) -> frozenset[str]:
+    """Return the fields of terms with this window that change neither which counts are asked for nor what they are."""
+    made = frozenset({"method", "engine", "cipher", "key_bits"})
+    return made | {"theta", "omega", "rank"} if window is ALL else made
 
 
 TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))

@@ -1,12 +1,13 @@
 """What a ledger's entries add up to: how much each side has learned of the other in a data set."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from party.records.ledger import LedgerEntry, PeerName
 from protocols.facts import Way
+from protocols.terms import ALL, Method, unasked
 
 NodePath = frozenset[tuple[str, str]]
 """A node, as the values of the columns above it; their order tells nothing."""
@@ -50,13 +51,13 @@ class Side:
             case "gains":
                 self.gains += sum(len(node["steps"]) for node in content["nodes"])
             case "counts":
-                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(terms))
+                self._add_tables(content["nodes"], "" if terms["noise"] is None else str(_counting(terms)))
             case "mined tree":
                 self.mined += 1
             case "accuracy":
-                _once(self.accuracies, terms)
+                _once(self.accuracies, _counting(terms))
             case "pruning":
-                self.pruning[str(terms)] = len(content["claims"])
+                self.pruning[str(_counting(terms))] = len(content["claims"])
             case "model":
                 _once(self.models, content["digest"])
 
@@ -72,6 +73,13 @@ class Side:
 
 
 _DESIGN = ("digest", "theta", "groups", "relations", "plain", "odds")
+
+
+def _counting(terms: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a run's terms decides which counts it asks for and what they are (`Terms.counting`)."""
+    ranks = terms["method"] == Method.HYBRID
+    idle = unasked(terms["omega"] if ranks else ALL)
+    return {name: value for name, value in terms.items() if name not in idle}
 
 
 def _once(known: list[Any], new: Any) -> None:
@@ -101,11 +109,11 @@ class Dealings:
 
     @property
     def epsilons(self) -> list[Fraction]:
-        """The epsilon of each run with noise; runs on the same terms told the same numbers, and count once."""
+        """The epsilon of each run with noise; runs that asked for the same were told the same, and count once."""
         noisy: list[Any] = []
         for terms in self.terms.values():
             if terms["noise"] is not None:
-                _once(noisy, terms)
+                _once(noisy, _counting(terms))
         return [Fraction(terms["noise"]) for terms in noisy]
 
     def add(self, content: Any) -> None:

@@ -24,7 +24,8 @@ def read_most_noise(section: Section) -> Fraction | None:
     """Return the largest epsilon that a party agrees to in a job; None for any, and for counts without noise.
 
     Raises:
-        ConfigError: The value is none that a job can have.
+        ConfigError: The value is none that a job can have, or all runs together may spend any: runs of other depths,
+            say, have other noise, and many of them average to the truth.
     """
     value = section.raw("noise", ANY)
     if value == ANY:
@@ -32,6 +33,9 @@ def read_most_noise(section: Section) -> Fraction | None:
     most = section.exact("noise", value)
     if not LEAST_NOISE <= most <= MOST_NOISE:
         raise section.error("noise", f'must be {NOISES}, or "any"')
+    if section.raw("epsilon", ANY) == ANY:
+        enough = f'such as epsilon = "{noise_text(most)}"'
+        raise section.error("noise", f"bounds one run alone: set epsilon too, for all runs over a data set, {enough}")
     return most
 
 

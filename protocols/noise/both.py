@@ -111,7 +111,7 @@ class BothNoises:
             noise
             for query in queries
             for candidate, cells in zip(query.candidates, query.cells(schema), strict=True)
-            for noise in self.own.cells(query.expression, candidate, cells)
+            for noise in self.own.cells(query.expression, candidate, cells, query.together)
         ]
 
     def of_accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:

@@ -1,12 +1,15 @@
 """One party's own noise in one run: the same whenever asked, and unknown to anybody else (DESIGN 14, "Noise").
 
-Each number's noise is a deterministic function of the owner's secret, of the run (its terms, both tables and the peer)
-and of what is asked, as coins are: asking again tells the same number, so nothing can be averaged away. In another run
-every number has other noise, of which nothing cancels, and that run spends its own epsilon.
+Each number's noise is a deterministic function of the owner's secret, of the tables and the peer, of what is asked and
+of the noise's own scale, as coins are of what they hide. Asking again tells the same number, in whichever run, so
+nothing can be averaged away. Noise of another scale is other noise, of which nothing cancels, and its run spends its
+own epsilon.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from protocols.counts import ClassGroup
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import Geometric
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
@@ -18,12 +21,15 @@ class OwnNoise:
 
     Args:
         secret: The owner's secret key, 32 bytes.
-        run: A digest of all that decides which true number an answer is.
+        tables: A digest of all that decides, with what is asked, which true number an answer is.
         spending: Of our side.
+        places: A number for each column that does not depend on the order of columns; as they stand unless given.
     """
 
-    def __init__(self, secret: bytes, run: bytes, spending: Spending) -> None:
-        self._key = keyed_digest(secret, b"cotally noise", run)
+    def __init__(
+        self, secret: bytes, tables: bytes, spending: Spending, places: Mapping[int, int] = MappingProxyType({})
+    ) -> None:
+        self._key, self._places = keyed_digest(secret, b"cotally noise", tables), places
         self.spending = spending
 
     def __repr__(self) -> str:
@@ -33,23 +39,35 @@ class OwnNoise:
         """Draw the noise of the training records' class counts."""
         return self._draw(self.spending.cells, classes, b"class counts")
 
-    def cells(self, expression: Expression, candidate: int, count: int) -> list[int]:
-        """Draw the noise of a candidate's cells at a node, in the order of a batch."""
-        return self._draw(self.spending.cells, count, b"cells", _path(expression), _integer(candidate))
+    def cells(
+        self, expression: Expression, candidate: int, count: int, together: Sequence[ClassGroup] = ()
+    ) -> list[int]:
+        """Draw the noise of a candidate's cells at a node, in the order of a batch.
+
+        Which classes are counted `together` is part of what is asked: cells that share their noise could be subtracted.
+        """
+        classes = canonical(*(canonical(*map(_integer, group)) for group in together))
+        return self._draw(
+            self.spending.cells, count, b"cells", self._node(expression), self._column(candidate), classes
+        )
 
     def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
         """Draw the noise of the number of held-out records that a tree of these leaves classifies correctly."""
-        tree = (canonical(_path(expression), _integer(label)) for expression, label in leaves)
+        tree = sorted(canonical(self._node(expression), _integer(label)) for expression, label in leaves)
         (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *tree)
         return noise
 
     def _draw(self, law: Geometric, count: int, *label: bytes) -> list[int]:
-        chance = KeyedRandomness(self._key, canonical(*label))
+        scale = f"{law.scale.numerator}/{law.scale.denominator}".encode()
+        chance = KeyedRandomness(self._key, canonical(scale, *label))
         return [law.draw(chance) for _ in range(count)]
 
+    def _node(self, expression: Expression) -> bytes:
+        """Return what stands for a node: the same in whatever order its path fixes the columns."""
+        return canonical(*sorted(canonical(self._column(t.column), _integer(t.value)) for t in expression.terms))
 
-def _path(expression: Expression) -> bytes:
-    return canonical(*(canonical(_integer(term.column), _integer(term.value)) for term in expression.terms))
+    def _column(self, column: int) -> bytes:
+        return _integer(self._places.get(column, column))
 
 
 def _integer(value: int) -> bytes:

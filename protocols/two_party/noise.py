@@ -1,12 +1,10 @@
 """The noise of a run, from what both parties know when they have agreed (DESIGN 14, "Noise")."""
 
-from dataclasses import fields
-
 from protocols.noise.accounting import Spending, most_changes
 from protocols.noise.both import BothNoises
 from protocols.noise.own import OwnNoise
 from protocols.randomness import canonical, keyed_digest
-from protocols.tables.schema import Schema
+from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
@@ -24,24 +22,40 @@ def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:
     ours, theirs = (spending(agreement.schema, agreement.terms, side) for side in (local.party, agreement.peer))
     if ours is None or theirs is None:
         return None
-    return BothNoises(OwnNoise(local.secrets.coins, run_digest(local, agreement), ours), theirs)
+    named = sorted(range(len(agreement.schema.columns)), key=lambda column: _name(agreement.schema.columns[column]))
+    places = {column: place for place, column in enumerate(named)}
+    return BothNoises(OwnNoise(local.secrets.coins, tables_digest(local, agreement), ours, places), theirs)
 
 
-def run_digest(local: PartyInputs, agreement: Agreement) -> bytes:
-    """Return a digest of all that decides what is asked and which true number an answer is, keyed by our secret.
+def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
+    """Return a digest of all that decides, with a query, which true number its answer is, keyed by our secret.
 
-    These are the terms, the agreed schema, the peer, the commitment to its table, and our own table. Of a run that
-    differs in any of them every number has other noise, and it spends its own epsilon. NB: a peer that brings another
-    table under the same commitment deviates from the protocol, and learns the difference between the two answers.
+    These are the agreed columns, the peer, the commitment to its table, our own table, and which records are held out.
+    No other term is among them, nor the order of columns, which each side chooses: whichever is varied, the same query
+    has the same noise, unless its scale differs. NB: a peer that brings another table under the same commitment
+    deviates from the protocol, and learns the difference between the two answers.
     """
     terms, schema = agreement.terms, agreement.schema
-    values = (canonical(field.name.encode(), str(getattr(terms, field.name)).encode()) for field in fields(Terms))
-    columns = (canonical(*(text.encode() for text in (a.party, a.name, *a.values))) for a in schema.columns)
+    columns = sorted(canonical(_name(a), *(value.encode() for value in a.values)) for a in schema.columns)
+    split = (str(value).encode() for value in (terms.seed, terms.test, terms.prune))
     return keyed_digest(
         local.secrets.coins,
-        b"cotally noisy run",
-        canonical(*values),
+        b"cotally noisy tables",
+        canonical(*split),
         canonical(*columns, *(owner.encode() for owner in schema.class_owners)),
         canonical(local.party.encode(), agreement.peer.encode(), agreement.commitment),
         local.digest(b"noise"),
     )
+
+
+def _name(column: Attribute) -> bytes:
+    return canonical(column.party.encode(), column.name.encode())
+
+
+def run_digest(local: PartyInputs, agreement: Agreement) -> bytes:
+    """Return a digest of all that decides what a run asks and is answered: of one that differs, other epsilon is spent.
+
+    Terms that change neither are left out (`Terms.counting`): such a run tells the same numbers again.
+    """
+    terms = (canonical(name.encode(), str(value).encode()) for name, value in agreement.terms.counting.items())
+    return keyed_digest(local.secrets.coins, b"cotally noisy run", canonical(*terms), tables_digest(local, agreement))

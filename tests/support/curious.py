@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from party.files import locked_folder
 from party.node.policy import make_policy
-from party.records.releases import Memory
+from party.records.releases import Memory, spent_of_dataset
 from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, CountTable, Query
@@ -59,18 +59,25 @@ class Guarded:
 
     def meet(self, terms: Terms, bob: PartyInputs | None = None, *, opens: bool = False) -> Ends:
         """Let Bob run a job with her, once more; who opens is his choice too."""
+        config = self._config()
+        budget = config.agree.epsilon
         self.visits += 1
         theirs = self.folder / f"bob-{self.visits}"
         theirs.mkdir()
         bob = bob or self.bob
         with ExitStack() as stack:
             hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
-            mine, other = Memory(self.alice, hers, (bob.party, "B0B0")), Memory(bob, his, ("alice", "A11CE"))
-            policy = make_policy(self.alice, self._config(), mine.judge_job)
+            mine, other = Memory(self.alice, hers, (bob.party, "B0B0"), budget), Memory(bob, his, ("alice", "A11CE"))
+            policy = make_policy(self.alice, config, mine.judge_job)
             return duel(
                 _take_part(mine, policy, terms if opens else None),
                 _take_part(other, agree_to_all, None if opens else terms),
             )
+
+    @property
+    def spent(self) -> list[str]:
+        """The epsilon of each run that she has on record."""
+        return sorted(spent_of_dataset(self.folder, self.alice).values())
 
     def _config(self) -> PartyConfig:
         path = self.folder / "party.toml"

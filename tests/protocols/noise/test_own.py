@@ -10,8 +10,8 @@ SPENDING = Spending(Fraction(1), 26)
 SECRET = b"s" * 32
 
 
-def _noise(secret: bytes = SECRET, run: bytes = b"run", spending: Spending = SPENDING) -> OwnNoise:
-    return OwnNoise(secret, run, spending)
+def _noise(secret: bytes = SECRET, tables: bytes = b"tables", spending: Spending = SPENDING) -> OwnNoise:
+    return OwnNoise(secret, tables, spending)
 
 
 def test_asking_again_gives_the_same_noise() -> None:
@@ -28,11 +28,28 @@ def test_anything_else_that_is_asked_has_other_noise() -> None:
         _noise().cells(ROOT.child(0, 1), 1, 12),
         _noise().cells(ROOT.child(1, 0), 1, 12),
         _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12),
-        _noise().cells(ROOT.child(1, 0).child(0, 1), 2, 12),
-        _noise(run=b"another").cells(ROOT, 0, 12),
+        _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12, together=((0, 1),)),
+        _noise().cells(ROOT.child(0, 1).child(1, 0), 2, 12, together=((0, 2),)),
+        _noise(spending=Spending(Fraction(1, 2), 26)).cells(ROOT, 0, 12),
+        _noise(spending=Spending(Fraction(1), 28)).cells(ROOT, 0, 12),
+        _noise(tables=b"others").cells(ROOT, 0, 12),
         _noise(secret=b"t" * 32).cells(ROOT, 0, 12),
     ]
     assert len({tuple(each) for each in asked}) == len(asked)
+
+
+def test_the_order_in_which_a_path_fixes_columns_or_a_tree_lists_its_leaves_is_no_other_question() -> None:
+    one, other = (ROOT.child(0, 1).child(1, 0), ROOT.child(1, 0).child(0, 1))
+    assert _noise().cells(one, 2, 12) == _noise().cells(other, 2, 12)
+    wide = Spending(Fraction(1, 10**6), 26)  # two draws are alike with a chance below 1e-6
+    leaves = [(one, 1), (ROOT.child(0, 0), 0)]
+    turned = [(ROOT.child(0, 0), 0), (other, 1)]
+    assert _noise(spending=wide).accuracy(leaves) == _noise(spending=wide).accuracy(turned)
+
+
+def test_a_run_of_the_same_scale_by_another_way_has_the_same_noise() -> None:
+    """Two levels at epsilon 1 and four at epsilon 2 have one scale; what both ask is told once."""
+    assert _noise(spending=Spending(Fraction(2), 52)).cells(ROOT, 0, 12) == _noise().cells(ROOT, 0, 12)
 
 
 def test_the_accuracy_of_another_tree_has_other_noise() -> None:
