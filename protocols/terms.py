@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from protocols.errors import InputError
+from protocols.identifiers import IdForm
 
 Window = int | None
 """How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
@@ -298,8 +299,19 @@ class Train:
     terms: Terms
 
 
-Job = Train
-"""What two parties may do together: a sum of its kinds, of which there is one so far."""
+@dataclass(frozen=True)
+class Align:
+    """Find the people whom both list (DESIGN 13): which they are, or with `count_only` how many.
+
+    `form` is the normal form of the ids that both have declared.
+    """
+
+    form: IdForm
+    count_only: bool = False
+
+
+Job = Train | Align
+"""What two parties may do together: a sum of its kinds."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from party.show.odds import own_odds
 from party.show.screen import say_all
 from protocols.errors import InputError
 from protocols.noise.accounting import Spending, changes_of
-from protocols.terms import Terms, Train
+from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
@@ -46,9 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     config, job = read_party_config(arguments.config), read_job(arguments.job)
     local = load_inputs(config, KEY_FLOOR, tell)
     check_job(local, config, job)
-    match job:
-        case Train(terms):
-            _plan_training(arguments, config, local, terms)
+    _plan_training(arguments, config, local, job.terms)
     return 0
 
 

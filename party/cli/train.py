@@ -26,7 +26,7 @@ from party.show.training import agreed_lines, expected, result_lines
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
-from protocols.terms import Job
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         local = load_inputs(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-            on_agreed = announcer(arguments, ready, settings, progress, job)
+            on_agreed = announcer(arguments, ready, settings, progress, job.terms)
             progress.show(waiting(peer.name, address, config.node.patience))
             waits = Waits(config.node.patience, config.node.silence)
             with connect(identity, peer, address, waits=waits) as channel:
@@ -106,14 +106,14 @@ def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> Comp
 
 
 def announcer(
-    arguments: argparse.Namespace, local: PartyInputs, settings: ComputeSettings, progress: Display, job: Job
+    arguments: argparse.Namespace, local: PartyInputs, settings: ComputeSettings, progress: Display, terms: Terms
 ) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
     speed = None
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
         progress.show(working(Work.MEASURING))
-        key = local.secrets.keys[job.terms.cipher]
+        key = local.secrets.keys[terms.cipher]
         speed = calibrate(key, local.compute.encryption(key), settings.workers or available_cpus())
 
     def on_agreed(agreed: Agreement) -> None:

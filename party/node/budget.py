@@ -11,7 +11,7 @@ from party.records.entries import terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, dealings
 from party.settings.life import LifeBounds
-from protocols.terms import Job, Terms, Train
+from protocols.terms import Align, Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
@@ -36,6 +36,8 @@ class Account:
         match job:
             case Train(terms):
                 content = terms_content(terms)
+            case Align():
+                return None
         known = [each for dealing in self._dealings() for each in dealing.terms.values()]
         before = len({str(each) for each in known})
         if self.bounds.runs is None or content in known or before < self.bounds.runs:

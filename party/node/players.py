@@ -14,8 +14,9 @@ from party.records.entries import PeerPages, RunPages
 from party.records.known import known_counts
 from party.records.releases import Memory
 from party.transport.channel import Channel, Watchers, play
+from protocols.errors import InputError
 from protocols.role import Progress
-from protocols.terms import Terms, Train
+from protocols.terms import Align, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, keep_nothing, run
@@ -74,6 +75,8 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
     match opening.job:
         case Train(terms):
             return _train(terms, opening.nonces, stage)
+        case Align():
+            raise InputError("nobody plays this job yet")
 
 
 def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:

@@ -16,7 +16,7 @@ from protocols.privacy.odds import column_odds, disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, HALF, Job, Terms, Train
+from protocols.terms import ALL, HALF, Align, Job, Terms, Train
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -37,6 +37,8 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
     match job:
         case Train(terms):
             _check_training(local, config, terms)
+        case Align():
+            pass
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
 
@@ -113,6 +115,8 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) ->
         match job:
             case Train(terms):
                 objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
+            case Align():
+                objection = Objection("job", "alignment is not agreed to")
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy

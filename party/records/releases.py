@@ -22,7 +22,7 @@ from party.errors import ConfigError
 from party.files import FolderLock, read_bytes, write_atomically
 from party.records.spending import Spend, spend_of
 from protocols.randomness import keyed_digest
-from protocols.terms import Job, Terms, Train
+from protocols.terms import Align, Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 
@@ -77,6 +77,8 @@ def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None
     match job:
         case Train(terms):
             fields = _let_out_by_training(local, terms)
+        case Align():
+            fields = {}
     if peer is not None:
         fields["party"] = list(peer)
     return Release(local.dataset, fields, local.secrets.coins)

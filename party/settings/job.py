@@ -15,7 +15,6 @@ from protocols.terms import (
     Cipher,
     Engine,
     Impurity,
-    Job,
     Method,
     Rank,
     TermError,
@@ -26,7 +25,7 @@ from protocols.terms import (
 USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 
 
-def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Job:
+def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
     """Read a `job.toml`.
 
     Args:

@@ -5,10 +5,13 @@ from fractions import Fraction
 from typing import Final
 
 from party.wire.v1 import node_pb2 as wire
+from protocols.errors import InputError
+from protocols.identifiers import read_form
 from protocols.terms import (
     ALL,
     MOST_DIGITS,
     NO_JOB,
+    Align,
     Cipher,
     Engine,
     Impurity,
@@ -31,18 +34,37 @@ def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
     match job:
         case Train(terms):
             greeting.train.CopyFrom(_terms_to_wire(terms))
+        case Align(form, count_only):
+            proto = wire.Alignment(count_only=count_only, id_columns=form.columns, alike=form.names)
+            greeting.align.CopyFrom(proto)
         case Unusable():
             pass
 
 
 def job_of(greeting: wire.Greeting) -> Job | Unusable:
     """Read the job; one that no run can have is not an error of the frame, so that both sides hear of the field."""
-    if greeting.WhichOneof("job") is None:
-        return NO_JOB
     try:
-        return Train(_terms(greeting.train))
-    except TermError as error:
-        return Unusable(error.field, error.problem)
+        match greeting.WhichOneof("job"):
+            case "train":
+                return Train(_terms(greeting.train))
+            case "align":
+                return _alignment(greeting.align)
+            case _:
+                return NO_JOB
+    except InputError as error:
+        return Unusable(error.field or "job", error.problem)
+
+
+def _alignment(proto: wire.Alignment) -> Align:
+    """Read what both align by, in its one form.
+
+    Raises:
+        InputError: There is no such normal form.
+    """
+    form = read_form(proto.alike, proto.id_columns)
+    if list(proto.alike) != list(form.names):
+        raise InputError("must be named in one order", field="ids")
+    return Align(form, proto.count_only)
 
 
 def _terms(proto: wire.Terms) -> Terms:

@@ -21,7 +21,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Job, Terms, Train, Unusable
+from protocols.terms import TERM_NAMES, Align, Job, Terms, Train, Unusable
 from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
@@ -29,7 +29,7 @@ from protocols.two_party.split import held_out_records, split_records, training_
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", *TERM_NAMES, "job", "memory", "budget",
+    "version", "party", *TERM_NAMES, "ids", "job", "memory", "budget",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip
@@ -204,14 +204,24 @@ def _greeting_objection(
         return Objection("version", f"we speak {VERSION}")
     if greeting.party != peer or greeting.party == local.party:
         return Objection("party", f"the peer must be {peer}, and not {local.party}")
-    match greeting.job, job:
+    return _job_objection(local, greeting.job, job, policy)
+
+
+def _job_objection(
+    local: PartyInputs, theirs: Job | Unusable, ours: Job | Unusable, policy: Policy
+) -> Objection | None:
+    match theirs, ours:
         case (Unusable(field, reason), _) | (_, Unusable(field, reason)):
             return Objection(field, f"it {reason}")
-        case Train(theirs), Train(terms):
-            changed = terms.difference(theirs)
+        case Train(named), Train(terms):
+            changed = terms.difference(named)
             if changed is not None:
                 return Objection(changed, "the peer answers with another value")
-            return _terms_objection(local, terms) or policy(job)
+            return _terms_objection(local, terms) or policy(ours)
+        case Align(), Align():
+            return policy(ours) if theirs == ours else Objection("ids", "the peer answers with another alignment")
+        case _:
+            return Objection("job", "the peer answers with another job")
 
 
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:

@@ -37,7 +37,7 @@ from protocols.two_party.agreement import Agreement, agree_on_training, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
 from protocols.two_party.training import Outcome, run
-from tests.support.parties import agree_to_all
+from tests.support.parties import agree_to_all, training_terms
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, wait_for, write_table
 
 ROWS = [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
@@ -71,7 +71,7 @@ class Bob:
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
-            agreed = play(agree_on_training(local, opening.job.terms, "alice", opening.nonces), channel)
+            agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
             outcome = play(role(local, agreed), channel)
             signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
             play(exchange_heads(NO_HEAD, signature), channel)

@@ -32,7 +32,7 @@ from protocols.two_party.limits import USUAL_LIMITS
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome, run
 from tests.support.duel import End, duel
-from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local
+from tests.support.parties import TEST_BITS, Case, agree_to_all, make_local, training_terms
 
 ANSWERS = (EstimatedGains, SentTree, PackedCounts, ExactCounts)
 Ends = tuple[End[Outcome], End[Outcome]]
@@ -92,7 +92,7 @@ def _take_part(memory: Memory, policy: Policy, terms: Terms | None) -> Role[Outc
         opening = yield from answer(local, policy, peer, nonce)
     else:
         opening = yield from propose(local, Train(terms), policy, peer, nonce)
-    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, memory.judge)
+    agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
     memory.note(agreed)
     return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
 

@@ -96,6 +96,12 @@ def terms_of(values: Mapping[str, object]) -> Terms:
     return Terms(**{**values, **named})  # type: ignore[arg-type]
 
 
+def training_terms(job: Job) -> Terms:
+    """Return the terms of a job that is to train."""
+    assert isinstance(job, Train)
+    return job.terms
+
+
 def changed_job(job: Job | Unusable, **changes: object) -> Job | Unusable:
     """Return a job with other terms, as it arrives from a peer that speaks of them."""
     assert isinstance(job, Train)
@@ -158,7 +164,7 @@ def whole(
         opening = yield from propose(local, Train(terms), policy, peer, nonce)
     else:
         opening = yield from answer(local, policy, peer, nonce)
-    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, judge)
+    agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, judge)
     return agreed, (yield from run(local, agreed, judge_copy))
 
 

@@ -352,11 +352,14 @@ class Greeting(_message.Message):
     PARTY_FIELD_NUMBER: _builtins.int
     NONCE_FIELD_NUMBER: _builtins.int
     TRAIN_FIELD_NUMBER: _builtins.int
+    ALIGN_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     party: _builtins.str
     nonce: _builtins.bytes
     @_builtins.property
     def train(self) -> Global___Terms: ...
+    @_builtins.property
+    def align(self) -> Global___Alignment: ...
     def __init__(
         self,
         *,
@@ -364,16 +367,47 @@ class Greeting(_message.Message):
         party: _builtins.str = ...,
         nonce: _builtins.bytes = ...,
         train: Global___Terms | None = ...,
+        align: Global___Alignment | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "train", b"train"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "train", b"train"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "nonce", b"nonce", "party", b"party", "train", b"train", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "nonce", b"nonce", "party", b"party", "train", b"train", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train"]  # noqa: Y015
+    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train", "align"]  # noqa: Y015
     _WhichOneofArgType_job: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_job) -> _WhichOneofReturnType_job | None: ...
 
 Global___Greeting: _TypeAlias = Greeting  # noqa: Y015
+
+@_typing.final
+class Alignment(_message.Message):
+    """To find the people whom both list, or how many they are; the normal form of ids that both have declared."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_ONLY_FIELD_NUMBER: _builtins.int
+    ID_COLUMNS_FIELD_NUMBER: _builtins.int
+    ALIKE_FIELD_NUMBER: _builtins.int
+    count_only: _builtins.bool
+    id_columns: _builtins.int
+    @_builtins.property
+    def alike(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What spellings of one id may differ in, in alphabetical order."""
+
+    def __init__(
+        self,
+        *,
+        count_only: _builtins.bool = ...,
+        id_columns: _builtins.int = ...,
+        alike: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "count_only", b"count_only", "id_columns", b"id_columns"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Alignment: _TypeAlias = Alignment  # noqa: Y015
 
 @_typing.final
 class Terms(_message.Message):

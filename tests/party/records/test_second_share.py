@@ -29,7 +29,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
-from tests.support.parties import Case, make_local, make_terms
+from tests.support.parties import Case, make_local, make_terms, training_terms
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -51,7 +51,7 @@ def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
         opening = yield from answer(local, memory.judge_job, peer, nonce)
     else:
         opening = yield from propose(local, Train(terms), memory.judge_job, peer, nonce)
-    agreed = yield from agree_on_training(local, opening.job.terms, peer, opening.nonces, memory.judge)
+    agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
     memory.note(agreed)
     return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
 

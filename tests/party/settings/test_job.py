@@ -40,9 +40,7 @@ TERMS = Terms(
 def job(folder: Path, text: str, key_floor: int = 2048) -> Terms:
     path = folder / "job.toml"
     path.write_text(text)
-    match read_job(path, key_floor):
-        case Train(terms):
-            return terms
+    return read_job(path, key_floor).terms
 
 
 def swap(text: str, old: str, new: str) -> str:

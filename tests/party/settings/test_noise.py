@@ -10,7 +10,7 @@ from party.errors import ConfigError
 from party.node.policy import first_objection
 from party.settings.job import read_job
 from party.settings.party import Acceptance, read_party_config
-from protocols.terms import ALL, Cipher, Method, Train
+from protocols.terms import ALL, Cipher, Method
 from tests.support.parties import make_terms
 
 TERMS = make_terms(method="smc", max_depth=3)
@@ -22,9 +22,7 @@ PARTY = 'name = "alice"\n[data]\nfile = "table.csv"\nid = "id"\n[agree]\n'
 def _noise(folder: Path, text: str) -> Fraction | None:
     path = folder / "job.toml"
     path.write_text(text)
-    match read_job(path):
-        case Train(terms):
-            return terms.noise
+    return read_job(path).terms.noise
 
 
 def _agree(folder: Path, text: str) -> Acceptance:

@@ -15,6 +15,7 @@ from party.wire.codec import ENTRIES, decode, encode, longest_frame, require_fas
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
+from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling
 from protocols.role import Message
 from protocols.terms import (
     ALL,
@@ -23,6 +24,7 @@ from protocols.terms import (
     MOST_SEED,
     MOST_WINDOW,
     NO_JOB,
+    Align,
     Cipher,
     Engine,
     Impurity,
@@ -50,7 +52,8 @@ TERMS = st.builds(
     st.just(Fraction(0)) | CHANCES,
     st.integers(1, MOST_KEY_BITS),
 )
-JOBS = TERMS.map(Train) | st.just(NO_JOB)
+FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
+JOBS = TERMS.map(Train) | st.builds(Align, FORMS, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -253,6 +256,17 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
 ) -> None:
     expected = Unusable(field.removesuffix("_name"), reason)
     assert decode(greeting(**{field: value}), m.Greeting) == replace(A_GREETING, job=expected)
+
+
+@pytest.mark.parametrize(
+    ("columns", "alike"), [(0, ["case"]), (17, ["case"]), (1, ["sound"]), (1, ["case", "case"]), (1, ["zeros", "case"])]
+)
+def test_a_normal_form_of_ids_that_nobody_knows_is_one_that_no_job_can_have(columns: int, alike: list[str]) -> None:
+    job = wire.Alignment(id_columns=columns, alike=alike)
+    greeting = wire.Greeting(version="v", party="alice", nonce=bytes(32), align=job)
+    read = decode(wire.Frame(greeting=greeting).SerializeToString(), m.Greeting)
+    assert isinstance(read.job, Unusable)
+    assert read.job.field == "ids"
 
 
 def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:

@@ -1,0 +1,109 @@
+"""Record ids in their normal form: which spellings two parties take for one person (DESIGN 13).
+
+`007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents may mean the same. Both parties declare which of them
+do, and compare what they declared; ids are then the same or not. An id of several columns (name and birth) is one text,
+from which each part can be told: no two different lists of parts have the same.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from protocols.errors import InputError
+
+MOST_ID_COLUMNS: Final = 16
+_WHOLE: Final = re.compile(r"([0-9]+)\.0*", re.ASCII)
+_PADDED: Final = re.compile(r"0+([0-9]+)", re.ASCII)
+
+
+class Spelling(StrEnum):
+    """What two spellings of one id may differ in."""
+
+    ACCENTS = "accents"  # composed or not: Unicode's canonical equivalence
+    BLANKS = "blanks"  # around it, and how many between its words
+    CASE = "case"
+    NUMBERS = "numbers"  # 42.0 for 42
+    ZEROS = "zeros"  # 0042 for 42
+
+
+USUAL_SPELLINGS: Final = frozenset({Spelling.ACCENTS, Spelling.BLANKS, Spelling.NUMBERS})
+
+
+@dataclass(frozen=True)
+class IdForm:
+    """The normal form of record ids: of how many columns one is made, and what spellings of it may differ in.
+
+    Raises:
+        InputError: The number of columns is not possible; `field` is "ids".
+    """
+
+    columns: int = 1
+    alike: frozenset[Spelling] = USUAL_SPELLINGS
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.columns <= MOST_ID_COLUMNS:
+            raise InputError(f"must be of 1 to {MOST_ID_COLUMNS} columns", field="ids")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What spellings may differ in, in one order."""
+        return tuple(each.value for each in Spelling if each in self.alike)
+
+    def joined(self, parts: Sequence[str]) -> str:
+        """Return the normal form of an id, given the cells of its columns.
+
+        >>> IdForm().joined([" 42.0"]), IdForm(2).joined(["Ann", "1980-01-02"])
+        ('42', '3:Ann10:1980-01-02')
+        """
+        normal = [_normal(part, self.alike) for part in parts]
+        return normal[0] if self.columns == 1 else "".join(f"{len(part)}:{part}" for part in normal)
+
+    def parts(self, record: str) -> list[str]:
+        """Return the parts of an id that `joined` has made.
+
+        >>> IdForm(2).parts("3:Ann10:1980-01-02")
+        ['Ann', '1980-01-02']
+        """
+        if self.columns == 1:
+            return [record]
+        found, rest = [], record
+        while rest:
+            length, _, rest = rest.partition(":")
+            found.append(rest[: int(length)])
+            rest = rest[int(length) :]
+        return found
+
+    def with_more(self, more: Iterable[Spelling]) -> "IdForm":
+        """Return a form in which more spellings are alike."""
+        return IdForm(self.columns, self.alike | frozenset(more))
+
+
+def read_form(names: Sequence[str], columns: int) -> IdForm:
+    """Return the form of these names and this many columns.
+
+    Raises:
+        InputError: There is none, or a name is given twice; `field` is "ids".
+    """
+    known = [each.value for each in Spelling]
+    if len(set(names)) != len(names) or not set(names) <= set(known):
+        raise InputError(f"must be a list of some of {', '.join(known)}, each once", field="ids")
+    return IdForm(columns, frozenset(map(Spelling, names)))
+
+
+def _normal(text: str, alike: frozenset[Spelling]) -> str:
+    if not text.isascii() and alike & {Spelling.ACCENTS, Spelling.CASE}:
+        text = unicodedata.normalize("NFD", text)
+    if Spelling.CASE in alike:
+        text = text.casefold() if text.isascii() else unicodedata.normalize("NFD", text.casefold())
+    if Spelling.ACCENTS in alike and not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if Spelling.BLANKS in alike:
+        text = " ".join(text.split())
+    if Spelling.NUMBERS in alike and (whole := _WHOLE.fullmatch(text)):
+        text = whole[1]
+    if Spelling.ZEROS in alike and (padded := _PADDED.fullmatch(text)):
+        text = padded[1]
+    return text

@@ -1,0 +1,98 @@
+"""Normal forms of ids: what is one person is one text, and nothing else is."""
+
+import unicodedata
+from itertools import chain, combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.errors import InputError
+from protocols.identifiers import MOST_ID_COLUMNS, USUAL_SPELLINGS, IdForm, Spelling, read_form
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" 0.AÅİßﬀé́"), max_size=12)
+FORMS = st.builds(IdForm, st.just(1), st.frozensets(st.sampled_from(Spelling)))
+ALL = frozenset(Spelling)
+
+
+def normal(text: str, *alike: Spelling) -> str:
+    return IdForm(1, frozenset(alike)).joined([text])
+
+
+@pytest.mark.parametrize(
+    ("spelling", "one", "other"),
+    [
+        (Spelling.BLANKS, " Ann \t Lee\u00a0", "Ann Lee"),
+        (Spelling.CASE, "STRASSE", "straße"),
+        (Spelling.ACCENTS, "é", "e\u0301"),
+        (Spelling.NUMBERS, "42.00", "42"),
+        (Spelling.NUMBERS, "42.", "42"),
+        (Spelling.ZEROS, "0042", "42"),
+        (Spelling.ZEROS, "000", "0"),
+    ],
+)
+def test_what_a_spelling_may_differ_in_is_one_id_with_it_and_two_without(
+    spelling: Spelling, one: str, other: str
+) -> None:
+    assert normal(one, spelling) == normal(other, spelling)
+    without = ALL - {spelling} - ({Spelling.CASE} if spelling is Spelling.ACCENTS else set())
+    assert normal(one, *without) != normal(other, *without)
+
+
+def test_the_usual_form_keeps_case_and_leading_zeros() -> None:
+    assert [IdForm().joined([text]) for text in (" 042.0 ", "Ann")] == ["042", "Ann"]
+
+
+@pytest.mark.parametrize("text", ["4.2", "1e3", "-42.0", "A042", "٤٢", "1.0.0", "0x10", ".0", ""])
+def test_what_is_no_whole_number_in_plain_digits_stays_as_it_is(text: str) -> None:
+    assert normal(text, Spelling.NUMBERS, Spelling.ZEROS) == text
+
+
+@given(FORMS, TEXTS)
+def test_a_normal_form_is_its_own(form: IdForm, text: str) -> None:
+    once = form.joined([text])
+    assert form.joined([once]) == once
+
+
+@given(TEXTS)
+def test_canonically_equal_texts_are_one_id_whatever_case_they_have(text: str) -> None:
+    forms = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
+    for alike in ({Spelling.ACCENTS}, {Spelling.ACCENTS, Spelling.CASE}, ALL):
+        assert len({normal(each, *alike) for each in forms}) == 1
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=4), st.lists(TEXTS, min_size=2, max_size=4))
+def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[str], other: list[str]) -> None:
+    first, second = (IdForm(len(parts), frozenset()) for parts in (one, other))
+    assert (first.joined(one) == second.joined(other)) == (one == other)
+    assert first.parts(first.joined(one)) == one
+
+
+def test_parts_that_hold_the_marks_of_the_encoding_are_kept_apart() -> None:
+    form = IdForm(2, frozenset())
+    parts = ["", ":", "1:", "1:a", "0:", "a", "0:0:"]
+    joined = {form.joined([a, b]) for a in parts for b in parts}
+    assert len(joined) == len(parts) ** 2
+
+
+def test_a_form_crosses_as_its_names_and_is_read_back() -> None:
+    for alike in chain.from_iterable(combinations(Spelling, size) for size in range(6)):
+        form = IdForm(3, frozenset(alike))
+        assert read_form(form.names, 3) == form
+        assert list(form.names) == sorted(form.names)
+
+
+def test_more_spellings_can_be_alike_than_were_declared() -> None:
+    assert IdForm(2).with_more([Spelling.CASE]) == IdForm(2, USUAL_SPELLINGS | {Spelling.CASE})
+
+
+@pytest.mark.parametrize("columns", [0, -1, MOST_ID_COLUMNS + 1])
+def test_an_id_is_made_of_one_column_or_a_few(columns: int) -> None:
+    with pytest.raises(InputError, match="ids must be of 1 to 16 columns"):
+        IdForm(columns)
+
+
+@pytest.mark.parametrize("names", [["sound"], ["case", "case"], ["CASE"]])
+def test_what_nobody_knows_to_be_alike_is_refused(names: list[str]) -> None:
+    with pytest.raises(InputError, match="ids must be a list of some of accents, blanks, case, numbers, zeros"):
+        read_form(names, 1)
