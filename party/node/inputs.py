@@ -13,7 +13,8 @@ from party.errors import ConfigError
 from party.keys.identity import Peer, load_peers
 from party.keys.keystore import load_keys, load_secret
 from party.names import suggestion
-from party.records.releases import FILE, same_table
+from party.records.ledger import LEDGER_FILE
+from party.records.releases import same_table
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.randomized_response.grouping import default_groups
@@ -88,7 +89,7 @@ def pinned_peer(config: PartyConfig) -> Peer:
 def _renamed(local: PartyInputs, config: PartyConfig) -> list[ReleasedBefore]:
     """Return whether a name of the data set is new and its table is not: new coins, and another copy of the same."""
     before = same_table(config.folder, local)
-    return [] if before is None else [ReleasedBefore(before, local.dataset, config.folder / FILE)]
+    return [] if before is None else [ReleasedBefore(before, local.dataset, config.folder / LEDGER_FILE)]
 
 
 def _check_groups(local: PartyInputs, config: PartyConfig) -> None:

@@ -94,12 +94,12 @@ def run_session(
         InputError: Ours.
     """
     clock = _PhaseClock(host.on_progress)
-    memory = Memory(local, held, (channel.peer, channel.fingerprint), config.agree.epsilon)
     hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
     with open_ledger(held, local.secrets.coins) as ledger:
         account = Account(local, config.agree.life, ledger)
-        policy, nonce = make_policy(local, config, memory.judge_job, account.judge_job), secrets.token_bytes(32)
         pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
+        memory = Memory(local, pages, config.agree.epsilon)
+        policy, nonce = make_policy(local, config, memory.judge_job, account.judge_job), secrets.token_bytes(32)
         if job is None:
             opening = play(answer(local, policy, channel.peer, nonce), channel)
         else:

@@ -6,30 +6,28 @@
 * So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
 * What runs with noise spend adds up (`spending`).
 
-So each is noted under the data set's name before anything that depends on it leaves, and anything else under that name
-is refused. Whoever notes holds the lock of the folder. A digest made with the owner's secret keeps an edited or
-truncated file from being obeyed.
+So each is an entry of the ledger, under the data set's name, before anything that depends on it leaves, and anything
+else under that name is refused. What keeps a ledger whole keeps these whole: an edited or shortened one is not obeyed,
+and that one was restored from a backup the peer notices.
 """
 
-import hmac
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from party.errors import ConfigError
-from party.files import FolderLock, read_bytes, write_atomically
+from party.files import is_there
+from party.records.entries import PeerPages
+from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
-from protocols.randomness import keyed_digest
 from protocols.terms import Align, Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 
-FILE = "releases.json"
-_FORMAT = "cotally-releases/3"
+_KIND = "release"
 _SPENT = "spent"
-_MOST_BYTES = 1 << 26
 _ALL_THE_SAME = (
     "to release it anyway, name a new [data] dataset, knowing that both releases together show more than one"
 )
@@ -62,8 +60,8 @@ _ORDER = (
 class Release:
     """What a run lets out of a data set, and what the peer brings: field by field, as text or lists.
 
-    Fields that a run does not use are absent. `key` is the owner's secret, which authenticates the record; `spend` what
-    exact counts spend, where there are any.
+    Fields that a run does not use are absent. `key` is the owner's secret, which opens the ledger; `spend` what exact
+    counts spend, where there are any.
     """
 
     dataset: str
@@ -117,15 +115,6 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
     return replace(release, fields=release.fields | fields)
 
 
-def changed_field(folder: Path, release: Release) -> str | None:
-    """Return the first field in which a data set was released differently before, or None.
-
-    Raises:
-        ConfigError: The record in the party's folder cannot be read.
-    """
-    return first_change(_known(folder, release), release.fields)
-
-
 def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
     """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
     return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
@@ -150,9 +139,9 @@ def same_table(folder: Path, local: PartyInputs) -> str | None:
     """Return the other name under which this very table was released before, if its present name is new.
 
     Raises:
-        ConfigError: The record in the party's folder cannot be read.
+        LedgerError: The ledger in the party's folder cannot be read.
     """
-    known = _read(folder / FILE, local.secrets.coins)
+    known = _read(folder, local.secrets.coins)
     if not known or local.dataset in known:
         return None
     records = local.digest(b"contents").hex()
@@ -163,33 +152,42 @@ def check_release(folder: Path, release: Release) -> None:
     """Refuse a release that does not agree with earlier ones of the data set.
 
     Raises:
-        ConfigError: It does not, or the record cannot be read.
+        ConfigError: It does not.
+        LedgerError: The ledger in the party's folder cannot be read.
     """
-    field = changed_field(folder, release)
-    if field is not None:
-        raise _refused(folder, release, field)
+    _check(release, _known(folder, release), folder / LEDGER_FILE)
 
 
-def record_release(held: FolderLock, release: Release) -> None:
+def record_release(pages: PeerPages, release: Release) -> None:
     """Note a release durably, before anything that depends on it leaves.
 
     Args:
-        held: The lock of the party's folder: nobody else reads, checks or notes meanwhile.
+        pages: Of the ledger, about the peer; nobody else reads, checks or notes meanwhile.
         release: What is to leave.
 
     Raises:
         ConfigError: As `check_release`.
-        InputError: The record cannot be written.
+        LedgerError: It cannot be written.
     """
-    check_release(held.folder, release)
-    path = held.folder / FILE
-    releases = _read(path, release.key)
-    known = releases.get(release.dataset, {})
-    spent = spent_of(known) | (release.spend.entry if release.spend else {})
-    if not release.fields.keys() <= known.keys() or spent != spent_of(known):
-        releases[release.dataset] = {**release.fields, **known, **({_SPENT: spent} if spent else {})}
-        content = {"format": _FORMAT, "releases": releases, "check": _check(releases, release.key)}
-        write_atomically(path, json.dumps(content, indent=1) + "\n")
+    known = _noted(pages, release.dataset)
+    _check(release, known, pages.ledger.path)
+    new = {name: value for name, value in release.fields.items() if name not in known}
+    spends = release.spend.entry if release.spend else {}
+    spent = {run: epsilon for run, epsilon in spends.items() if run not in spent_of(known)}
+    if new or spent:
+        pages.write(_KIND, {"dataset": release.dataset, "fields": new, _SPENT: spent})
+
+
+def released(entries: Iterable[LedgerEntry]) -> dict[str, dict[str, object]]:
+    """Return what a ledger knows of each data set: field by field, and what was spent."""
+    known: dict[str, dict[str, object]] = {}
+    for entry in entries:
+        content: Any = entry.content
+        if content["kind"] == _KIND:
+            before = known.get(content["dataset"], {})
+            spent = spent_of(before) | content[_SPENT]
+            known[content["dataset"]] = {**content["fields"], **before, **({_SPENT: spent} if spent else {})}
+    return known
 
 
 def spent_of(known: Mapping[str, object]) -> dict[str, str]:
@@ -202,34 +200,33 @@ def spent_of_dataset(folder: Path, local: PartyInputs) -> dict[str, str]:
     """Return what the runs over our data set have spent.
 
     Raises:
-        ConfigError: The record in the party's folder cannot be read.
+        LedgerError: The ledger in the party's folder cannot be read.
     """
-    return spent_of(_read(folder / FILE, local.secrets.coins).get(local.dataset, {}))
+    return spent_of(_read(folder, local.secrets.coins).get(local.dataset, {}))
 
 
 @dataclass(frozen=True, repr=False)
 class Memory:
-    """What a party remembers of its data set, for one session with one peer, under the lock of its folder.
+    """What a party remembers of its data set, for one session with one peer.
 
     Args:
         local: What we bring.
-        held: The lock.
-        peer: The name of the peer and the fingerprint of its certificate.
+        pages: Of our ledger, about the peer.
         budget: The most that all runs over the data set may spend of epsilon; None for any.
     """
 
     local: PartyInputs
-    held: FolderLock
-    peer: tuple[str, str]
+    pages: PeerPages
     budget: Fraction | None = None
 
     def judge_job(self, job: Job) -> Objection | None:
         """Return the first field in which this job lets out something other than before."""
-        release = release_of(self.local, job, self.peer)
-        changed = changed_field(self.held.folder, release)
+        release = release_of(self.local, job, self._peer)
+        known = self._known
+        changed = first_change(known, release.fields)
         if changed is None:
             return None
-        return Objection(changed, f"our {_refused(self.held.folder, release, changed)}")
+        return Objection(changed, f"our {_refused(release, known, changed, self.pages.ledger.path)}")
 
     def judge(self, agreed: Agreement) -> Objection | None:
         """Return the first thing that the peer brings and that differs from before, named without its content.
@@ -244,71 +241,73 @@ class Memory:
 
         Raises:
             ConfigError: It is not what is on record.
-            InputError: The record cannot be written.
+            LedgerError: It cannot be written.
         """
-        record_release(self.held, self._release(agreed))
+        record_release(self.pages, self._release(agreed))
 
     def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
         """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.
 
         Raises:
-            InputError: The record cannot be written.
+            LedgerError: It cannot be written.
         """
         release = self._release(agreed, copy)
         objection = self._objection(release)
         if objection is None:
-            record_release(self.held, release)
+            record_release(self.pages, release)
         return objection
 
+    @property
+    def _peer(self) -> tuple[str, str]:
+        return self.pages.peer.name, self.pages.peer.fingerprint
+
+    @property
+    def _known(self) -> dict[str, object]:
+        return _noted(self.pages, self.local.dataset)
+
     def _release(self, agreed: Agreement, copy: bytes | None = None) -> Release:
-        release = with_brought(release_of(self.local, Train(agreed.terms), self.peer), agreed, copy)
+        release = with_brought(release_of(self.local, Train(agreed.terms), self._peer), agreed, copy)
         return replace(release, spend=spend_of(self.local, agreed))
 
     def _overspent(self, release: Release) -> Objection | None:
         if release.spend is None:
             return None
-        reason = release.spend.refusal(spent_of(_known(self.held.folder, release)), self.budget)
+        reason = release.spend.refusal(spent_of(self._known), self.budget)
         return None if reason is None else Objection("noise", reason)
 
     def _objection(self, release: Release) -> Objection | None:
-        folder, name = self.held.folder, self.peer[0]
-        changed = changed_field(folder, release)
+        changed = first_change(self._known, release.fields)
         if changed is None:
             return None
         return Objection(
             changed,
-            f"{name} brought other {changed.removeprefix('peer ')} to our data set {release.dataset!r} before "
-            f"({folder / FILE}), and answers to both can be subtracted: it must bring those again, or both sides name "
-            "a new [data] dataset",
+            f"{self.pages.peer.name} brought other {changed.removeprefix('peer ')} to our data set "
+            f"{release.dataset!r} before ({self.pages.ledger.path}), and answers to both can be subtracted: it must "
+            "bring those again, or both sides name a new [data] dataset",
         )
 
 
-def _refused(folder: Path, release: Release, field: str) -> ConfigError:
-    known = _known(folder, release)
-    return refusal(release.dataset, field, known, release.fields, folder / FILE, _CURES[field])
+def _check(release: Release, known: Mapping[str, object], record: Path) -> None:
+    changed = first_change(known, release.fields)
+    if changed is not None:
+        raise _refused(release, known, changed, record)
+
+
+def _refused(release: Release, known: Mapping[str, object], changed: str, record: Path) -> ConfigError:
+    return refusal(release.dataset, changed, known, release.fields, record, _CURES[changed])
+
+
+def _noted(pages: PeerPages, dataset: str) -> dict[str, object]:
+    return released(pages.ledger.entries()).get(dataset, {})
 
 
 def _known(folder: Path, release: Release) -> dict[str, object]:
-    return _read(folder / FILE, release.key).get(release.dataset, {})
+    return _read(folder, release.key).get(release.dataset, {})
 
 
-def _check(releases: object, key: bytes) -> str:
-    return keyed_digest(key, b"releases", json.dumps(releases, sort_keys=True).encode()).hex()
-
-
-def _read(path: Path, key: bytes) -> dict[str, dict[str, object]]:
-    if not path.exists():
+def _read(folder: Path, key: bytes) -> dict[str, dict[str, object]]:
+    """Read what is on record in a folder: nothing where there is no ledger yet."""
+    if not is_there(folder / LEDGER_FILE):
         return {}
-    try:
-        content = json.loads(read_bytes(path, _MOST_BYTES))
-        releases, check = content["releases"], content["check"]
-        fits = content["format"] == _FORMAT and hmac.compare_digest(_check(releases, key), check)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        fits = False
-    if not fits:
-        raise ConfigError(
-            f"{path} is damaged or edited, or belongs to another secret.key: restore it from a backup; "
-            "it must not be lost"
-        )
-    known: dict[str, dict[str, object]] = releases
-    return known
+    with read_ledger(folder, key) as ledger:
+        return released(ledger.entries())

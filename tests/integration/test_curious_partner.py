@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from party.records import releases
 from tests.support.processes import Pair, make_pair, serving
 
 RECORDS = 150
@@ -25,17 +26,19 @@ def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     return made
 
 
-def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_its_own_record(pair: Pair) -> None:
+def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_its_own_record(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first is built; another limit, another split and too few held-out records are not, whatever Bob forgets."""
+    monkeypatch.setattr(releases, "first_change", lambda known, fields: None)  # Bob runs in this process
     pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
     pair.edit("bob", "smallest_test = 30", "smallest_test = 1")
     with serving(pair) as alice:
-        trained = pair.train(pair.write_job(cipher="curve", omega=1, min_leaf=5))
+        trained = pair.train_here(pair.write_job(cipher="curve", omega=1, min_leaf=5))
         assert trained.code == 0, trained.err
         model = (pair.alice / "model.json").read_bytes()
         for changes, field in OTHERS:
-            (pair.bob / "releases.json").unlink(missing_ok=True)
-            refused = pair.train(pair.write_job(**{"cipher": "curve", "omega": 1, "min_leaf": 5} | changes))
+            refused = pair.train_here(pair.write_job(**{"cipher": "curve", "omega": 1, "min_leaf": 5} | changes))
             assert refused.code == 3, refused.err
             assert f"differ on '{field}'" in refused.err
         alice.terminate()

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
-from party.records.releases import FILE
+from party.records.ledger import read_ledger
+from party.records.releases import released, spent_of
 from tests.integration.test_two_processes import ALICE, BOB, assert_one_line, table
 from tests.support.processes import Pair, cotally_here, finish, make_pair, serving
 
@@ -49,8 +51,9 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
     report = json.loads((pair.bob / "report.json").read_text())
     assert (report["noise"], report["delta"]) == ("20", 20 / 2**40)
     for folder in (pair.alice, pair.bob):
-        (known,) = json.loads((folder / FILE).read_text())["releases"].values()
-        assert list(known["spent"].values()) == ["20"]
+        with read_ledger(folder, load_secret(folder)) as ledger:
+            (known,) = released(ledger.entries()).values()
+        assert list(spent_of(known).values()) == ["20"]
     planned = cotally_here("plan", str(pair.alice / "party.toml"), str(job))
     assert "Epsilon spent over data set 'data': 20; our [agree] epsilon allows 25" in planned.out + planned.err
     assert re.search(noise, planned.out + planned.err)

@@ -19,11 +19,13 @@ from party.cli.main import main
 from party.errors import PeerStoppedError
 from party.files import write_atomically
 from party.keys.identity import load_identity, load_peers
+from party.keys.keystore import load_secret
 from party.keys.signatures import signatures
 from party.models import kept_model
 from party.node import players
 from party.node.inputs import load_inputs
-from party.records.releases import FILE
+from party.records.ledger import read_ledger
+from party.records.releases import released
 from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.incident import DEBUG
@@ -235,7 +237,8 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str
 
     def listening(local: PartyInputs, agreed: Agreement) -> Role[Outcome]:
         yield from receive(Verdict)  # on the class counts: the first of what depends on records
-        noted.append((pair.alice / FILE).exists())
+        with read_ledger(pair.alice, load_secret(pair.alice)) as ledger:
+            noted.append("records" in released(ledger.entries())["data"])
         raise KeyboardInterrupt
 
     def calls(bob: Bob) -> None:

@@ -16,7 +16,10 @@ import numpy as np
 import pytest
 
 from party.datasets import load
+from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
+from party.records import releases
+from party.records.ledger import read_ledger
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
@@ -294,24 +297,27 @@ def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
     assert_one_line(listened, 3, "bob", "cancelled")
 
 
-def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(pair: Pair) -> None:
+def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two splits that differ by one record would tell that record (FAULTS B7)."""
-    releases, data = pair.bob / "releases.json", pair.bob / "data.csv"
+    data = pair.bob / "data.csv"
     with serving(pair):
         assert pair.train_here(pair.write_job(omega=1)).code == 0
-        known, original = releases.read_bytes(), data.read_text()
+        original = data.read_text()
         other_theta = pair.train_here(pair.write_job(omega=1, theta="11/20"))
         assert_one_line(other_theta, 2, "theta", "to release it anyway, name a new [data] dataset")
-        assert {entry["theta"] for entry in json.loads(releases.read_text())["releases"].values()} == {"9/20"}
+        with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
+            assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"9/20"}
         data.write_text(with_another_class(original))
         assert_one_line(pair.train_here(pair.write_job(omega=1)), 2, "records", "name a new [data] dataset")
         data.write_text(original)
         changes: list[dict[str, object]] = [{"test": "1/4"}, {"seed": 2}]
         for change in changes:
-            releases.write_bytes(known)
             assert_one_line(pair.train_here(pair.write_job(omega=1, **change)), 2, *change)
-            releases.unlink()  # a caller that forgets is still refused by the other side
-            assert_one_line(pair.train_here(pair.write_job(omega=1, **change)), 3, *change)
+            with monkeypatch.context() as careless:  # a caller that does not care is still refused by the other side
+                careless.setattr(releases, "first_change", lambda known, fields: None)
+                assert_one_line(pair.train_here(pair.write_job(omega=1, **change)), 3, *change)
         assert pair.train_here(pair.write_job(omega=2)).code == 0
 
 

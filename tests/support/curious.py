@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from party.files import locked_folder
 from party.node.policy import make_policy
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory, spent_of_dataset
 from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
@@ -66,8 +69,8 @@ class Guarded:
         theirs.mkdir()
         bob = bob or self.bob
         with ExitStack() as stack:
-            hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
-            mine, other = Memory(self.alice, hers, (bob.party, "B0B0"), budget), Memory(bob, his, ("alice", "A11CE"))
+            mine = _memory(stack, self.alice, self.folder, PeerName(bob.party, "B0B0"), budget)
+            other = _memory(stack, bob, theirs, PeerName("alice", "A11CE"))
             policy = make_policy(self.alice, config, mine.judge_job)
             return duel(
                 _take_part(mine, policy, terms if opens else None),
@@ -86,8 +89,16 @@ class Guarded:
         return read_party_config(path, TEST_BITS)
 
 
+def _memory(
+    stack: ExitStack, local: PartyInputs, folder: Path, peer: PeerName, budget: Fraction | None = None
+) -> Memory:
+    held = stack.enter_context(locked_folder(folder))
+    ledger = stack.enter_context(open_ledger(held, local.secrets.coins))
+    return Memory(local, PeerPages(ledger, peer), budget)
+
+
 def _take_part(memory: Memory, policy: Policy, terms: Terms | None) -> Role[Outcome]:
-    local, peer, nonce = memory.local, memory.peer[0], secrets.token_bytes(32)
+    local, peer, nonce = memory.local, memory.pages.peer.name, secrets.token_bytes(32)
     if terms is None:
         opening = yield from answer(local, policy, peer, nonce)
     else:

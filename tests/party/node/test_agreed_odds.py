@@ -8,6 +8,8 @@ import pytest
 
 from party.files import locked_folder
 from party.node.policy import check_disguise, check_job, make_policy
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
@@ -78,8 +80,9 @@ def settings(folder: Path, odds: str) -> PartyConfig:
 
 
 def objection_of(alice: PartyInputs, config: PartyConfig, terms: Terms) -> Objection | None:
-    with locked_folder(config.folder) as held:
-        return make_policy(alice, config, Memory(alice, held, ("bob", "")).judge_job)(Train(terms))
+    with locked_folder(config.folder) as held, open_ledger(held, alice.secrets.coins) as ledger:
+        memory = Memory(alice, PeerPages(ledger, PeerName("bob", "")))
+        return make_policy(alice, config, memory.judge_job)(Train(terms))
 
 
 @pytest.mark.parametrize(("odds", "agreed"), [('"8/5"', True), ('"3/2"', False), ('"any"', True)])

@@ -4,6 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from party.records import releases
 from party.records.tally import dealings
 from protocols.counting.remembered import count_key
 from protocols.messages import KnownDigests
@@ -64,12 +67,11 @@ def test_the_same_run_again_asks_for_nothing_but_the_accuracy(tmp_path: Path) ->
     assert told.told.numbers == first.smc_computations + 1  # Bob tells the class
 
 
-def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path) -> None:
-    """Another split is refused under the same name of a data set; where that record is lost, the ledger knows."""
+def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another split is refused under the same name of a data set; were it not, its counts would be others."""
     sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC, max_depth=1), ANY_ODDS)
     sessions.run()
-    for name in NAMES:
-        (tmp_path / name / "releases.json").unlink()
+    monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
     report, _ = sessions.run(with_terms(sessions.case, seed=2).terms)
     assert report.ended.outcome.remembered == 0
 

@@ -101,7 +101,7 @@ def test_the_other_methods_leave_their_own_entries(tmp_path: Path, method: Metho
     sessions.run()
     kinds = {entry["kind"] for entry in contents(sessions, "alice")}
     own = {"mined tree", "copy"} if method == Method.RANDOMIZED else {"counts", "accuracy"}
-    assert kinds == own | {"run", "class counts", "model", "head"}
+    assert kinds == own | {"run", "release", "class counts", "model", "head"}
 
 
 def copied(sessions: Sessions, party: str, name: str) -> Path:

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from party.files import locked_folder
-from party.records.releases import FILE, Memory
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger, read_ledger
+from party.records.releases import Memory, released
 from protocols.errors import DisagreementError
 from protocols.messages import (
     ClassCounts,
@@ -46,7 +48,7 @@ Ends = tuple[End[Outcome], End[Outcome]]
 
 def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
     """Play one party's part of a session, with what it remembers."""
-    local, peer, nonce = memory.local, memory.peer[0], secrets.token_bytes(32)
+    local, peer, nonce = memory.local, memory.pages.peer.name, secrets.token_bytes(32)
     if terms is None:
         opening = yield from answer(local, memory.judge_job, peer, nonce)
     else:
@@ -54,6 +56,15 @@ def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
     memory.note(agreed)
     return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
+
+
+def memory_of(
+    stack: ExitStack, local: PartyInputs, folder: Path, peer: PeerName, budget: Fraction | None = None
+) -> Memory:
+    """Open what a party remembers of a peer, for as long as the stack lasts."""
+    held = stack.enter_context(locked_folder(folder))
+    ledger = stack.enter_context(open_ledger(held, local.secrets.coins))
+    return Memory(local, PeerPages(ledger, peer), budget)
 
 
 @dataclass
@@ -69,9 +80,14 @@ class Alice:
         theirs.mkdir()
         alice = make_local(CASE, "alice")
         with ExitStack() as stack:
-            hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
-            mine, other = Memory(alice, hers, (bob.party, fingerprint)), Memory(bob, his, ("alice", "A11CE"))
+            mine = memory_of(stack, alice, self.folder, PeerName(bob.party, fingerprint))
+            other = memory_of(stack, bob, theirs, PeerName("alice", "A11CE"))
             return duel(take_part(mine, terms if opens else None), take_part(other, None if opens else terms))
+
+
+def on_record(alice: Alice) -> dict[str, Any]:
+    with read_ledger(alice.folder, make_local(CASE, "alice").secrets.coins) as ledger:
+        return released(ledger.entries())
 
 
 @pytest.fixture
@@ -157,10 +173,10 @@ def test_a_second_copy_of_the_same_table_is_refused_before_answers_leave(
     """Other coins for the same columns: the same commitment, another copy. Ours leaves, the same as before."""
     terms = make_terms(method=method, omega=1)
     assert_built(alice.meet(bob(), terms, opens=opens))
-    record = (alice.folder / FILE).read_bytes()
+    before = on_record(alice)
     ends = alice.meet(replace(bob(), dataset="other coins"), terms, opens=opens)
     assert_refused(ends, "peer copy", sent=(DisguisedPage,))
-    assert (alice.folder / FILE).read_bytes() == record
+    assert on_record(alice) == before
 
 
 def test_another_method_of_the_same_peer_is_no_second_choice(alice: Alice) -> None:

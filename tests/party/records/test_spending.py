@@ -1,6 +1,5 @@
 """What runs with noise spend of a data set is put on record, adds up, and is refused above what its owner allows."""
 
-import json
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -8,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from party.files import locked_folder
-from party.records.releases import FILE, Memory
+from party.records.ledger import PeerName, read_ledger
+from party.records.releases import released
 from party.records.spending import Spend
 from protocols.errors import DisagreementError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, PackedCounts
 from protocols.terms import Terms
-from tests.party.records.test_second_share import take_part
+from tests.party.records.test_second_share import memory_of, take_part
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
 from tests.support.parties import Case, make_local, make_terms
@@ -45,15 +44,17 @@ class _Owner:
         theirs = self.folder / f"bob-{self.visits}"
         theirs.mkdir()
         with ExitStack() as stack:
-            hers, his = (stack.enter_context(locked_folder(folder)) for folder in (self.folder, theirs))
-            mine = Memory(make_local(CASE, "alice"), hers, ("bob", "B0B0"), self.budget)
-            other = Memory(make_local(CASE, "bob"), his, ("alice", "A11CE"))
+            alice, bob = (make_local(CASE, name) for name in ("alice", "bob"))
+            mine = memory_of(stack, alice, self.folder, PeerName("bob", "B0B0"), self.budget)
+            other = memory_of(stack, bob, theirs, PeerName("alice", "A11CE"))
             return duel(take_part(mine, None), take_part(other, terms))
 
     @property
     def spent(self) -> list[str]:
-        (known,) = json.loads((self.folder / FILE).read_text())["releases"].values()
-        return sorted(known["spent"].values())
+        with read_ledger(self.folder, make_local(CASE, "alice").secrets.coins) as ledger:
+            (known,) = released(ledger.entries()).values()
+        spent: Any = known["spent"]
+        return sorted(spent.values())
 
 
 def _assert_refused(ends: tuple[End[Any], End[Any]], words: str) -> None:
