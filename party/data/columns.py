@@ -3,7 +3,7 @@
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -58,9 +58,10 @@ class TreatedColumn:
 
 @dataclass
 class _Labels:
-    """The label of each text, the labels in domain order with their frequencies, and what to say of them."""
+    """Labels, which of them each text of the column has, their frequencies in domain order, and what to say of them."""
 
-    of: dict[str | None, str]
+    names: Sequence[str]
+    of: NDArray[np.intp]
     frequency: dict[str, int]
     remarks: list[Remark] = field(default_factory=list)
     absorbed: bool = False
@@ -82,14 +83,8 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
         DataError: A cell is missing where that is refused, or not a number or date where it is binned; a value has the
             name of a label that treatment would make; or there are too many values.
     """
-    index = {text: position for position, text in enumerate(dict.fromkeys(column.cells))}
-    positions = np.fromiter(map(index.__getitem__, column.cells), np.intp, len(column.cells))
-    tally = dict(zip(index, np.bincount(positions).tolist(), strict=True))
-    present = {text: n for text, n in tally.items() if text is not None}
-    missing = tally.get(None, 0)
-
-    labels = _labelled(column, treatment, present, missing)
-    filler = _fill_in(column, treatment, missing, labels)
+    labels = _labelled(column, treatment)
+    filler = _fill_in(column, treatment, labels)
     merged = _merge(column, treatment, labels)
     values = [value for value in labels.frequency if value not in merged]
     missing_is_last = treatment.missing == "value" and filler == MISSING and MISSING in values
@@ -103,7 +98,8 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
 
     code = {value: position for position, value in enumerate(values)}
     code |= dict.fromkeys(merged, len(values) - 1 - missing_is_last)
-    codes = np.array([code[labels.of[text]] for text in index], dtype=np.uint8)[positions]
+    each = np.array([code[name] for name in labels.names], dtype=np.uint8)[labels.of]
+    codes = np.append(each, np.uint8(code.get(filler or "", 0)))[column.cells.codes]
     missing_label = OTHER if filler in merged else filler
     return TreatedColumn(tuple(values), codes, missing_label, tuple(labels.remarks), labels.absorbed)
 
@@ -126,24 +122,26 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
     return bin_label_of(values, text) or (OTHER if OTHER in values else value_of(values, text))
 
 
-def _labelled(column: Column, treatment: ColumnTreatment, present: Mapping[str, int], missing: int) -> _Labels:
+def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     """Label each text by itself, or by its bin."""
+    cells = column.cells
     if treatment.bins is None:
-        return _Labels({text: text for text in present}, {text: present[text] for text in _in_order(present)})
+        present = dict(zip(cells.texts, cells.records.tolist(), strict=True))
+        return _Labels(cells.texts, np.arange(len(present)), {text: present[text] for text in _in_order(present)})
     scale = scale_of(treatment.bins)
-    if not present and isinstance(treatment.bins, str):
+    if not cells.texts and isinstance(treatment.bins, str):
         raise column.error("the column is binned, and all cells are missing")
-    numbers, places = sorted_numbers(present, partial(_read, column, scale), plain=scale is NUMBERS)
+    short = cells.doubles if scale is NUMBERS else None
+    numbers, places = sorted_numbers(cells.texts, cells.records, partial(_read, column, scale), short)
     smallest = treatment.smallest_value
     asked = edges_of(treatment.bins, numbers, smallest)
     sizes = numbers.sizes(asked)
-    own_value = treatment.missing == "value" and missing >= smallest
+    own_value = treatment.missing == "value" and cells.missing >= smallest
     most = None if treatment.max_values is None else max(2, treatment.max_values - own_value)
     edges = joined_bins(asked, sizes, smallest, most)
     bins = bin_labels(edges, scale) if edges else (OTHER,)
-    each = numbers.bins(edges)[places].tolist()
-    of: dict[str | None, str] = dict(zip(present, map(bins.__getitem__, each), strict=True))
-    labels = _Labels(of, dict(zip(bins, numbers.sizes(edges), strict=True)), absorbed=not edges)
+    held = dict(zip(bins, numbers.sizes(edges), strict=True))
+    labels = _Labels(bins, numbers.bins(edges)[places], held, absorbed=not edges)
     if smallest > 1 and min(sizes) < smallest:
         labels.remarks.append(BinsJoined(smallest))
     return labels
@@ -153,9 +151,7 @@ def _read(column: Column, scale: Scale, text: str) -> Decimal:
     value = scale.read(text)
     if value is None:
         advice = ": decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else ""
-        raise column.error(
-            f"the cell is not {scale.called}, and the column is binned{advice}", column.cells.index(text)
-        )
+        raise column.error(f"the cell is not {scale.called}, and the column is binned{advice}", column.cells.row(text))
     return value
 
 
@@ -167,8 +163,9 @@ def _in_order(texts: Collection[str]) -> list[str]:
     return sorted(texts, key=lambda text: (numbers[text], text))
 
 
-def _fill_in(column: Column, treatment: ColumnTreatment, missing: int, labels: _Labels) -> str | None:
-    """Label the missing cells, and return their label; None where there are none and no label stands for them."""
+def _fill_in(column: Column, treatment: ColumnTreatment, labels: _Labels) -> str | None:
+    """Count the missing cells, and return their label; None where there are none and no label stands for them."""
+    missing = column.cells.missing
     filler = _filler(column, treatment, missing, labels.frequency)
     if filler is None:
         return None
@@ -176,7 +173,6 @@ def _fill_in(column: Column, treatment: ColumnTreatment, missing: int, labels: _
         filler = _commonest(labels.frequency)
         labels.absorbed = True
         labels.remarks.append(MissingAbsorbed(missing))
-    labels.of[None] = filler
     labels.frequency[filler] = labels.frequency.get(filler, 0) + missing
     return filler
 
@@ -204,7 +200,7 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
         return MISSING if missing else None
     if treatment.missing == "refuse":
         if missing:
-            raise column.error("the cell is missing", column.cells.index(None))
+            raise column.error("the cell is missing", column.cells.row(None))
         return None
     filler = treatment.missing
     if treatment.bins is not None:

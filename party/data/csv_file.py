@@ -4,22 +4,30 @@ There is a header line, quotes are as in RFC 4180, and lines end in LF or CRLF. 
 write it, is obeyed; blank lines after the last record are ignored.
 """
 
+import codecs
 import csv
 import io
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
+import numpy as np
+
+from party.data.cells import NO_TEXT, Cells
 from party.data.form import SAMPLE, CsvLayout, Form, encoding_of, layout_of
 from party.data.frame import Frame, Written, finished
+from party.data.plain_csv import read_plain
 from party.errors import DataError
 
 MAX_LINE = 1 << 20
 CHUNK = 10_000
 
+_UTF_8 = ("utf-8", "utf-8-sig")
 _NO_STAND_INS = ("utf-16", "utf-32", "utf-7")  # their codecs keep no byte that is not theirs
 
 NumberedRow = tuple[int, list[str]]
@@ -44,8 +52,11 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
         with _text(file, encoding) as text:
             layout = layout_of(text.read(SAMPLE), form.separator)
         file.seek(0)
-        with _text(file, encoding) as text:
-            written = _read(_Source(path, text, layout))
+        written = _read_fast(path, file, layout) if encoding in _UTF_8 else None
+        if written is None:
+            file.seek(0)
+            with _text(file, encoding) as text:
+                written = _read(_Source(path, text, layout))
     except UnicodeError:
         raise DataError(f"the file is not text in {_called(encoding)}", path=path) from None
     notices = () if notice is None else (notice,)
@@ -62,6 +73,10 @@ def _text(file: BinaryIO, encoding: str) -> Iterator[TextIO]:
         text.detach()  # it would close the file
 
 
+def _read_fast(path: Path, file: BinaryIO, layout: CsvLayout) -> Written | None:
+    return read_plain(path, file.read().removeprefix(codecs.BOM_UTF8), layout)
+
+
 def _called(encoding: str) -> str:
     return encoding.upper().removesuffix("-SIG") if encoding.lower().startswith("utf") else encoding
 
@@ -74,16 +89,25 @@ def _read(source: _Source) -> Written:
     if not header:
         raise DataError("the header is blank", path=source.path, line=first)
     names = tuple(header)
-    columns: list[list[str | None]] = [[] for _ in names]
+    columns = [_Column() for _ in names]
     lines = array("q")
-    # Equal cells of a column are kept once: a million records then take megabytes, not gigabytes.
-    pools: list[dict[str, str | None]] = [{"": None} for _ in names]
     for chunk in _chunks(source.path, names, rows):
         lines.extend(line for line, _ in chunk)
-        for column, pool, cells in zip(columns, pools, zip(*(row for _, row in chunk), strict=True), strict=True):
-            column.extend(map(pool.setdefault, cells, cells))
-    texts = [list(pool)[1:] for pool in pools]
-    return Written(source.path, names, columns, texts, lines, header=first)
+        for column, cells in zip(columns, zip(*(row for _, row in chunk), strict=True), strict=True):
+            column.codes.extend(map(column.code.__getitem__, cells))
+    return Written(source.path, names, [column.finished() for column in columns], lines, header=first)
+
+
+class _Column:
+    """The cells of a column as they are read: a new text gets the next code."""
+
+    def __init__(self) -> None:
+        self.codes = array("i")
+        self.code: defaultdict[str, int] = defaultdict(count(NO_TEXT).__next__)
+        self.code[""]  # the first one is nothing
+
+    def finished(self) -> Cells:
+        return Cells([*self.code][1:], np.frombuffer(self.codes, dtype=np.int32))
 
 
 def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:

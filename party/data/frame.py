@@ -8,14 +8,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from party.data.cells import Cells
 from party.data.notices import IndexLeftOut, MarkersTaken, Notice, SpelledAlike
 from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
 from party.errors import DataError
 from party.names import nearest
 
 MAX_CELL_LENGTH = 1024
-
-Cells = Sequence[str | None]
 
 _UNNAMED = re.compile(r"Unnamed: 0(?:\.\d+)*", re.ASCII)  # what pandas calls an index that it reads back
 
@@ -57,7 +56,6 @@ class Frame:
         path: The file, or what to call the table in errors.
         columns: Their names.
         cells: The cells of each column, as the file has them; an empty one is None.
-        texts: The distinct cells of each column that are not empty.
         lines: Where each record begins.
         missing: Markers of a missing cell.
         indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
@@ -67,7 +65,6 @@ class Frame:
     path: Path
     columns: tuple[str, ...]
     cells: tuple[Cells, ...]
-    texts: tuple[Sequence[str], ...]
     lines: Sequence[int]
     missing: tuple[str, ...] = MISSING_MARKERS
     indexes: tuple[str, ...] = ()
@@ -90,7 +87,8 @@ class Frame:
             DataError: There is none.
         """
         index = self._index(name)
-        return self._read(index, read_texts(self.texts[index], self.missing, keep))
+        cells = self.cells[index]
+        return self._read(index, read_texts(cells.texts, self.missing, keep, digits=cells.doubles is not None))
 
     def ids(self, name: str) -> Column:
         """Return a column of record ids as they are, except that whole numbers are written as such.
@@ -99,7 +97,7 @@ class Frame:
             DataError: There is none.
         """
         index = self._index(name)
-        return self._read(index, read_ids(self.texts[index]))
+        return self._read(index, read_ids(self.cells[index].texts))
 
     def need(self, name: str, owner: str | None = None) -> None:
         """Make sure that there is a column of this name.
@@ -129,22 +127,13 @@ class Frame:
         return self.columns.index(name)
 
     def _read(self, index: int, reading: Reading) -> Column:
-        cells = self.cells[index]
-        if reading.text_of:
-            texts = self.texts[index]
-            stands_for: dict[str | None, str | None] = dict(zip(texts, texts, strict=True))
-            stands_for.update(reading.text_of)
-            stands_for[None] = None
-            cells = list(map(stands_for.__getitem__, cells))
+        cells = self.cells[index].standing_for(reading.text_of)
         return Column(self.columns[index], cells, self.path, self.lines, reading.taken, reading.alike)
 
 
-def distinct(cells: Cells) -> list[str]:
-    """Return the distinct cells that are not empty."""
-    return [text for text in dict.fromkeys(cells) if text]
-
-
-def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells], missing: tuple[str, ...] | None = None) -> Frame:
+def frame_of(
+    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] | None = None
+) -> Frame:
     """Return columns from memory as a frame, by the rules for files.
 
     Args:
@@ -158,7 +147,7 @@ def frame_of(path: Path, names: Sequence[str], cells: Sequence[Cells], missing: 
     """
     if not cells or not cells[0]:
         raise DataError("there are no records", path=path)
-    written = Written(path, names, cells, list(map(distinct, cells)), range(1, len(cells[0]) + 1))
+    written = Written(path, names, list(map(Cells.of, cells)), range(1, len(cells[0]) + 1))
     return finished(written, MISSING_MARKERS if missing is None else missing)
 
 
@@ -170,7 +159,6 @@ class Written:
         path: The file.
         names: Of all columns, with any blanks around them.
         cells: Of all columns.
-        texts: The distinct cells of each column that are not empty.
         lines: Where each record begins.
         indexes: Names of columns that the file itself calls indexes.
         notices: What is already known about the file.
@@ -181,7 +169,6 @@ class Written:
     path: Path
     names: Sequence[str]
     cells: Sequence[Cells]
-    texts: Sequence[Sequence[str]]
     lines: Sequence[int]
     indexes: Collection[str] = ()
     notices: Sequence[Notice] = ()
@@ -205,12 +192,11 @@ def finished(written: Written, missing: tuple[str, ...]) -> Frame:
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records", path=written.path)
-    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or any(cells[i])]
+    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].texts]
     frame = Frame(
         written.path,
         columns,
         tuple(cells[i] for i in kept),
-        tuple(written.texts[i] for i in kept),
         written.lines,
         missing,
         tuple(names[i] for i in dropped if names[i]),
@@ -226,7 +212,7 @@ def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) 
         return True
     if name:
         return _UNNAMED.fullmatch(name) is not None
-    return len(cells) > 0 and (position == 0 or not any(cells))
+    return len(cells) > 0 and (position == 0 or not cells.texts)
 
 
 def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) -> tuple[str, ...]:
@@ -265,10 +251,10 @@ def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
 
 
 def _check_cells(frame: Frame, encoding: str) -> None:
-    for name, cells, texts in zip(frame.columns, frame.cells, frame.texts, strict=True):
-        if _has_flaw(texts):
-            text, flaw = next((text, flaw) for text in texts if (flaw := text_flaw(text, encoding)) is not None)
-            line = frame.lines[cells.index(text)]
+    for name, cells in zip(frame.columns, frame.cells, strict=True):
+        if _has_flaw(cells.texts):
+            text, flaw = next((text, flaw) for text in cells.texts if (flaw := text_flaw(text, encoding)) is not None)
+            line = frame.lines[cells.row(text)]
             raise DataError(f"the cell {flaw}", path=frame.path, line=line, column=name)
 
 

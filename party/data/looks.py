@@ -6,8 +6,7 @@ they all begin with 0 or +, all have one length of 7 digits or more, or count th
 """
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from party.data.bins import DECIMAL_COMMA, day, number
 from party.data.frame import Column
 from party.data.notices import Binned, TakenAsTexts
-from party.data.numbers import doubles
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
@@ -37,75 +35,77 @@ _LONG = re.compile(r"\d{7,}", re.ASCII)
 
 @dataclass(frozen=True, repr=False)
 class Looks:
-    """The texts of a column that are not missing, with their frequencies."""
+    """A column's texts that are not missing, and what they look like."""
 
     column: Column
-    present: Mapping[str, int]
-    missing: int
 
     def __repr__(self) -> str:
-        return f"<Looks of {len(self.present)} texts>"
+        return f"<Looks of {len(self.texts)} texts>"
 
-    @cached_property
+    @property
+    def texts(self) -> Sequence[str]:
+        """The distinct texts."""
+        return self.column.cells.texts
+
+    @property
+    def missing(self) -> int:
+        """Number of cells that are missing."""
+        return self.column.cells.missing
+
+    @property
     def records(self) -> int:
         """Number of cells that are not missing."""
-        return sum(self.present.values())
+        return len(self.column.cells) - self.missing
 
     @cached_property
     def kind(self) -> str:
         """Whether all cells are "numbers" or "dates", most are "numbers with commas", or they are "texts"."""
-        if not self.present:
+        if not self.texts:
             return "texts"
-        if self._doubles is not None or all(number(text) is not None for text in self.present):
+        if self._doubles is not None or all(number(text) is not None for text in self.texts):
             return "numbers"
-        if all(day(text) is not None for text in self.present):
+        if all(day(text) is not None for text in self.texts):
             return "dates"
         return "numbers with commas" if 2 * self._held(DECIMAL_COMMA) > self.records else "texts"
 
-    @cached_property
+    @property
     def _doubles(self) -> NDArray[np.float64] | None:
-        return doubles(self.present)
+        return self.column.cells.doubles
 
     def _held(self, pattern: re.Pattern[str]) -> int:
-        return sum(n for text, n in self.present.items() if pattern.fullmatch(text))
+        each = zip(self.texts, self.column.cells.records.tolist(), strict=True)
+        return sum(records for text, records in each if pattern.fullmatch(text))
 
     @property
     def nearly_all_differ(self) -> bool:
         """Tell whether so many cells differ that, taken as they are, they identify records."""
-        return len(self.present) > FEW and 2 * len(self.present) > self.records
+        return len(self.texts) > FEW and 2 * len(self.texts) > self.records
 
     @property
     def names_by_digits(self) -> bool:
         """Tell whether the numbers look like telephone, account or row numbers."""
-        lengths = set(map(len, self.present))
+        lengths = set(map(len, self.texts))
         if self._are_all(_ZERO_OR_PLUS) or (len(lengths) == 1 and self._are_all(_LONG)):
             return True
-        return len(self.present) == self.records and self._count_up
+        return len(self.texts) == self.records and self._count_up
 
     @property
     def _count_up(self) -> bool:
         if self._doubles is not None:
             rising = np.sort(self._doubles)
             return bool((rising == rising[0] + np.arange(len(rising))).all())
-        values = sorted(number(text) or 0 for text in self.present)
+        values = sorted(number(text) or 0 for text in self.texts)
         return all(value == values[0] + i for i, value in enumerate(values))
 
     def _are_all(self, pattern: re.Pattern[str]) -> bool:
-        return all(pattern.fullmatch(text) for text in self.present)
-
-
-def look_at(column: Column) -> Looks:
-    """Look at a column's texts."""
-    counts = Counter(column.cells)
-    present = {text: n for text, n in counts.items() if text is not None}
-    return Looks(column, present, len(column.cells) - sum(present.values()))
+        return all(pattern.fullmatch(text) for text in self.texts)
 
 
 def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     """Return what is done to a column that the owner has not named: numbers that are not codes are binned."""
     most = treatment.max_values or MOST_CODES
     identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
-    if treatment.bins is not None or identifies or len(looks.present) <= most:
+    if treatment.bins is not None or identifies or len(looks.texts) <= most:
         return treatment
     takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
     parts = USUAL_BINS if treatment.max_values is None else max(2, treatment.max_values - takes_one)
@@ -130,7 +130,7 @@ def check_no_identifier(
     first = found[0]
     if len(found) == 1:
         raise first.column.error(
-            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {len(first.present)} of its "
+            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {len(first.texts)} of its "
             f"{first.records} cells differ, as in an identifier"
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
@@ -152,6 +152,6 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
     if treatment != given:
         return Binned(str(treatment.bins))
     few = MOST_CODES if looks.kind == "numbers" else 1
-    if treatment.bins is not None or looks.kind == "texts" or len(looks.present) <= few:
+    if treatment.bins is not None or looks.kind == "texts" or len(looks.texts) <= few:
         return None
-    return TakenAsTexts(len(looks.present), looks.kind)
+    return TakenAsTexts(len(looks.texts), looks.kind)

@@ -20,20 +20,22 @@ _PLAIN = re.compile(r"[-.0-9]*+", re.ASCII)
 
 
 class _Later(Sequence[Decimal]):
-    """The numbers that texts are known to stand for."""
+    """The numbers that texts, in this order, are known to stand for."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts
+    def __init__(self, texts: Sequence[str], order: NDArray[np.intp]) -> None:
+        self._texts, self._order = texts, order
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._order)
 
     @overload
     def __getitem__(self, index: int) -> Decimal: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Decimal]: ...
     def __getitem__(self, index: int | slice) -> Decimal | Sequence[Decimal]:
-        return _Later(self._texts[index]) if isinstance(index, slice) else Decimal(self._texts[index])
+        if isinstance(index, slice):
+            return _Later(self._texts, self._order[index])
+        return Decimal(self._texts[self._order[index]])
 
 
 class SortedNumbers:
@@ -79,28 +81,26 @@ class SortedNumbers:
 
 
 def sorted_numbers(
-    counts: Mapping[str, int], read: Callable[[str], Decimal], plain: bool
+    texts: Sequence[str], records: NDArray[np.int64], read: Callable[[str], Decimal], short: NDArray[np.float64] | None
 ) -> tuple[SortedNumbers, NDArray[np.intp]]:
     """Return the numbers of texts, and the place among them of each text.
 
     Args:
-        counts: How many records hold each text.
+        texts: Distinct.
+        records: How many hold each text.
         read: How a text is read.
-        plain: Whether a text that is a plain number stands for that.
+        short: What `doubles` says of the texts, where a text that is a plain number stands for that.
     """
-    short = doubles(counts) if plain else None
     if short is None:
-        read_once = {text: read(text) for text in counts}
-        values: Sequence[Decimal] = sorted(set(read_once.values()))
+        each = [read(text) for text in texts]
+        values: Sequence[Decimal] = sorted(set(each))
         place = {value: i for i, value in enumerate(values)}
-        places = np.fromiter((place[value] for value in read_once.values()), np.intp, len(counts))
+        places = np.fromiter(map(place.__getitem__, each), np.intp, len(texts))
     else:
         _, first, places = np.unique(short, return_index=True, return_inverse=True)
-        texts = [*counts]
-        values = _Later([texts[i] for i in first.tolist()])
-    held = np.fromiter(counts.values(), np.int64, len(counts))
-    records = np.bincount(places, weights=held, minlength=len(values)).astype(np.int64)
-    return SortedNumbers(values, records), places
+        values = _Later(texts, first)
+    held = np.bincount(places, weights=records, minlength=len(values)).astype(np.int64)
+    return SortedNumbers(values, held), places
 
 
 def doubles(texts: Collection[str]) -> NDArray[np.float64] | None:

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from party.data.cells import NO_TEXT, Cells, coded
 from party.data.form import Form
-from party.data.frame import Cells, Frame, Written, distinct, finished
+from party.data.frame import Frame, Written, finished
 from party.errors import DataError
 
 
@@ -33,8 +34,8 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
             cells.append(_texts(pa, column))
         except (pa.ArrowException, UnicodeDecodeError):
             raise DataError("the column cannot be read as text", path=path, column=name) from None
-    lines, texts = range(1, table.num_rows + 1), list(map(distinct, cells))
-    return finished(Written(path, names, cells, texts, lines, _indexes(path, table.schema)), form.missing)
+    lines = range(1, table.num_rows + 1)
+    return finished(Written(path, names, cells, lines, _indexes(path, table.schema)), form.missing)
 
 
 def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
@@ -46,13 +47,13 @@ def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
 
 
 def _texts(pa: Any, column: Any) -> Cells:
-    """Return the cells as text, equal ones stored once; floats as Python writes them."""
-    column = column.combine_chunks()
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+    """Return the cells as text; floats as Python writes them."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)  # NB: a dictionary from outside may hold a value twice
+    column = column.combine_chunks().dictionary_encode()
     values = column.dictionary
     if pa.types.is_floating(values.type):
         texts: list[str | None] = [*map(str, values.to_numpy(zero_copy_only=False))]
     else:
-        texts = [text or None for text in values.cast(pa.string()).to_pylist()]
-    return [None if index is None else texts[index] for index in column.indices.to_pylist()]
+        texts = values.cast(pa.string()).to_pylist()
+    return coded(texts, column.indices.fill_null(NO_TEXT).to_numpy())

@@ -13,7 +13,7 @@ import numpy as np
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, taken_notices
-from party.data.looks import Looks, automatic, check_no_identifier, look_at, remark
+from party.data.looks import Looks, automatic, check_no_identifier, remark
 from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
 from party.data.treatment import ColumnTreatment
@@ -82,7 +82,7 @@ def read_share(
     plans = _plans(frame, id_column, class_name, given, ignore)
     ids = distinct_ids(frame.ids(id_column))
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
-    looked = {name: look_at(column) for name, column in read.items()}
+    looked = {name: Looks(column) for name, column in read.items()}
     listed = {*given, *([] if class_name is None else [class_name])}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
     _check_no_identifiers(looked, chosen, class_name)
@@ -174,7 +174,7 @@ def distinct_ids(column: Column) -> list[str]:
     empty = len(column.cells) - len(ids)
     if empty:
         told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
-        raise column.error(f"{told}: give each record one", column.cells.index(None))
+        raise column.error(f"{told}: give each record one", column.cells.row(None))
     first: dict[str, int] = {}
     repeated = [row for row, text in enumerate(ids) if first.setdefault(text, row) != row]
     if repeated:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from party.data.bins import number
+from party.data.numbers import doubles
 
 MISSING_MARKERS = (
     "?", "-", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "None",
@@ -43,16 +44,21 @@ class Reading:
     alike: int = 0
 
 
-def read_texts(texts: Collection[str], markers: Collection[str], keep: Collection[str] = ()) -> Reading:
+def read_texts(
+    texts: Collection[str], markers: Collection[str], keep: Collection[str] = (), digits: bool = False
+) -> Reading:
     """Tell what the distinct texts of a column stand for.
 
     Args:
         texts: Each once.
         markers: Texts that mean a missing cell, except those in `keep`.
         keep: Texts that are values of this column.
+        digits: Whether all are known to be numbers of digits, a point and a minus alone (`Cells.doubles`).
     """
-    text_of = _trimmed(texts)
     missing = {*markers, ""} - set(keep)
+    if digits and not any(doubles([marker]) is not None for marker in missing):
+        return Reading(dict(_changed(texts) or {}))  # no blank, no marker, no letter
+    text_of = _trimmed(texts)
     taken = []
     for marker in sorted(_occurring(missing, texts) | (missing & {*text_of.values()})):
         text_of |= dict.fromkeys((*(t for t, plain in text_of.items() if plain == marker), marker))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from party.data import ColumnTreatment, Frame, Notice, distinct_ids, read_frame, taken_notices
 from party.data.bins import MEDIAN, number
-from party.data.frame import Cells
-from party.data.looks import look_at
+from party.data.looks import Looks
 from party.data.notices import IdentifierLeftOut
 from party.datasets import load
 from party.demo.options import OwnFiles
@@ -27,7 +26,7 @@ _MANY = 4
 class Half:
     """One party's table: columns of text, the class among them if it holds it, and how they become attributes."""
 
-    columns: Mapping[str, Cells]
+    columns: Mapping[str, Sequence[str | None]]
     treatments: Mapping[str, ColumnTreatment]
     holds_class: bool
 
@@ -125,7 +124,7 @@ def _notices(frame: Frame, kept: Collection[str]) -> Iterator[Notice]:
 
 
 def _identifies(frame: Frame, name: str, special: Collection[str | None]) -> bool:
-    looks = look_at(frame.column(name))
+    looks = Looks(frame.column(name))
     return name not in special and looks.kind != "numbers" and looks.nearly_all_differ
 
 
@@ -176,11 +175,11 @@ def _own_half(frame: Frame, names: Sequence[str], class_name: str, rows: Sequenc
     return Half(columns, treatments, class_name in columns)
 
 
-def _texts(frame: Frame, names: Sequence[str]) -> dict[str, Cells]:
+def _texts(frame: Frame, names: Sequence[str]) -> dict[str, Sequence[str | None]]:
     return {name: frame.column(name).cells for name in names}
 
 
-def _usual_treatment(cells: Cells) -> ColumnTreatment:
+def _usual_treatment(cells: Sequence[str | None]) -> ColumnTreatment:
     """Halve numbers at the median of their range, and keep one text apart from the others: always small enough."""
     present = {text for text in cells if text is not None}
     if len(present) > _MANY and all(number(text) is not None for text in present):

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from phe.paillier import generate_paillier_keypair
 
 from party.data import Column, ColumnTreatment, treat
+from party.data.cells import Cells
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
 from party.settings.window import window_text
@@ -187,7 +188,7 @@ def write_table(path: Path, halves: Halves) -> int:
     columns, label = [], None
     for half in halves.of.values():
         for name, cells in half.columns.items():
-            column = Column(name, cells, path, range(len(cells)))
+            column = Column(name, Cells.of(cells), path, range(len(cells)))
             codes = treat(column, half.treatments.get(name, ColumnTreatment())).codes
             if name == halves.class_name:
                 label = codes

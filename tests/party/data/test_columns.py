@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from party.data import Column, ColumnTreatment, TreatedColumn, label_of, treat
 from party.data.bins import MAX_NUMBER, bin_label_of, bin_labels, bin_of, edges_of, is_bin_label, number
+from party.data.cells import Cells
 from party.data.numbers import SortedNumbers
 from party.errors import ConfigError, DataError
 
@@ -19,7 +20,7 @@ CANARY = "canary-7731"
 
 def column(cells: Sequence[str | None]) -> Column:
     texts = [None if text == "?" else text for text in cells]
-    return Column("size", texts, Path("table.csv"), range(2, len(cells) + 2))
+    return Column("size", Cells.of(texts), Path("table.csv"), range(2, len(cells) + 2))
 
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:

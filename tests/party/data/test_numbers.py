@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from party.data import numbers
 from party.data.numbers import DIGITS_OF_A_DOUBLE, SortedNumbers, doubles, sorted_numbers
 
-TEXTS = st.from_regex(r"-?(0|[1-9]\d{0,8})(\.\d{1,6})?", fullmatch=True)
+TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?", fullmatch=True)
 
 
 @given(st.dictionaries(TEXTS, st.integers(1, 9), min_size=1, max_size=40))
 def test_doubles_give_what_decimals_give(counts: dict[str, int]) -> None:
-    fast, places = sorted_numbers(counts, Decimal, plain=True)
-    slow, exact_places = sorted_numbers(counts, Decimal, plain=False)
+    texts, records = [*counts], np.array([*counts.values()])
+    fast, places = sorted_numbers(texts, records, Decimal, short := doubles(texts))
+    assert short is not None
+    slow, exact_places = sorted_numbers(texts, records, Decimal, None)
     assert [*fast.values] == [*slow.values]
     assert fast.records.tolist() == slow.records.tolist()
     assert places.tolist() == exact_places.tolist()
@@ -54,7 +56,7 @@ def test_few_numbers_are_read_exactly_to_find_the_edges_of_many(monkeypatch: pyt
         return Decimal(text)
 
     monkeypatch.setattr(numbers, "Decimal", counted)
-    counts = {str(number): 1 for number in range(10_000)}
-    held, _ = sorted_numbers(counts, Decimal, plain=True)
+    texts = list(map(str, range(10_000)))
+    held, _ = sorted_numbers(texts, np.ones(len(texts), np.int64), Decimal, doubles(texts))
     held.sizes([Decimal(2500), Decimal(5000)])
     assert 0 < len(read) < 100

@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 
 from party.data import Column, ColumnTreatment, DataShare, TreatedColumn, label_of, read_share, treat
 from party.data.bins import edges_of
+from party.data.cells import Cells
 from party.data.numbers import SortedNumbers
 from party.errors import DataError
 from party.show.notices import notice_text, remark_text
 
 
 def treated(cells: Sequence[str | None], **treatment: Any) -> TreatedColumn:
-    return treat(Column("size", cells, Path("table.csv"), range(2, len(cells) + 2)), ColumnTreatment(**treatment))
+    column = Column("size", Cells.of(cells), Path("table.csv"), range(2, len(cells) + 2))
+    return treat(column, ColumnTreatment(**treatment))
 
 
 def held(result: TreatedColumn) -> dict[str, int]:
