@@ -43,7 +43,7 @@ def main() -> None:
 def write_table(path: Path, rows: int) -> None:
     """Write ids, ten columns of measurements, five of whole numbers, five of categories."""
     rng = np.random.default_rng(SEED)
-    columns = {f"m{i}": rng.normal(50, 20, rows).round(4) for i in range(10)}
+    columns: dict[str, object] = {f"m{i}": rng.normal(50, 20, rows).round(4) for i in range(10)}
     columns |= {f"n{i}": rng.integers(0, 10**5, rows) for i in range(5)}
     columns |= {f"c{i}": rng.choice(PEOPLE, rows) for i in range(5)}
     pd.DataFrame({"id": [f"p{i}" for i in range(rows)], **columns}).to_csv(path, index=False)
