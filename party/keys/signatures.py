@@ -7,7 +7,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from party.keys.identity import Identity, Peer
+from party.keys.certificates import Peer
+from party.keys.identity import Identity
 
 _ALGORITHM = ec.ECDSA(hashes.SHA256())
 

@@ -14,7 +14,8 @@ from typing import Final
 from cryptography import x509
 
 from party.errors import ConfigError, DatesError, IdentityError
-from party.keys.identity import Clock, Identity, Peer, fingerprint, load_identity, utc_now
+from party.keys.certificates import Clock, Peer, fingerprint, utc_now
+from party.keys.identity import Identity, load_identity
 from party.keys.keystore import load_keys, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config

@@ -10,7 +10,8 @@ from pathlib import Path
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
 from party.errors import ConfigError
-from party.keys.identity import Peer, load_peers
+from party.keys.certificates import Peer
+from party.keys.identity import load_peers
 from party.keys.keystore import load_keys, load_secret
 from party.names import suggestion
 from party.records.ledger import LEDGER_FILE

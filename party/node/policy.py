@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from party.errors import ConfigError
-from party.keys.identity import Peer
+from party.keys.certificates import Peer
 from party.names import odds_words
 from party.records.releases import check_release, release_of
 from party.settings.depth import depth_text

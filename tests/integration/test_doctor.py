@@ -13,7 +13,8 @@ import grpc
 import pytest
 
 from party.demo.processes import free_port
-from party.keys.identity import LIFETIME, create_identity, load_identity, load_peers
+from party.keys.certificates import LIFETIME
+from party.keys.identity import create_identity, load_identity, load_peers
 from party.transport.grpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc

@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError, exit_code
-from party.keys.identity import LIFETIME, Identity, Peer, create_identity, fingerprint
+from party.keys.certificates import LIFETIME, Peer, fingerprint
+from party.keys.identity import Identity, create_identity
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.pages import Reason

@@ -11,7 +11,8 @@ from typing import Any
 
 import grpc
 
-from party.keys.identity import Identity, Peer, create_identity, trust
+from party.keys.certificates import Peer
+from party.keys.identity import Identity, create_identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.client import CLIENT_OPTIONS, connect
 from party.transport.grpc.server import NodeServer

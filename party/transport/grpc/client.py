@@ -16,7 +16,8 @@ from typing import Any, Final
 import grpc
 
 from party.errors import ConfigError, PeerLostError, PeerStoppedError
-from party.keys.identity import Clock, Identity, Peer, utc_now
+from party.keys.certificates import Clock, Peer, utc_now
+from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
 from party.transport.grpc.common import (
     OPTIONS,

@@ -14,7 +14,8 @@ import grpc
 
 from party.closing import Closing
 from party.errors import ConfigError, PeerLostError
-from party.keys.identity import Clock, Identity, Peer, utc_now
+from party.keys.certificates import Clock, Peer, utc_now
+from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.transport.grpc.common import (
     LONG_POLL,

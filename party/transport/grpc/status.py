@@ -14,7 +14,7 @@ from cryptography import x509
 from google.protobuf.message import DecodeError
 
 from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedError
-from party.keys.identity import Clock, Peer, fingerprint
+from party.keys.certificates import Clock, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
 from party.wire.codec import is_canonical

@@ -15,16 +15,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
-from party.keys.identity import (
-    HEAD_START,
-    LIFETIME,
-    Identity,
-    create_identity,
-    fingerprint,
-    load_identity,
-    load_peers,
-    trust,
-)
+from party.keys.certificates import HEAD_START, LIFETIME, fingerprint
+from party.keys.identity import Identity, create_identity, load_identity, load_peers, trust
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)

@@ -1,0 +1,201 @@
+"""Certificates: one self-signed certificate of a party, as we make it, read it and judge it."""
+
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from typing import Final
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from party.errors import DatesError, IdentityError
+from party.names import is_party_name
+
+LIFETIME: Final = timedelta(days=730)
+HEAD_START: Final = timedelta(hours=1)  # for a peer whose clock is behind
+_HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*", re.ASCII)
+_USAGES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+_KEY_USAGE = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=False,
+    crl_sign=False,
+    encipher_only=False,
+    decipher_only=False,
+)
+
+ODD: Final = (  # what the library raises of an odd certificate or key
+    ValueError,
+    TypeError,
+    UnsupportedAlgorithm,
+    x509.InvalidVersion,
+    x509.DuplicateExtension,
+    x509.UnsupportedGeneralNameType,
+)
+
+Clock = Callable[[], datetime]
+
+
+def utc_now() -> datetime:
+    """Return the time of day."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A party whose certificate is pinned."""
+
+    name: str
+    fingerprint: str
+    hosts: tuple[str, ...]
+    certificate: x509.Certificate
+
+    @property
+    def pem(self) -> bytes:
+        """Its certificate, as files and gRPC have it."""
+        return self.certificate.public_bytes(Encoding.PEM)
+
+    def check_dates(self, now: datetime) -> None:
+        """Refuse a certificate outside its dates.
+
+        Raises:
+            IdentityError: It is expired or not yet valid.
+        """
+        check_dates_of(self.certificate, f"the certificate of {self.name}", now)
+
+    def check_signs_no_other(self) -> None:
+        """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.
+
+        Without that power, what TLS accepts under it is this very certificate, on every connection (FAULTS C1).
+
+        Raises:
+            IdentityError: It may.
+        """
+        _check_signs_no_other(self.certificate, f"the certificate of {self.name}")
+
+
+def fingerprint(certificate: x509.Certificate) -> str:
+    """Return the SHA-256 digest of a certificate, in groups that two people can read to each other."""
+    digest = certificate.fingerprint(hashes.SHA256()).hex().upper()
+    return " ".join(digest[start : start + 4] for start in range(0, len(digest), 4))
+
+
+def general_name(text: str) -> x509.GeneralName:
+    """Return a DNS name or an IP address as certificates have it.
+
+    Raises:
+        IdentityError: It is neither.
+    """
+    try:
+        return x509.IPAddress(ip_address(text))
+    except ValueError:
+        if not _HOST_NAME.fullmatch(text) or len(text) > 253:
+            raise IdentityError(f"{text!r} is not a DNS name or an IP address") from None
+        return x509.DNSName(text)
+
+
+def self_signed(
+    key: ec.EllipticCurvePrivateKey, name: str, hosts: Sequence[x509.GeneralName], now: datetime
+) -> x509.Certificate:
+    """Make a certificate of a party of this name, for this key and these hosts."""
+    subject = x509.Name(
+        [x509.NameAttribute(NameOID.ORGANIZATION_NAME, name), x509.NameAttribute(NameOID.COMMON_NAME, name)]
+    )
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - HEAD_START)
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_KEY_USAGE, critical=True)
+        .add_extension(x509.ExtendedKeyUsage(_USAGES), critical=False)
+        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+
+
+def about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
+    """Check that a certificate is of the kind that we make, and return the fields of a `Peer`.
+
+    Raises:
+        IdentityError: It is of another kind.
+    """
+    try:
+        if certificate.not_valid_before_utc < certificate.not_valid_after_utc:
+            return _checked(certificate, what)
+    except ODD:  # its parts are read one by one, each when it is asked for
+        pass
+    raise IdentityError(f"{what} is not a certificate of a party: use one made by `cotally init`")
+
+
+def _checked(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
+    names = [str(each.value) for each in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    if len(names) != 1 or not is_party_name(names[0]):
+        raise IdentityError(f"{what} does not name a party in 1 to 40 letters, digits, - or _")
+    try:
+        certificate.verify_directly_issued_by(certificate)
+    except (InvalidSignature, ValueError, TypeError):
+        raise IdentityError(f"{what} is not signed by its own key") from None
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        hosts = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        raise IdentityError(f"{what} does not say what it is for, or for which hosts") from None
+    if not set(_USAGES) <= set(usage):
+        raise IdentityError(f"{what} is not for both ends of a connection (extended key usage)")
+    _check_signs_no_other(certificate, what)
+    texts = (*hosts.get_values_for_type(x509.DNSName), *map(str, hosts.get_values_for_type(x509.IPAddress)))
+    return names[0], fingerprint(certificate), texts, certificate
+
+
+def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
+    """NB: gRPC does not ask a root of trust whether it is an authority: the key usage alone keeps it from signing."""
+    try:
+        usage = certificate.extensions.get_extension_for_class(x509.KeyUsage).value
+    except (x509.ExtensionNotFound, ValueError):
+        usage = None
+    if usage is None or usage.key_cert_sign:
+        raise IdentityError(f"{what} may sign others, which would pass for it: use one made by `cotally init`")
+
+
+def check_dates_of(certificate: x509.Certificate, what: str, now: datetime) -> None:
+    """Refuse a certificate outside its dates.
+
+    Raises:
+        DatesError: It is expired or not yet valid.
+    """
+    clock = f"UTC; this machine's clock says {now:%Y-%m-%d %H:%M}"
+    if now < certificate.not_valid_before_utc:
+        raise DatesError(f"{what} is not valid before {certificate.not_valid_before_utc:%Y-%m-%d %H:%M} {clock}")
+    if now > certificate.not_valid_after_utc:
+        raise DatesError(f"{what} expired on {certificate.not_valid_after_utc:%Y-%m-%d %H:%M} {clock}")
+
+
+def parse_certificate(data: bytes, what: str) -> x509.Certificate:
+    """Read one certificate in PEM.
+
+    Raises:
+        IdentityError: There is none, or more than one.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of an odd one, in lines of their own on the screen
+            certificates = x509.load_pem_x509_certificates(data)
+    except ODD:
+        raise IdentityError(f"{what} is not a certificate") from None
+    if len(certificates) != 1:
+        raise IdentityError(f"{what} must hold one certificate")
+    return certificates[0]
