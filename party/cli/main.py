@@ -29,6 +29,7 @@ from protocols.errors import CotallyError, InputError
 COMMANDS = {
     "init": "make a party: keys, certificate, settings",
     "trust": "trust the other party's certificate",
+    "pair": "trust each other's certificates by a short code",
     "doctor": "find what keeps two parties from meeting",
     "plan": "tell what a run will cost, before it starts",
     "precompute": "make random factors while the machine is idle",

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from party.show.layout import Block, meanings
 
+ASK_FOR_CODE = "Code that the other side shows: "
+
 
 def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
     """Say what a new party's folder holds."""
@@ -20,7 +22,8 @@ def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
         ),
         f"Fingerprint of {name} (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
-        f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`",
+        f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`; or, talking to each",
+        f"  other, both run `cotally pair {folder / 'party.toml'}`",
     ]
 
 
@@ -34,3 +37,21 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
         f'Next: under [node] in {folder / "party.toml"} set peer = "{name}"; the party that calls, by `cotally train`,',
         "  also sets the other's address; the party that listens needs none",
     ]
+
+
+def code_lines(code: str, address: str, seconds: float) -> list[str]:
+    """Say the code that the other side needs, and for how long."""
+    return [
+        f"Code: {code}",
+        f"Tell it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us at {address}.",
+        f"It may be tried once, within {seconds / 60:g} minutes",
+    ]
+
+
+def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
+    """Say whom the party trusts from now on, by a code."""
+    told = [
+        f"Paired with {name}: both sides trust each other's certificates. Its fingerprint (SHA-256):",
+        f"  {fingerprint}",
+    ]
+    return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']

@@ -349,7 +349,7 @@ def test_a_silent_connection_is_closed_and_others_are_answered_meanwhile(
 
 
 def test_the_handshake_and_the_connections_age_are_limited() -> None:
-    options = dict(server_module._server_options())
+    options = dict(server_module.server_options())
     assert options["grpc.server_handshake_timeout_ms"] == 10_000
     assert options["grpc.max_connection_age_ms"] == 600_000
 

@@ -106,7 +106,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         server = grpc.server(
             self._pool,
             interceptors=[Guard(self._peers.values(), clock)],
-            options=_server_options(),
+            options=server_options(),
             maximum_concurrent_rpcs=_CONCURRENCY,
             compression=grpc.Compression.NoCompression,
         )
@@ -327,7 +327,8 @@ class _Session(PagedChannel):
         self._released.set()
 
 
-def _server_options() -> list[tuple[str, int]]:
+def server_options() -> list[tuple[str, int]]:
+    """Return what every server of ours is set to."""
     return [
         *OPTIONS,
         ("grpc.so_reuseport", 0),  # else two servers share a port without a word

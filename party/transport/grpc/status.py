@@ -129,22 +129,18 @@ def caller(context: grpc.ServicerContext) -> str:
     return " ".join(fingerprint(x509.load_pem_x509_certificate(bytes(pem))) for pem in certificates)
 
 
-class Guard(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its stubs only
-    """Stand before every handler: first the pinned certificate, then strict parsing, then fixed texts."""
-
-    def __init__(self, peers: Iterable[Peer], clock: Clock) -> None:
-        self._peers = {peer.fingerprint: peer for peer in peers}
-        self._clock = clock
+class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its stubs only
+    """Stand before every handler: strict parsing, and fixed texts for whatever goes wrong."""
 
     def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
-        """Wrap the handler of a call; its body stays bytes until the caller is known."""
+        """Wrap the handler of a call; its body stays bytes until the caller is admitted."""
         handler = continuation(handler_call_details)
         if handler is None:
             return None
 
         def answer(body: bytes, context: grpc.ServicerContext) -> Any:
             try:
-                self._check_caller(context)
+                self._admit(context)
                 return handler.unary_unary(_read(body, handler.request_deserializer), context)
             except Exception as error:  # noqa: BLE001 - whatever it is, its text must not cross
                 code, text = status_of(error)
@@ -153,7 +149,18 @@ class Guard(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its
 
         return grpc.unary_unary_rpc_method_handler(answer, response_serializer=handler.response_serializer)
 
-    def _check_caller(self, context: grpc.ServicerContext) -> None:
+    def _admit(self, context: grpc.ServicerContext) -> None:
+        """Admit anybody."""
+
+
+class Guard(StrictCalls):
+    """Stand before every handler of a node: first of all, the caller's certificate must be pinned."""
+
+    def __init__(self, peers: Iterable[Peer], clock: Clock) -> None:
+        self._peers = {peer.fingerprint: peer for peer in peers}
+        self._clock = clock
+
+    def _admit(self, context: grpc.ServicerContext) -> None:
         """Admit a pinned certificate within its dates (FAULTS C1, C2).
 
         Raises:

@@ -94,6 +94,59 @@ class ProbeReply(_message.Message):
 Global___ProbeReply: _TypeAlias = ProbeReply  # noqa: Y015
 
 @_typing.final
+class PairingOffer(_message.Message):
+    """What one side begins with; the reply is the other side's."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    POINT_FIELD_NUMBER: _builtins.int
+    CERTIFICATE_FIELD_NUMBER: _builtins.int
+    version: _builtins.str
+    point: _builtins.bytes
+    """33 bytes of SPAKE2."""
+    certificate: _builtins.bytes
+    """X.509, DER."""
+    def __init__(
+        self,
+        *,
+        version: _builtins.str = ...,
+        point: _builtins.bytes = ...,
+        certificate: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["certificate", b"certificate", "point", b"point", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PairingOffer: _TypeAlias = PairingOffer  # noqa: Y015
+
+@_typing.final
+class PairingProof(_message.Message):
+    """That the sender knows the code, bound to both offers; `point` is that of the caller's offer."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINT_FIELD_NUMBER: _builtins.int
+    PROOF_FIELD_NUMBER: _builtins.int
+    point: _builtins.bytes
+    proof: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        point: _builtins.bytes = ...,
+        proof: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["point", b"point", "proof", b"proof"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PairingProof: _TypeAlias = PairingProof  # noqa: Y015
+
+@_typing.final
 class OpenRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -260,3 +260,125 @@ class Doctor:
             timeout,
             metadata,
             _registered_method=True)
+
+
+class PairingStub:
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.Offer = channel.unary_unary(
+                '/cotally.wire.v1.Pairing/Offer',
+                request_serializer=party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.SerializeToString,
+                response_deserializer=party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.FromString,
+                _registered_method=True)
+        self.Prove = channel.unary_unary(
+                '/cotally.wire.v1.Pairing/Prove',
+                request_serializer=party_dot_wire_dot_v1_dot_node__pb2.PairingProof.SerializeToString,
+                response_deserializer=party_dot_wire_dot_v1_dot_node__pb2.PairingProof.FromString,
+                _registered_method=True)
+
+
+class PairingServicer:
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    def Offer(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Prove(self, request, context):
+        """Taken once: whoever has another code has had its guess.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_PairingServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'Offer': grpc.unary_unary_rpc_method_handler(
+                    servicer.Offer,
+                    request_deserializer=party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.FromString,
+                    response_serializer=party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.SerializeToString,
+            ),
+            'Prove': grpc.unary_unary_rpc_method_handler(
+                    servicer.Prove,
+                    request_deserializer=party_dot_wire_dot_v1_dot_node__pb2.PairingProof.FromString,
+                    response_serializer=party_dot_wire_dot_v1_dot_node__pb2.PairingProof.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'cotally.wire.v1.Pairing', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('cotally.wire.v1.Pairing', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class Pairing:
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    @staticmethod
+    def Offer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cotally.wire.v1.Pairing/Offer',
+            party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.SerializeToString,
+            party_dot_wire_dot_v1_dot_node__pb2.PairingOffer.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Prove(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/cotally.wire.v1.Pairing/Prove',
+            party_dot_wire_dot_v1_dot_node__pb2.PairingProof.SerializeToString,
+            party_dot_wire_dot_v1_dot_node__pb2.PairingProof.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

@@ -107,3 +107,49 @@ class DoctorServicer(metaclass=_abc_1.ABCMeta):
         """Tells a caller whose certificate is pinned what this node sees of it."""
 
 def add_DoctorServicer_to_server(servicer: DoctorServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
+class PairingStub:
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> PairingAsyncStub: ...
+    Offer: _grpc.UnaryUnaryMultiCallable[_node_pb2.PairingOffer, _node_pb2.PairingOffer]
+    Prove: _grpc.UnaryUnaryMultiCallable[_node_pb2.PairingProof, _node_pb2.PairingProof]
+    """Taken once: whoever has another code has had its guess."""
+
+@_typing.type_check_only
+class PairingAsyncStub(PairingStub):
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    Offer: _aio.UnaryUnaryMultiCallable[_node_pb2.PairingOffer, _node_pb2.PairingOffer]  # type: ignore[assignment]
+    Prove: _aio.UnaryUnaryMultiCallable[_node_pb2.PairingProof, _node_pb2.PairingProof]  # type: ignore[assignment]
+    """Taken once: whoever has another code has had its guess."""
+
+class PairingServicer(metaclass=_abc_1.ABCMeta):
+    """Lets two parties pin each other's certificate by a short code that their people tell each other. It is served alone and
+    in the clear: what crosses is public, and nothing of it is believed without the proofs.
+    """
+
+    @_abc_1.abstractmethod
+    def Offer(
+        self,
+        request: _node_pb2.PairingOffer,
+        context: _ServicerContext,
+    ) -> _typing.Union[_node_pb2.PairingOffer, _abc.Awaitable[_node_pb2.PairingOffer]]: ...
+
+    @_abc_1.abstractmethod
+    def Prove(
+        self,
+        request: _node_pb2.PairingProof,
+        context: _ServicerContext,
+    ) -> _typing.Union[_node_pb2.PairingProof, _abc.Awaitable[_node_pb2.PairingProof]]:
+        """Taken once: whoever has another code has had its guess."""
+
+def add_PairingServicer_to_server(servicer: PairingServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,0 +1,280 @@
+"""`cotally pair` by real processes over a real port, and those who sit between them (DESIGN 14, SECURITY)."""
+
+import contextlib
+import re
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from party.demo.processes import free_port
+from party.errors import PeerLostError
+from party.keys.identity import Identity, create_identity, load_identity, load_peers
+from party.keys.pairing import Pairing, new_code, read_code
+from party.transport.grpc.pairing import PairingServer, pair
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.errors import PeerError
+from tests.support.processes import COTALLY, Ended, cotally_here, finish, start
+from tests.support.timer import SkippingTimer
+
+CODE = read_code(new_code(lambda _: 4_711_000))
+OTHER = read_code(new_code(lambda _: 4_711_001))
+
+
+@pytest.fixture
+def folders(trusting: Path, tmp_path: Path) -> Path:
+    """Alice, who listens, and Bob, who calls; nobody trusts anybody yet."""
+    for name in ("alice", "bob"):
+        target = tmp_path / name
+        target.mkdir(mode=0o700)
+        for file in (trusting / name).iterdir():
+            if file.is_file():
+                (target / file.name).write_bytes(file.read_bytes())
+                (target / file.name).chmod(file.stat().st_mode & 0o777)
+    port = free_port()
+    settings = (tmp_path / "alice" / "party.toml").read_text()
+    (tmp_path / "alice" / "party.toml").write_text(settings.replace("0.0.0.0:7071", f"127.0.0.1:{port}"))
+    settings = (tmp_path / "bob" / "party.toml").read_text()
+    address = f'address = "127.0.0.1:{port}"'
+    (tmp_path / "bob" / "party.toml").write_text(settings.replace('# address = "bob.example.org:7071"', address))
+    return tmp_path
+
+
+@contextlib.contextmanager
+def listening(folders: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Let Alice wait, and read her code from the screen."""
+    process = start("pair", str(folders / "alice" / "party.toml"))
+    try:
+        assert process.stderr is not None
+        told = process.stderr.readline()
+        found = re.fullmatch(r"Code: (\d{3} \d{3} \d{3})\n", told)
+        assert found, told + process.stderr.read()
+        yield process, found[1]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def call(folders: Path, code: str) -> Ended:
+    words = [*COTALLY, "pair", str(folders / "bob" / "party.toml")]
+    done = subprocess.run(words, input=f"{code}\n", capture_output=True, text=True, timeout=60, check=False)
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def trusted(folder: Path) -> dict[str, str]:
+    return {name: peer.fingerprint for name, peer in load_peers(folder).items()}
+
+
+def test_two_parties_that_share_the_code_trust_each_other(folders: Path) -> None:
+    with listening(folders) as (alice, code):
+        bob = call(folders, code)
+        ended = finish(alice)
+    assert (bob.code, ended.code) == (0, 0), bob.err + ended.err
+    assert trusted(folders / "alice") == {"bob": load_identity(folders / "bob").fingerprint}
+    assert trusted(folders / "bob") == {"alice": load_identity(folders / "alice").fingerprint}
+    assert "Paired with alice" in bob.out
+    assert 'set peer = "bob"' in ended.out
+    assert code not in bob.out + bob.err + ended.out + ended.err  # once is enough, and that line was read above
+
+
+def test_a_wrong_code_pins_nothing_and_the_right_one_is_void_after_it(folders: Path) -> None:
+    with listening(folders) as (alice, code):
+        wrong = new_code(lambda _: (int(code.replace(" ", "")[:-1]) + 1) % 10**8)
+        bob = call(folders, wrong)
+        ended = finish(alice)
+        late = call(folders, code)
+    assert (bob.code, ended.code, late.code) == (3, 3, 3)
+    assert "has another code, which is void now" in bob.err
+    assert "the other side has another code" in ended.err
+    assert "nobody waits for a code" in late.err
+    assert trusted(folders / "alice") == trusted(folders / "bob") == {}
+
+
+def test_a_slip_of_the_tongue_costs_no_guess(folders: Path) -> None:
+    with listening(folders) as (alice, code):
+        last = str((int(code[-1]) + 1) % 10)
+        slip = call(folders, code[:-1] + last)
+        assert (slip.code, "was not tried" in slip.err) == (2, True)
+        assert call(folders, code).code == 0
+        assert finish(alice).code == 0
+
+
+def test_another_peer_than_the_settings_name_is_not_pinned(folders: Path) -> None:
+    settings = folders / "alice" / "party.toml"
+    settings.write_text(settings.read_text().replace('# peer = "bob"', 'peer = "carol"'))
+    with listening(folders) as (alice, code):
+        assert call(folders, code).code == 3
+        ended = finish(alice)
+    assert ended.code == 2
+    assert "[node] peer is 'carol': nothing is pinned" in ended.err
+    assert trusted(folders / "alice") == {}
+
+
+def test_a_party_does_not_pair_while_another_command_works_in_its_folder(folders: Path) -> None:
+    with listening(folders):
+        ended = cotally_here("pair", folders / "alice" / "party.toml")
+    assert (ended.code, "is working in" in ended.err) == (2, True)
+
+
+# Who sits between
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> tuple[Identity, Identity, Identity]:
+    alice, bob, mallory = (create_identity(tmp_path / name, name) for name in ("alice", "bob", "mallory"))
+    return alice, bob, mallory
+
+
+@contextlib.contextmanager
+def waiting(own: Identity, code: str = CODE, **more: Any) -> Iterator[tuple[PairingServer, list[x509.Certificate]]]:
+    accepted: list[x509.Certificate] = []
+    with PairingServer.listen(code, own.certificate, accepted.append, "127.0.0.1:0", **more) as server:
+        yield server, accepted
+
+
+class Between(node_pb2_grpc.PairingServicer):
+    """Passes calls on, and puts another certificate in the place of each."""
+
+    def __init__(self, address: str, own: Identity, *, changes: bool) -> None:
+        self._stub = node_pb2_grpc.PairingStub(grpc.insecure_channel(address))
+        self._own, self._changes = own.certificate.public_bytes(Encoding.DER), changes
+
+    def Offer(self, request: wire.PairingOffer, context: grpc.ServicerContext) -> wire.PairingOffer:  # noqa: N802
+        if self._changes:
+            request.certificate = self._own
+        reply = self._stub.Offer(request)
+        if self._changes:
+            reply.certificate = self._own
+        return reply
+
+    def Prove(self, request: wire.PairingProof, context: grpc.ServicerContext) -> wire.PairingProof:  # noqa: N802
+        return self._stub.Prove(request)
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_who_passes_all_on_and_changes_the_certificates_is_found_by_both(
+    people: tuple[Identity, Identity, Identity], changes: bool
+) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted):
+        between = grpc.server(ThreadPoolExecutor(2))
+        node_pb2_grpc.add_PairingServicer_to_server(Between(server.address, mallory, changes=changes), between)
+        address = f"127.0.0.1:{between.add_insecure_port('127.0.0.1:0')}"
+        between.start()
+        try:
+            if changes:
+                with pytest.raises(PeerError):
+                    pair(CODE, bob.certificate, address)
+                with pytest.raises(PeerError, match="somebody changes what is sent"):
+                    server.wait(5)
+                assert accepted == []
+            else:  # and who changes nothing may carry what crosses
+                assert pair(CODE, bob.certificate, address) == alice.certificate
+                assert accepted == [bob.certificate]
+        finally:
+            between.stop(None)
+
+
+def test_of_two_guesses_at_a_code_the_second_is_refused_even_if_it_is_right(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted):
+        with pytest.raises(PeerError, match="void now"):
+            pair(OTHER, mallory.certificate, server.address)
+        with pytest.raises(PeerError, match="void now"):
+            pair(CODE, bob.certificate, server.address)
+        with pytest.raises(PeerError, match="another code"):
+            server.wait(5)
+    assert accepted == []
+
+
+def test_two_guesses_that_begin_together_are_one_guess(people: tuple[Identity, Identity, Identity]) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        proofs = []
+        for code, who in ((OTHER, mallory), (CODE, bob)):
+            side = Pairing(code, who.certificate, calls=True)
+            reply = stub.Offer(wire.PairingOffer(version="1", point=side.point, certificate=side.certificate))
+            met = side.meet(reply.point, reply.certificate)
+            proofs.append(wire.PairingProof(point=side.point, proof=met.proof))
+        for proof in (*proofs, proofs[1]):
+            with pytest.raises(grpc.RpcError) as told:
+                stub.Prove(proof, timeout=5)
+            assert told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert accepted == []
+
+
+def test_what_crossed_before_is_of_no_use_with_the_next_code_even_if_it_is_the_same(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    alice, bob, _ = people
+    recorded: list[Any] = []
+    with waiting(alice) as (server, _), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        side = Pairing(CODE, bob.certificate, calls=True)
+        offer = wire.PairingOffer(version="1", point=side.point, certificate=side.certificate)
+        reply = stub.Offer(offer, timeout=5)
+        proof = wire.PairingProof(point=side.point, proof=side.meet(reply.point, reply.certificate).proof)
+        assert stub.Prove(proof, timeout=5) == stub.Prove(proof, timeout=5)  # its reply may have been lost
+        recorded += [offer, proof]
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        stub.Offer(recorded[0], timeout=5)
+        with pytest.raises(grpc.RpcError):
+            stub.Prove(recorded[1], timeout=5)
+        assert accepted == []
+
+
+def test_who_pretends_to_listen_learns_no_more_than_whether_one_guess_is_right(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    _, bob, mallory = people
+    with waiting(mallory, OTHER) as (server, accepted):
+        with pytest.raises(PeerError):
+            pair(CODE, bob.certificate, server.address)
+        assert accepted == []
+
+
+def test_a_code_that_nobody_uses_expires(people: tuple[Identity, Identity, Identity], timer: SkippingTimer) -> None:
+    with waiting(people[0], timer=timer) as (server, accepted), ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(server.wait)
+        timer.skip_until(ended.done, 200)
+        with pytest.raises(PeerLostError, match="nobody has used the code within 600 s"):
+            ended.result()
+    assert accepted == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff" * 40, b"\x0a\x01\x31\x12\x21" + bytes(33)], ids=["none", "noise", "zero"]
+)
+def test_strange_bytes_cost_no_guess(people: tuple[Identity, Identity, Identity], body: bytes) -> None:
+    alice, bob, _ = people
+    with waiting(alice) as (server, accepted):
+        with grpc.insecure_channel(server.address) as channel:
+            for name in ("Offer", "Prove"):
+                method: Any = channel.unary_unary(f"/cotally.wire.v1.Pairing/{name}", None, None)
+                with pytest.raises(grpc.RpcError) as told:
+                    method(body, timeout=5)
+                assert told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert pair(CODE, bob.certificate, server.address) == alice.certificate
+        server.wait(5)
+        assert accepted == [bob.certificate]
+
+
+def test_a_port_that_pairs_serves_nothing_else(people: tuple[Identity, Identity, Identity]) -> None:
+    with waiting(people[0]) as (server, _), grpc.insecure_channel(server.address) as channel:
+        for service, name in (("Node", "Open"), ("Doctor", "Probe")):
+            method: Any = channel.unary_unary(f"/cotally.wire.v1.{service}/{name}", None, None)
+            with pytest.raises(grpc.RpcError) as told:
+                method(b"", timeout=5)
+            assert told.value.code() is grpc.StatusCode.UNIMPLEMENTED
