@@ -12,16 +12,15 @@ An entry is on the disk when `append` returns (`synchronous=FULL`).
 
 import hmac
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from party.closing import Closing
-from party.files import FolderLock, is_there, write_new
+from party.files import FolderLock, is_there
+from party.records.database import DatabaseKind
 from protocols.errors import InputError
 from protocols.randomness import keyed_digest
 from protocols.two_party.memory import NO_HEAD, LedgerHead
@@ -29,14 +28,10 @@ from protocols.two_party.memory import NO_HEAD, LedgerHead
 LEDGER_FILE: Final = "ledger.sqlite"
 LEDGER_VERSION: Final = 1
 _START: Final = bytes(32)
-_APPLICATION: Final = 0x636F7461  # "cota"
-_SCHEMA: Final = f"""
-    PRAGMA application_id = {_APPLICATION};
-    PRAGMA user_version = {LEDGER_VERSION};
+_TABLES = """
     CREATE TABLE entries (number INTEGER PRIMARY KEY, content TEXT NOT NULL, digest BLOB NOT NULL) STRICT;
     CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, mac BLOB NOT NULL) STRICT;
 """
-_PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
 _PUT_LAST = "INSERT OR REPLACE INTO last VALUES (1, ?, ?)"
 _CURE = "restore the latest backup; it must not be lost"
 
@@ -45,6 +40,9 @@ Content = Mapping[str, object]
 
 class LedgerError(InputError):
     """The ledger's file cannot be used."""
+
+
+_KIND = DatabaseKind("ledger", 0x636F7461, LEDGER_VERSION, _TABLES, _CURE, LedgerError)  # "cota"
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class Ledger(Closing):
         for entry in self.entries():
             self._number, self._digest = entry.number, entry.digest
             self._heads.setdefault(entry.peer, []).append(entry.digest)
-        with _reading(path):
+        with _KIND.reading(path):
             last = connection.execute("SELECT number, mac FROM last").fetchone()
         if last != _last(self._key, self._number, self._digest):
             raise LedgerError(f"{path}: entries after number {self._number} are missing: {_CURE}")
@@ -107,7 +105,7 @@ class Ledger(Closing):
         Raises:
             LedgerError: An entry was altered, dropped or put elsewhere.
         """
-        with _reading(self.path):
+        with _KIND.reading(self.path):
             before = _START
             rows = self._connection.execute("SELECT number, content, digest FROM entries ORDER BY number")
             for expected, (number, content, digest) in enumerate(rows, start=1):
@@ -125,12 +123,9 @@ class Ledger(Closing):
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         number = self._number + 1
         digest = self._chained(self._digest, number, text)
-        try:
-            with self._connection:
-                self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
-                self._connection.execute(_PUT_LAST, _last(self._key, number, digest))
-        except sqlite3.Error as error:
-            raise LedgerError(f"{self.path} cannot be written: {error}") from None
+        with _KIND.writing(self._connection, self.path):
+            self._connection.execute("INSERT INTO entries VALUES (?, ?, ?)", (number, text, digest))
+            self._connection.execute(_PUT_LAST, _last(self._key, number, digest))
         entry = LedgerEntry(number, content, digest)
         self._number, self._digest = number, digest
         self._heads.setdefault(entry.peer, []).append(digest)
@@ -157,7 +152,7 @@ def open_ledger(held: FolderLock, secret: bytes) -> Ledger:
     """
     path = held.folder / LEDGER_FILE
     if not is_there(path):
-        _make(path, secret)
+        _KIND.make(path, lambda empty: empty.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START)))
     return _opened(path, secret, "rw")
 
 
@@ -182,61 +177,10 @@ def _last(key: bytes, number: int, digest: bytes) -> tuple[int, bytes]:
     return number, keyed_digest(key, b"last", number.to_bytes(8, "big"), digest)
 
 
-def _make(path: Path, secret: bytes) -> None:
-    """Make an empty ledger: whole and on the disk, or not at all."""
-    with _empty() as connection:
-        connection.execute(_PUT_LAST, _last(_ledger_key(secret), 0, _START))
-        connection.commit()
-        data = connection.serialize()
-    try:
-        write_new(path, data, 0o600)
-    except OSError as error:
-        raise LedgerError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
-
-
-@contextmanager
-def _empty() -> Iterator[sqlite3.Connection]:
-    """Yield a ledger in memory that holds nothing yet."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(_SCHEMA)
-        yield connection
-
-
 def _opened(path: Path, secret: bytes, mode: str) -> Ledger:
-    if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
-        raise LedgerError(f"{path} must be a file of its owner alone, with mode 0600")
-    connection = None
+    connection = _KIND.open(path, mode)
     try:
-        with _reading(path):
-            connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
-            _check_kind(connection, path)
-            if mode == "rw":
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = FULL")
-            return Ledger(connection, path, secret)
+        return Ledger(connection, path, secret)
     except BaseException:
-        if connection is not None:
-            connection.close()
+        connection.close()
         raise
-
-
-def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION:
-        raise LedgerError(f"{path} is not a ledger of cotally: {_CURE}")
-    if version != LEDGER_VERSION:
-        raise LedgerError(f"{path} is a ledger of version {version}, this program reads {LEDGER_VERSION}")
-    with _empty() as usual:
-        parts = usual.execute(_PARTS).fetchall()
-    if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:
-        raise LedgerError(f"{path} has other tables than a ledger, or more: {_CURE}")
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged file does to SQLite, or to who reads its entries, into one error."""
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise LedgerError(f"{path} is damaged, or belongs to another secret.key: {_CURE}") from None

@@ -1,0 +1,121 @@
+"""A file of SQLite that is its owner's alone, of one kind and no other, and on the disk when a change returns.
+
+Whatever is wrong with such a file is one error of its kind: never a new file in its place, never a part of its content.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from party.files import write_new
+from protocols.errors import InputError
+
+_PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+_DAMAGE = (sqlite3.Error, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def _nothing(connection: sqlite3.Connection) -> None:
+    del connection
+
+
+@dataclass(frozen=True)
+class DatabaseKind:
+    """A kind of file.
+
+    Args:
+        name: What people call it.
+        application: Its number of four letters.
+        version: Of its format.
+        tables: Makes them.
+        cure: What to do about a damaged one.
+        error: Made of a text.
+    """
+
+    name: str
+    application: int
+    version: int
+    tables: str
+    cure: str
+    error: Callable[[str], InputError]
+
+    def make(self, path: Path, fill: Callable[[sqlite3.Connection], object] = _nothing) -> None:
+        """Make a file with these tables: whole and on the disk, or not at all.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        with self._empty() as connection:
+            fill(connection)
+            connection.commit()
+            data = connection.serialize()
+        try:
+            write_new(path, data, 0o600)
+        except OSError as error:
+            raise self.error(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+
+    def open(self, path: Path, mode: str) -> sqlite3.Connection:
+        """Open a file to read (`ro`) or write it (`rw`).
+
+        Raises:
+            InputError: It is damaged, of another kind, or open to others.
+        """
+        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+            raise self.error(f"{path} must be a file of its owner alone, with mode 0600")
+        connection = None
+        try:
+            with self.reading(path):
+                connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
+                self._check(connection, path)
+                if mode == "rw":
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = FULL")
+                return connection
+        except BaseException:
+            if connection is not None:
+                connection.close()
+            raise
+
+    @contextmanager
+    def reading(self, path: Path) -> Iterator[None]:
+        """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error."""
+        try:
+            yield
+        except _DAMAGE:
+            raise self.error(f"{path} is damaged, or belongs to another secret.key: {self.cure}") from None
+
+    @contextmanager
+    def writing(self, connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+        """Make several changes as one, which is on the disk at the end.
+
+        Raises:
+            InputError: It cannot be written, and nothing is changed.
+        """
+        try:
+            with connection:
+                yield
+        except sqlite3.Error as error:
+            raise self.error(f"{path} cannot be written: {error}") from None
+
+    @contextmanager
+    def _empty(self) -> Iterator[sqlite3.Connection]:
+        """Yield a file in memory that holds nothing yet."""
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.executescript(
+                f"PRAGMA application_id = {self.application}; PRAGMA user_version = {self.version}; {self.tables}"
+            )
+            yield connection
+
+    def _check(self, connection: sqlite3.Connection, path: Path) -> None:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != self.application:
+            raise self.error(f"{path} is not a {self.name} of cotally: {self.cure}")
+        if version != self.version:
+            raise self.error(f"{path} is a {self.name} of version {version}, this program reads {self.version}")
+        with self._empty() as usual:
+            parts = usual.execute(_PARTS).fetchall()
+        if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:
+            raise self.error(f"{path} has other tables than a {self.name}, or more: {self.cure}")
