@@ -30,16 +30,16 @@ class DatabaseKind:
         application: Its number of four letters.
         version: Of its format.
         tables: Makes them.
-        cure: What to do about a damaged one.
         error: Made of a text.
+        spoilt: Made of what is wrong with a file: says what to do about it.
     """
 
     name: str
     application: int
     version: int
     tables: str
-    cure: str
     error: Callable[[str], InputError]
+    spoilt: Callable[[str], InputError]
 
     def make(self, path: Path, fill: Callable[[sqlite3.Connection], object] = _nothing) -> None:
         """Make a file with these tables: whole and on the disk, or not at all.
@@ -84,7 +84,7 @@ class DatabaseKind:
         try:
             yield
         except _DAMAGE:
-            raise self.error(f"{path} is damaged, or belongs to another secret.key: {self.cure}") from None
+            raise self.spoilt(f"{path} is damaged, or belongs to another secret.key") from None
 
     @contextmanager
     def writing(self, connection: sqlite3.Connection, path: Path) -> Iterator[None]:
@@ -112,10 +112,10 @@ class DatabaseKind:
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if application != self.application:
-            raise self.error(f"{path} is not a {self.name} of cotally: {self.cure}")
+            raise self.spoilt(f"{path} is not a {self.name} of cotally")
         if version != self.version:
             raise self.error(f"{path} is a {self.name} of version {version}, this program reads {self.version}")
         with self._empty() as usual:
             parts = usual.execute(_PARTS).fetchall()
         if connection.execute(_PARTS).fetchmany(len(parts) + 1) != parts:
-            raise self.error(f"{path} has other tables than a {self.name}, or more: {self.cure}")
+            raise self.spoilt(f"{path} has other tables than a {self.name}, or more")

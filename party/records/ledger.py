@@ -33,7 +33,6 @@ _TABLES = """
     CREATE TABLE last (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL, mac BLOB NOT NULL) STRICT;
 """
 _PUT_LAST = "INSERT OR REPLACE INTO last VALUES (1, ?, ?)"
-_CURE = "restore the latest backup; it must not be lost"
 
 Content = Mapping[str, object]
 
@@ -42,7 +41,11 @@ class LedgerError(InputError):
     """The ledger's file cannot be used."""
 
 
-_KIND = DatabaseKind("ledger", 0x636F7461, LEDGER_VERSION, _TABLES, _CURE, LedgerError)  # "cota"
+def _spoilt(problem: str) -> LedgerError:
+    return LedgerError(f"{problem}: restore the latest backup; it must not be lost")
+
+
+_KIND = DatabaseKind("ledger", 0x636F7461, LEDGER_VERSION, _TABLES, LedgerError, _spoilt)  # "cota"
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class Ledger(Closing):
         with _KIND.reading(path):
             last = connection.execute("SELECT number, mac FROM last").fetchone()
         if last != _last(self._key, self._number, self._digest):
-            raise LedgerError(f"{path}: entries after number {self._number} are missing: {_CURE}")
+            raise _spoilt(f"{path}: entries after number {self._number} are missing")
 
     def __len__(self) -> int:
         return self._number
@@ -110,7 +113,7 @@ class Ledger(Closing):
             rows = self._connection.execute("SELECT number, content, digest FROM entries ORDER BY number")
             for expected, (number, content, digest) in enumerate(rows, start=1):
                 if number != expected or not hmac.compare_digest(self._chained(before, expected, content), digest):
-                    raise LedgerError(f"{self.path}: entry {expected} was altered, dropped or put elsewhere: {_CURE}")
+                    raise _spoilt(f"{self.path}: entry {expected} was altered, dropped or put elsewhere")
                 yield LedgerEntry(number, json.loads(content), digest)
                 before = digest
 

@@ -12,7 +12,7 @@
 Both sides run the same code; which of them is key holder follows from what both know.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -29,25 +29,24 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.refined import RefinedCounts
 from protocols.counting.remembered import RememberedCounts
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
-from protocols.counting.rows import View, make_view, peer_columns, view_of_copies
+from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, KnownCounts, SecureEngine
-from protocols.errors import DeviationError, PeerError
-from protocols.facts import CopyFact, ModelFact, Way
+from protocols.errors import DeviationError
+from protocols.facts import ModelFact
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
-from protocols.messages import DisguisedPage, HolderKey, ModelDigest
+from protocols.messages import HolderKey, ModelDigest
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
-from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
-from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
-from protocols.tables.table import Codes
+from protocols.randomness import canonical
+from protocols.role import Note, Role, Send, exchange, receive
 from protocols.terms import Rank
-from protocols.two_party.agreement import Agreement, Objection, settle
+from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import ClassTally, share_class_counts
+from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import mine, receive_mined
@@ -55,8 +54,6 @@ from protocols.two_party.noise import noises_of
 from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
-
-PAGE_RECORDS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,7 @@ class Outcome:
     remembered: int = 0
 
 
-CopyJudge = Callable[[bytes], Objection | None]
 Keep = Callable[[Tree], None]
-
-
-def accept_copy(digest: bytes) -> None:
-    """Remember no earlier copy."""
-    del digest
 
 
 def keep_nothing(tree: Tree) -> None:
@@ -126,15 +117,6 @@ def run(
 
 
 @dataclass(frozen=True)
-class _Copies:
-    """What the exchange of copies leaves: our records with the peer's copy, both copies, and our own coins."""
-
-    view: View
-    both: View
-    coins: Coins
-
-
-@dataclass(frozen=True)
 class _Grown:
     """The tree, how good it is, the key that was used, if any, how many counts pruned it and how many were known."""
 
@@ -158,47 +140,17 @@ class _Run:
     def play(self) -> Role[Outcome]:
         """Go through the steps."""
         told = yield from share_class_counts(self._local, self._agreed, self._train, self._noises)
-        copies = yield from self._exchange_copies()
+        copies = yield from exchange_copies(self._local, self._agreed, self._judge)
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)
         self._keep(grown.result.tree)
         yield from _compare_models(grown.result.tree)
         return self._outcome(grown, len(told))
 
-    def _exchange_copies(self) -> Role[_Copies]:
-        """Send and receive the disguised copies, a page of each in turn; without a disguise there are no coins."""
-        agreed, codes = self._agreed, self._local.table.codes
-        if not self._terms.disguises:
-            view = make_view(agreed.schema, self._local.party, codes, None, agreed.peer_design)
-            return _Copies(view, view, np.zeros((len(codes), 0), dtype=np.uint8))
-        own_design, peer_design = agreed.own_design, agreed.peer_design
-        coins = self._local.coins(own_design)
-        copy = disguise(codes[:, : len(own_design.sizes)], coins, own_design)
-        columns = [column.name for column in self._local.table.attributes[: len(own_design.sizes)]]
-        yield Note(CopyFact(Way.TOLD, self._copy_digest(b"own copy", columns, copy)))
-        received: list[Codes] = []
-        for start in range(0, len(copy), PAGE_RECORDS):
-            page = np.ascontiguousarray(copy[start : start + PAGE_RECORDS])
-            answer = yield from exchange(DisguisedPage(page.tobytes()))
-            received.append(_read_page(answer.codes, len(page), peer_design))
-            yield Progress(Phase.COPIES, start + len(page), len(copy))
-        theirs = np.concatenate(received)
-        joint = peer_columns(agreed.schema, self._local.party)
-        digest = self._copy_digest(b"peer copy", [agreed.schema.columns[column].name for column in joint], theirs)
-        yield Note(CopyFact(Way.LEARNED, digest))
-        yield from settle(self._judge(digest))
-        view = make_view(agreed.schema, self._local.party, codes, theirs, peer_design)
-        return _Copies(view, view_of_copies(view, self._local.party, copy, own_design), coins)
-
-    def _copy_digest(self, purpose: bytes, names: Sequence[str], copy: Codes) -> bytes:
-        """Return a digest of a copy under our secret; the order of its columns is no part of it."""
-        columns = sorted(canonical(name.encode(), copy[:, c].tobytes()) for c, name in enumerate(names))
-        return keyed_digest(self._local.secrets.coins, purpose, *columns)
-
     def _split(self, view: View) -> tuple[View, View, View]:
         return view.rows(self._train), view.rows(self._test), view.rows(self._pruning)
 
-    def _mine(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+    def _mine(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         agreed, growth = self._agreed, self._terms.growth
         if agreed.schema.class_attribute.party == self._local.party:
@@ -209,7 +161,7 @@ class _Run:
             tree, correct = yield from receive_mined(agreed.schema, told, most, growth)
         return _Grown(Result(tree, 0), correct, None)
 
-    def _grow_from_secure_counts(self, copies: _Copies, told: ClassTally) -> Role[_Grown]:
+    def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         known = NOTHING_KNOWN
         if self._noises is None:
             known = yield from agree_on_known(self._known, self._agreed.nonces)
@@ -244,7 +196,7 @@ class _Run:
         class_variance = 0.0 if law is None else most_variance(law)
         return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
 
-    def _ranking(self, copies: _Copies, estimator: Estimator | None) -> Ranking:
+    def _ranking(self, copies: Copies, estimator: Estimator | None) -> Ranking:
         growth = self._terms.growth
         if self._terms.rank == Rank.COPIES or estimator is None:
             return CopyGains(Estimator(copies.both.rows(self._train)), growth)
@@ -264,7 +216,7 @@ class _Run:
     def _holds_key(self) -> bool:
         return key_holder(self._local.party, self._agreed) == self._local.party
 
-    def _make_engine(self, copies: _Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
+    def _make_engine(self, copies: Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
         train, test, pruning = self._split(copies.view)
         secrets, sizes = self._local.secrets, (len(train), len(test))
         noises = self._noises or EXACT
@@ -321,16 +273,6 @@ def key_holder(party: str, agreed: Agreement) -> str:
     else:
         cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
     return min(cost, key=lambda name: (cost[name], name))
-
-
-def _read_page(data: bytes, records: int, design: RelatedDesign) -> Codes:
-    width = len(design.sizes)
-    if len(data) != records * width:
-        raise PeerError("a page of the peer's disguised copy has the wrong length")
-    codes = np.frombuffer(data, dtype=np.uint8).reshape(records, width)
-    if (codes >= np.array(design.sizes)).any():
-        raise PeerError("the peer's disguised copy holds values outside its domains")
-    return codes
 
 
 def _compare_models(tree: Tree) -> Role[None]:

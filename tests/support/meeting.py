@@ -13,8 +13,9 @@ from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Judge, Objection, Policy, accept_any
+from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.training import CopyJudge, Outcome, accept_copy
+from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import (

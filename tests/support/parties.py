@@ -23,10 +23,11 @@ from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
 from protocols.terms import ALL, Cipher, Engine, Job, Method, Rank, TermError, Terms, Train, Unusable
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
+from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.limits import Limits
 from protocols.two_party.split import split_records
-from protocols.two_party.training import CopyJudge, Outcome, accept_copy, run
+from protocols.two_party.training import Outcome, run
 
 TEST_BITS = 256
 NO_LIMITS = Limits(max_classes=256, smallest_class=0, smallest_test=0)

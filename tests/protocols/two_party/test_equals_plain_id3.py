@@ -75,7 +75,7 @@ def test_columns_of_one_value_do_no_harm(way: str, case: Case) -> None:
 
 @pytest.mark.parametrize("way", EVERY_WAY)
 def test_pages_are_joined(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("protocols.two_party.training.PAGE_RECORDS", 7)
+    monkeypatch.setattr("protocols.two_party.copies.PAGE_RECORDS", 7)
     monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 5 * 64)
     codes = np.random.default_rng(5).integers(0, [2, 3, 2, 2], size=(40, 4)).astype(np.uint8)
     case = Case({"alice": (2, 3), "bob": (2,)}, ("bob",), 2, codes, {"alice": 2, "bob": 2}, make_terms())
