@@ -18,35 +18,19 @@ than a window of counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.counts import Answer, Counts, Query
+from protocols.counts import Answer, Counts
 from protocols.errors import InputError
+from protocols.learning.bounds import ToldBounds, grows
 from protocols.learning.impurity import TIE
-from protocols.learning.limits import Tally, may_be_split, tally_of
+from protocols.learning.limits import tally_of
 from protocols.learning.merit import CANNOT, merits
+from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import Ranking
 from protocols.learning.tree import Leaf, Node, Split, Tree, assembled, majority
 from protocols.role import Phase, Progress, Role, as_part
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, TO_THE_END, WINDOWS, Growth, Window, is_window
-
-
-@dataclass(frozen=True)
-class _Open:
-    """A node that is to be split: step 1 of the algorithm, `E` and `AL`."""
-
-    expression: Expression
-    tally: Tally
-    candidates: tuple[int, ...]
-
-    @property
-    def leaf(self) -> Leaf:
-        """The node as a leaf of its majority class."""
-        return Leaf(self.tally.counts, majority(self.tally.counts))
-
-    def query(self, candidates: tuple[int, ...]) -> Query:
-        """Ask for these candidates here."""
-        return Query(self.expression, candidates, self.tally.sums, self.tally.together)
 
 
 @dataclass(frozen=True)
@@ -67,6 +51,7 @@ class HybridId3:
         engine: Where the counts of the window come from.
         ranking: What ranks candidates; needed unless the window is `ALL`.
         growth: How far the tree is grown, and by which measure.
+        bounds: On what exact counts tell together; None for none.
 
     Discloses: whatever `ranking` discloses at every node where the window leaves a candidate out, and whatever `engine`
     discloses.
@@ -83,12 +68,13 @@ class HybridId3:
         engine: Counts,
         ranking: Ranking | None = None,
         growth: Growth = TO_THE_END,
+        bounds: ToldBounds | None = None,
     ) -> None:
         if not is_window(window):
             raise InputError(f"must be {WINDOWS}", field="omega")
         if window is not ALL and ranking is None:
             raise InputError("a window needs something to rank by")
-        self._schema, self._window, self._growth = schema, window, growth
+        self._schema, self._window, self._growth, self._bounds = schema, window, growth, bounds
         self._engine, self._ranking = engine, ranking
         self._root = tally_of(class_counts, growth)
         self._nodes: dict[Expression, Node] = {}
@@ -97,7 +83,7 @@ class HybridId3:
     def build(self) -> Role[Result]:
         """Grow the tree to its end, or its limits."""
         every = tuple(range(len(self._schema.attributes)))
-        level = self._without_leaves([_Open(ROOT, self._root, every)])
+        level = self._without_leaves([OpenNode(ROOT, self._root, every)])
         records = self._root.records
         while level:
             progress = Progress(Phase.TREE, records - sum(node.tally.records for node in level), records)
@@ -106,46 +92,52 @@ class HybridId3:
         yield Progress(Phase.TREE, records, records)
         return Result(assembled(self._schema, self._nodes.items(), self._growth), self._computations)
 
-    def _grow(self, level: Sequence[_Open]) -> Role[list[_Open]]:
+    def _grow(self, level: Sequence[OpenNode]) -> Role[list[OpenNode]]:
         """Hybrid-ID3(E, AL) for all nodes V of one depth; return those of the next. The numbers are the paper's."""
         windows = yield from self._windows(level)  # 4a, 4b
         answers = yield from self._exact_counts(level, windows)  # 4c
+        allowed = [self._allowed(*each) for each in zip(level, windows, answers, strict=True)]
+        values = merits(answers, self._growth, allowed)
         children = []
-        for node, window, answer, values in zip(level, windows, answers, merits(answers, self._growth), strict=True):
-            best = _first_best(values)
-            if values[best] == CANNOT:
+        for node, window, answer, worth in zip(level, windows, answers, values, strict=True):
+            best = _first_best(worth)
+            if worth[best] == CANNOT:
                 self._nodes[node.expression] = node.leaf
             else:
-                children += self._branches(node, window[best], answer.tables[best].tolist())  # TA
+                children += self._branches(node, window, window[best], answer.tables[best].tolist())  # TA
         return self._without_leaves(children)
 
-    def _branches(self, node: _Open, attribute: int, rows: Sequence[Sequence[float]]) -> list[_Open]:
+    def _allowed(self, node: OpenNode, window: tuple[int, ...], answer: Answer) -> list[bool]:
+        """Return which attributes of a window the bounds let split its node."""
+        if self._bounds is None:
+            return [True] * len(window)
+        asked = zip(window, answer.tables, strict=True)
+        return [self._bounds.may_split(node, window, attribute, table) for attribute, table in asked]
+
+    def _branches(
+        self, node: OpenNode, window: tuple[int, ...], attribute: int, rows: Sequence[Sequence[float]]
+    ) -> list[OpenNode]:
         """Steps 5 and 6: split a node; return the branches that have records."""
         counts = node.tally.counts
         self._nodes[node.expression] = Split(counts, attribute, ())  # 5
-        left = tuple(a for a in node.candidates if a != attribute)
-        children = []
-        for value, row in enumerate(rows):  # 6
-            child = node.expression.child(attribute, value)  # 6a
-            if sum(row) == 0:
-                self._nodes[child] = Leaf(tuple(0 for _ in counts), majority(counts))  # 6b
-            else:
-                children.append(_Open(child, node.tally.child(row, self._growth), left))  # 6c
-        return children
+        branches = node.branches(window, attribute, rows, self._growth)  # 6
+        for value, branch in enumerate(branches):
+            if branch is None:
+                empty = Leaf(tuple(0 for _ in counts), majority(counts))
+                self._nodes[node.expression.child(attribute, value)] = empty  # 6a, 6b
+        return [branch for branch in branches if branch is not None]  # 6c
 
-    def _without_leaves(self, nodes: Sequence[_Open]) -> list[_Open]:
+    def _without_leaves(self, nodes: Sequence[OpenNode]) -> list[OpenNode]:
         """Steps 1 to 3: what is pure, has no candidates or may not be split becomes a leaf; return the others."""
         others = []
         for node in nodes:
-            depth = len(node.expression.terms)
-            grows = node.candidates and may_be_split(node.tally.records, depth, self._growth)
-            if grows and not node.tally.is_pure:
+            if grows(node, self._growth, self._bounds):
                 others.append(node)
             else:
                 self._nodes[node.expression] = node.leaf
         return others
 
-    def _windows(self, level: Sequence[_Open]) -> Role[list[tuple[int, ...]]]:
+    def _windows(self, level: Sequence[OpenNode]) -> Role[list[tuple[int, ...]]]:
         """Steps 4a and 4b: rank by estimated gains, keep the omega highest."""
         ranked = [node for node in level if self._is_ranked(node)]
         if not ranked:
@@ -160,13 +152,13 @@ class HybridId3:
             for node in level
         ]
 
-    def _exact_counts(self, level: Sequence[_Open], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
+    def _exact_counts(self, level: Sequence[OpenNode], windows: Sequence[tuple[int, ...]]) -> Role[list[Answer]]:
         """Step 4c: ask for the counts of every window."""
         queries = [node.query(window) for node, window in zip(level, windows, strict=True)]
         self._computations += sum(sum(query.cells(self._schema)) for query in queries)
         return (yield from self._engine.count(queries))
 
-    def _is_ranked(self, node: _Open) -> bool:
+    def _is_ranked(self, node: OpenNode) -> bool:
         return self._window is not ALL and self._window < len(node.candidates)
 
 

@@ -5,7 +5,7 @@ counted together; so a group never parts again below. A class's count within a g
 shared out as the classes stood where they were joined.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from protocols.counts import ClassGroup, CountTable
@@ -76,15 +76,11 @@ def may_be_split(records: float, depth: int, growth: Growth) -> bool:
     return not is_deep and (growth.min_leaf == 1 or records >= growth.smallest_split - SLACK)
 
 
-def may_split(table: CountTable, growth: Growth, scale: float = 1.0) -> bool:
-    """Tell whether an attribute of these counts (`values x classes`) may split a node.
+def may_split(table: CountTable, growth: Growth) -> bool:
+    """Tell whether an attribute of these counts (`values x classes`), none of them negative, may split a node."""
+    return growth.min_leaf == 1 or are_large(map(sum, table.tolist()), growth)
 
-    Args:
-        table: Its counts, none of them negative.
-        growth: The limits.
-        scale: How many records stand for a count of 1.
-    """
-    if growth.min_leaf == 1:
-        return True
-    branches = (scale * sum(row) for row in table.tolist())
+
+def are_large(branches: Iterable[float], growth: Growth) -> bool:
+    """Tell whether each branch that has records has enough of them."""
     return all(records >= growth.min_leaf - SLACK for records in branches if records > 0)

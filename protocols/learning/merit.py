@@ -11,7 +11,7 @@ import numpy as np
 
 from protocols.counts import Answer, CountTable, positive_part, stacks
 from protocols.learning.impurity import TIE, merit, split_information
-from protocols.learning.limits import may_split
+from protocols.learning.limits import are_large, may_split
 from protocols.terms import Growth, Impurity
 
 CANNOT = -inf
@@ -19,35 +19,54 @@ CANNOT = -inf
 _LEAST_MASS = 1e-9  # of estimates that are not all nothing
 
 
-def merits(answers: Sequence[Answer], growth: Growth) -> list[list[float]]:
+def merits(answers: Sequence[Answer], growth: Growth, allowed: Sequence[Sequence[bool]]) -> list[list[float]]:
     """Return for each answer what each of its candidates is worth, `CANNOT` if it may not split the node.
 
     With noise an attribute must be worth something to split it.
+
+    Args:
+        answers: Counts of candidates at nodes.
+        growth: The measure and the limits.
+        allowed: For each answer, which of its candidates may split the node as far as other bounds go.
     """
     tables = [table for answer in answers for table in answer.tables]
-    compared = _compared(answers, tables, [may_split(table, growth) for table in tables], growth.impurity)
+    unbarred = [each for of_node in allowed for each in of_node]
+    eligible = [fits and may_split(table, growth) for fits, table in zip(unbarred, tables, strict=True)]
+    compared = _compared(answers, tables, eligible, growth.impurity)
     if growth.noise is None:
         return compared
     return [[value if value > TIE else CANNOT for value in values] for values in compared]
 
 
-def estimated_merits(answers: Sequence[Answer], records: Sequence[float], growth: Growth) -> list[list[float]]:
+def estimated_merits(
+    answers: Sequence[Answer], records: Sequence[float], growth: Growth, steps: Sequence[float] | None = None
+) -> list[list[float]]:
     """Return the same of estimated counts after projection, 0 or more: what may not split its node is worth nothing.
 
     Negative cells count as 0. Rescaling to the node's total, the other half of a projection, would change no measure;
-    it is done where records are compared with a limit.
+    it is done where records are compared with a limit. NB: what is told of a merit tells on which side of the limit a
+    branch is, and over runs with many limits how large it is: so a branch must be as coarse as the merits.
 
     Args:
         answers: Estimates.
         records: Of each node.
         growth: The measure and the limits.
+        steps: For each node, a share of its records: what a branch is compared as, is a multiple of it. None for exact.
     """
     tables = [positive_part(table.astype(np.float64)) for answer in answers for table in answer.tables]
     totals = [total for total, answer in zip(records, answers, strict=True) for _ in answer.tables]
-    scales = (total / max(float(table.sum()), _LEAST_MASS) for total, table in zip(totals, tables, strict=True))
-    eligible = [may_split(table, growth, scale) for table, scale in zip(tables, scales, strict=True)]
+    of_nodes = [0.0] * len(answers) if steps is None else steps
+    coarse = [step for step, answer in zip(of_nodes, answers, strict=True) for _ in answer.tables]
+    eligible = [_may_split_about(*each, growth) for each in zip(tables, totals, coarse, strict=True)]
     compared = _compared(answers, tables, eligible, growth.impurity)
     return [[max(value, 0.0) for value in values] for values in compared]
+
+
+def _may_split_about(table: CountTable, total: float, step: float, growth: Growth) -> bool:
+    if growth.min_leaf == 1:
+        return True
+    shares = [sum(row) / max(float(table.sum()), _LEAST_MASS) for row in table.tolist()]
+    return are_large((total * (round(share / step) * step if step else share) for share in shares), growth)
 
 
 def coarseness(answers: Sequence[Answer], impurity: Impurity) -> list[float]:

@@ -46,7 +46,8 @@ class MeanGains:
         growth: The measure, and the limits: what may not split a node, as we estimate, has no gain there.
 
     Discloses: to the peer, our estimated gain of every candidate by that measure, rounded to the nearest multiple of
-    the node's step, or of a multiple of it where an error in the counts tells more. What it could make of exact
+    the node's step, or of a multiple of it where an error in the counts tells more, and 0 where a branch has too few
+    records, its share of the node rounded to a multiple of the step too. What it could make of exact
     numbers, whole tables, the rounding hides as well as the coins hide the copy.
     """
 
@@ -65,9 +66,9 @@ class MeanGains:
         """
         if not queries:
             return ()
-        of_nodes = ((self._step(_records(query)), len(query.candidates)) for query in queries)
-        steps = [step for step, candidates in of_nodes for _ in range(candidates)]
-        own = tuple(self._told(queries, steps))
+        of_nodes = [self._step(_records(query)) for query in queries]
+        steps = [step for step, query in zip(of_nodes, queries, strict=True) for _ in query.candidates]
+        own = tuple(self._told(queries, of_nodes, steps))
         yield Note(GainsFact(Way.TOLD, tuple(queries), own))
         theirs = (yield from exchange(EstimatedGains(own))).values
         most = most_merit(self._classes, self._growth.impurity) + TIE
@@ -76,9 +77,9 @@ class MeanGains:
         yield Note(GainsFact(Way.LEARNED, tuple(queries), theirs))
         return [(a + b) / 2 * step for a, b, step in zip(own, theirs, steps, strict=True)]
 
-    def _told(self, queries: Sequence[Query], steps: Sequence[float]) -> Iterator[int]:
+    def _told(self, queries: Sequence[Query], of_nodes: Sequence[float], steps: Sequence[float]) -> Iterator[int]:
         answers = self._estimates.answers(queries)
-        gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth))
+        gains = _flat(estimated_merits(answers, list(map(_records, queries)), self._growth, of_nodes))
         for gain, step, coarse in zip(gains, steps, coarseness(answers, self._growth.impurity), strict=True):
             yield round(gain / (step * coarse)) * round(coarse)
 

@@ -11,7 +11,7 @@ from math import ceil, frexp, ldexp
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View
-from protocols.counts import Correct
+from protocols.counts import Correct, Counts
 from protocols.errors import PeerError
 from protocols.facts import MinedFact, Way
 from protocols.learning.id3 import HybridId3
@@ -22,7 +22,7 @@ from protocols.role import Note, Role, Send, receive
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, Growth
-from protocols.two_party.rounding import QUARTER, count_step
+from protocols.two_party.rounding import QUARTER, TWICE, RoundedCounts, count_step
 
 Designs = Sequence[RelatedDesign]
 
@@ -41,11 +41,14 @@ def mine(
         designs: Of both copies.
         growth: How far the tree is grown, by our estimates.
 
-    Discloses: to the peer, the tree, whose splits and leaf classes follow from our true columns, counts rounded to a
-    quarter of the error that our copy has left it, and the estimated number of correctly classified test records with
-    its error, rounded likewise.
+    Discloses: to the peer, the tree, whose splits and leaf classes follow from our true columns, with limits by counts
+    rounded to a quarter of the error that our copy has left it; counts rounded to twice that; and the estimated
+    number of correctly classified test records, rounded to a quarter of its own error.
     """
-    learner = HybridId3(train.schema, class_counts, ALL, ProjectedEstimates(Estimator(train)), growth=growth)
+    counts: Counts = ProjectedEstimates(Estimator(train))
+    if growth.min_leaf > 1:
+        counts = RoundedCounts(counts, designs)
+    learner = HybridId3(train.schema, class_counts, ALL, counts, growth=growth)
     tree = (yield from learner.build()).tree
     message = SentTree(tuple(_told(tree, designs)), *_told_correct(tree, test))
     yield Note(MinedFact(Way.TOLD, message))
@@ -79,7 +82,7 @@ def receive_mined(
 
 def _told(tree: Tree, designs: Designs) -> Iterator[SentNode]:
     for expression, node in tree.walk():
-        step = max(1.0, count_step(designs, sum(node.counts)))
+        step = max(1.0, count_step(designs, sum(node.counts), TWICE))
         counts = () if expression == ROOT else tuple(int(round(count / step) * step) for count in node.counts)
         yield SentNode(None, node.label, counts) if isinstance(node, Leaf) else SentNode(node.attribute, 0, counts)
 

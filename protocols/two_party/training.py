@@ -34,6 +34,7 @@ from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, KnownCounts, SecureEngine
 from protocols.errors import DeviationError
 from protocols.facts import ModelFact
+from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
@@ -206,7 +207,9 @@ class _Run:
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
         terms = self._terms
         counts = tuple(max(0, count) for count in told)
-        return (yield from HybridId3(self._agreed.schema, counts, terms.window, engine, ranking, terms.growth).build())
+        schema, growth, window = self._agreed.schema, terms.growth, terms.window
+        bounds = bounds_of(schema, window, growth)
+        return (yield from HybridId3(schema, counts, window, engine, ranking, growth, bounds).build())
 
     @property
     def _key(self) -> AnyKeyHolder:

@@ -85,6 +85,7 @@ def test_the_roles_are_found() -> None:
         "two_party.mined.mine",
         "two_party.mined.receive_mined",
         "two_party.pruning.prune_by_claims",
+        "two_party.rounding.RoundedCounts",
         "two_party.training.run",
     }
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counts import Query
+from protocols.learning.bounds import ToldBounds, bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import merit
 from protocols.learning.limits import may_be_split, may_split, tally_of
@@ -25,10 +26,13 @@ from tests.support.cases import correlated
 from tests.support.plain import FixedTables, RecordingEngine, ReferenceId3, schema_of
 
 
-def grow(schema: Schema, codes: Codes, growth: Growth) -> tuple[Result, RecordingEngine]:
+def grow(
+    schema: Schema, codes: Codes, growth: Growth, bounds: ToldBounds | None = None
+) -> tuple[Result, RecordingEngine]:
     engine = PlaintextEngine(schema, codes, codes[:0])
     recording = RecordingEngine(engine)
-    return run_alone(HybridId3(schema, engine.class_counts, ALL, recording, growth=growth).build()), recording
+    learner = HybridId3(schema, engine.class_counts, ALL, recording, growth=growth, bounds=bounds)
+    return run_alone(learner.build()), recording
 
 
 def limited(min_leaf: int) -> Growth:
@@ -39,27 +43,27 @@ def limited(min_leaf: int) -> Growth:
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
     classes=st.integers(1, 5),
-    records=st.integers(1, 80),
+    records=st.integers(1, 150),
     seed=st.integers(0, 2**32 - 1),
-    max_depth=st.none() | st.integers(1, 4),
-    min_leaf=st.integers(1, 9),
-    impurity=st.sampled_from(Impurity),
+    limits=st.tuples(st.none() | st.integers(1, 4), st.integers(1, 9), st.sampled_from(Impurity)),
+    alice=st.none() | st.integers(0, 3),
 )
 def test_it_is_id3_with_the_same_limits_and_measure_as_anyone_would_write_it(
     sizes: list[int],
     classes: int,
     records: int,
     seed: int,
-    max_depth: int | None,
-    min_leaf: int,
-    impurity: Impurity,
+    limits: tuple[int | None, int, Impurity],
+    alice: int | None,
 ) -> None:
+    """With the bounds of two parties, of whom Alice holds so many columns and Bob the class, or of one alone."""
     codes = correlated([*sizes, classes], records, seed, flips=0.5)
-    reference = ReferenceId3(sizes, classes, max_depth, min_leaf, impurity)
+    max_depth, min_leaf, impurity = limits
+    reference = ReferenceId3(sizes, classes, *limits, None if alice is None else range(alice))
     expected = reference.grow(codes.tolist())
-    result, engine = grow(
-        schema_of(sizes, classes), codes, Growth(max_depth, min_leaf, min_class=min_leaf, impurity=impurity)
-    )
+    growth = Growth(max_depth, min_leaf, min_class=min_leaf, impurity=impurity)
+    schema = schema_of(sizes, classes, alice or 0)
+    result, engine = grow(schema, codes, growth, None if alice is None else bounds_of(schema, ALL, growth))
     assert result.tree.root == expected
     assert result.computations == sum(sum(level) for level in reference.asked.values())
     asked = [sorted(sum(query.cells(result.tree.schema)) for query in level) for level in engine.levels]

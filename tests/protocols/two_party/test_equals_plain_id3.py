@@ -103,7 +103,8 @@ def test_with_limits_and_measures_it_is_plain_id3_with_the_same_and_no_other_cou
     assume(terms.min_leaf == 1 or 2 * terms.min_leaf <= len(train))
     crossed = Transcript()
     outcome, _ = play(replace(case, terms=terms), crossed)
-    reference = ReferenceId3([*case.sizes["alice"], *case.sizes["bob"]], case.classes, **limited)
+    sizes = [*case.sizes["alice"], *case.sizes["bob"]]
+    reference = ReferenceId3(sizes, case.classes, **limited, theirs=case.without_class)
     assert outcome.tree.root == reference.grow(case.codes[train].tolist())
     told = [len(m.values) for m in (*crossed.sent_by_a, *crossed.sent_by_b) if isinstance(m, ExactCounts)]
     levels = [sum(level) for level in reference.asked.values()]

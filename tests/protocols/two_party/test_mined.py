@@ -18,7 +18,7 @@ from protocols.messages import DisguisedPage, SentNode, SentTree
 from protocols.role import Message, Transcript, run_alone, run_pair
 from protocols.tables.expression import ROOT
 from protocols.terms import Impurity
-from protocols.two_party.rounding import count_step
+from protocols.two_party.rounding import TWICE, count_step
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
 from tests.support.duel import duel
@@ -61,10 +61,10 @@ def test_the_tree_is_the_class_holders_own_with_counts_rounded_to_what_its_copy_
     designs = [make_local(CASE, party).design(CASE.terms.theta, class_is_shared=False) for party in ("alice", "bob")]
     assert a.tree.root.counts == exact.root.counts
     for (expression, told), (_, node) in zip(a.tree.walk(), exact.walk(), strict=True):
-        step = 1.0 if expression == ROOT else max(1.0, count_step(designs, sum(node.counts)))
+        step = 1.0 if expression == ROOT else max(1.0, count_step(designs, sum(node.counts), TWICE))
         assert all(count % step == 0 for count in told.counts)
         assert all(abs(x - y) <= step / 2 for x, y in zip(told.counts, node.counts, strict=True))
-    assert max(count_step(designs, sum(node.counts)) for _, node in exact.walk()) > 1
+    assert max(count_step(designs, sum(node.counts), TWICE) for _, node in exact.walk()) > 1
 
 
 def test_the_accuracy_comes_as_multiples_of_a_quarter_of_its_error() -> None:

@@ -73,7 +73,7 @@ def test_the_tree_is_that_of_plain_pruning_and_no_other_count_crosses(
     train, test, pruning = split_records(terms.seed, len(case.codes), terms.test, terms.prune)
     assume(len(train) and 2 * terms.min_leaf <= len(train))
     sizes = [*case.sizes["alice"], *case.sizes["bob"]]
-    reference = ReferenceId3(sizes, case.classes, terms.max_depth, terms.min_leaf, terms.impurity)
+    reference = ReferenceId3(sizes, case.classes, terms.max_depth, terms.min_leaf, terms.impurity, case.without_class)
     grown = reference.grow(case.codes[train].tolist())
     plain = PlainPruning(Fraction(2 * terms.min_leaf * len(train), len(pruning)) if len(pruning) else Fraction(0))
     expected = plain.prune(grown, case.codes[pruning].tolist())[0] if len(pruning) else grown
