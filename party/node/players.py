@@ -18,6 +18,7 @@ from protocols.errors import InputError
 from protocols.role import Progress
 from protocols.terms import Align, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
+from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, keep_nothing, run
 
@@ -80,7 +81,7 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
 
 
 def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
-    """Agree on what is brought, put it on record, and build the tree."""
+    """Agree on what is brought, and build the tree; whatever leaves is put on record before."""
     local, memory, channel = stage.local, stage.memory, stage.channel
 
     def judge(agreed: Agreement) -> Objection | None:
@@ -91,12 +92,16 @@ def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
         stage.on_agreed(agreed)
     pages = RunPages(stage.pages, local, agreed)
     pages.open()
-    memory.note(agreed)
     ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note)
     keep = keep_nothing if stage.kept is None else stage.kept.keep
     known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
-    outcome = play(run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known), channel, watch)
+
+    def record(leaving: Leaving) -> None:
+        memory.note(agreed, leaving)
+
+    role = run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known, record)
+    outcome = play(role, channel, watch)
     if stage.kept is not None:
         stage.kept.publish()
     return Trained(agreed, outcome, stored.use())

@@ -6,9 +6,9 @@
 * So can counts against two tables of a peer: what the peer brings is remembered as what we bring is.
 * What runs with noise spend adds up (`spending`).
 
-So each is an entry of the ledger, under the data set's name, before anything that depends on it leaves, and anything
-else under that name is refused. What keeps a ledger whole keeps these whole: an edited or shortened one is not obeyed,
-and that one was restored from a backup the peer notices.
+So each is an entry of the ledger, under the data set's name, before anything that depends on it leaves, a class that
+is refused with its split alone, and anything else under that name is refused. What keeps a ledger whole keeps these
+whole: an edited or shortened one is not obeyed, and that one was restored from a backup the peer notices.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,6 +24,7 @@ from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
 from protocols.terms import Align, Job, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
+from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 
 _KIND = "release"
@@ -54,6 +55,14 @@ _ORDER = (
     "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
     "seed", "test", "prune", *_BROUGHT,
 )  # fmt: skip
+
+
+_SPLIT_OF_CLASS = ("party", "class", "seed", "test", "prune")
+_CLASS_TELLS = {
+    Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
+    Leaving.CLASS_COUNTS: (*_SPLIT_OF_CLASS, "records", "class values"),
+}
+"""What a class holder's word on its class, and its counts, depend on; all else tells of every field."""
 
 
 @dataclass(frozen=True)
@@ -236,14 +245,18 @@ class Memory:
         release = self._release(agreed)
         return self._objection(release) or self._overspent(release)
 
-    def note(self, agreed: Agreement) -> None:
-        """Note what was agreed, before any of it leaves.
+    def note(self, agreed: Agreement, leaving: Leaving = Leaving.REST) -> None:
+        """Note of what was agreed whatever that which leaves next depends on; a class that is refused pins no more.
 
         Raises:
             ConfigError: It is not what is on record.
             LedgerError: It cannot be written.
         """
-        record_release(self.pages, self._release(agreed))
+        release = self._release(agreed)
+        if leaving in _CLASS_TELLS:
+            fields = {name: value for name, value in release.fields.items() if name in _CLASS_TELLS[leaving]}
+            release = replace(release, fields=fields)
+        record_release(self.pages, release)
 
     def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
         """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.

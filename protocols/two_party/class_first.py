@@ -3,11 +3,13 @@
 They precede copies, gains and ciphertexts, so that a class that names people ends the run while nothing of the other
 side's has left. They are not part of the agreement: they may leave only once the split is on record, and so may word
 that the holder finds one too small, since either, over many splits of the same records, would give each record's class.
+A class that is refused binds nobody to more than that: all else is put on record when both have accepted it.
 What is counted later must add up to them: a holder that lies is found out, except in `randomized`, where nothing is
 counted exactly.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from math import log
 
 from protocols.counting.told_sums import FALSE_ALARM
@@ -23,8 +25,28 @@ from protocols.two_party.inputs import PartyInputs
 ClassTally = tuple[int, ...]
 
 
+class Leaving(Enum):
+    """What leaves next, and must be on record before: a class holder's word on its class, its counts, all the rest."""
+
+    CLASS_WORD = auto()
+    CLASS_COUNTS = auto()
+    REST = auto()
+
+
+PutOnRecord = Callable[[Leaving], None]
+
+
+def keep_no_record(leaving: Leaving) -> None:
+    """Remember nothing."""
+    del leaving
+
+
 def share_class_counts(
-    local: PartyInputs, agreed: Agreement, train: Index, noises: BothNoises | None = None
+    local: PartyInputs,
+    agreed: Agreement,
+    train: Index,
+    noises: BothNoises | None = None,
+    record: PutOnRecord = keep_no_record,
 ) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both tell and compare.
 
@@ -36,6 +58,7 @@ def share_class_counts(
         agreed: The schema says who holds the class.
         train: The training records.
         noises: Of both sides, if there is noise.
+        record: Puts on record what leaves next.
 
     Discloses: if we hold the class, its counts over the training records, exact or with our noise, or only that we find
     one too small.
@@ -50,7 +73,11 @@ def share_class_counts(
     if noises is not None and own is not None and alone:
         noise = noises.own.class_counts(agreed.schema.classes)
         own = tuple(count + each for count, each in zip(own, noise, strict=True))
+    if own is not None:
+        record(Leaving.CLASS_WORD)
     yield from _settle(local, own)
+    if own is not None:
+        record(Leaving.CLASS_COUNTS)
     if own is None:
         counts = _plausible((yield from receive(ClassCounts)).values, agreed.schema.classes, len(train), noises)
         yield Note(ClassCountsFact(Way.LEARNED, counts))
@@ -65,6 +92,7 @@ def share_class_counts(
         if counts != own:
             raise DeviationError
     yield from _settle(local, counts)
+    record(Leaving.REST)
     return counts
 
 

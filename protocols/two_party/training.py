@@ -46,7 +46,7 @@ from protocols.randomness import canonical
 from protocols.role import Note, Role, Send, exchange, receive
 from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement
-from protocols.two_party.class_first import ClassTally, share_class_counts
+from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
@@ -93,6 +93,7 @@ def run(
     judge: CopyJudge = accept_copy,
     keep: Keep = keep_nothing,
     known: KnownCounts = NOTHING_KNOWN,
+    record: PutOnRecord = keep_no_record,
 ) -> Role[Outcome]:
     """Play one party's part of a run.
 
@@ -103,6 +104,7 @@ def run(
             copy leaves, and returns what we object to.
         keep: Puts the tree where nothing can lose it, before the peer hears that we hold it.
         known: Exact counts of these tables that we remember; those that the peer remembers too are not asked for.
+        record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
@@ -114,7 +116,7 @@ def run(
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    return (yield from _Run(local, agreed, judge, keep, known).play())
+    return (yield from _Run(local, agreed, judge, keep, known).play(record))
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,9 @@ class _Run:
         self._train, self._test, self._pruning = split_records(terms.seed, records, terms.test, terms.prune)
         self._noises = noises_of(local, agreed)
 
-    def play(self) -> Role[Outcome]:
+    def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
-        told = yield from share_class_counts(self._local, self._agreed, self._train, self._noises)
+        told = yield from share_class_counts(self._local, self._agreed, self._train, self._noises, record)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge)
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)

@@ -66,7 +66,8 @@ def test_a_class_that_names_people_reads_every_row_and_is_refused(tmp_path: Path
 def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(tmp_path: Path, method: str) -> None:
     """Nineteen people per run, all others in one class: eleven runs read two hundred rows.
 
-    The first is refused for its class; from then on the data set knows one table of Bob's, and refuses all others.
+    Each is refused for its class. It tells nothing, so it binds the data set to nothing: a class of enough people is
+    built with, and from then on the data set knows one table of Bob's.
     """
     node, read = Guarded(tmp_path, holding(np.arange(RECORDS) % 20)), np.zeros_like(ALICES)
     for start in range(0, RECORDS, 19):
@@ -75,8 +76,24 @@ def test_classes_that_name_a_part_of_the_people_each_run_are_refused_one_by_one(
         label[named] = np.arange(len(named))
         read[named] = counts(ALICES, label, 20).argmax(axis=1).T[: len(named)]
         case = holding(label, method=method)
-        assert_refused(node.meet(case.terms, make_local(case, "bob")), "peer data" if start else "class counts")
+        assert_refused(node.meet(case.terms, make_local(case, "bob")), "class counts")
     assert (read == ALICES).all()
+    assert not node.released
+    case = holding(np.arange(RECORDS) % 2, method=method)
+    assert_built(node.meet(case.terms, make_local(case, "bob")))
+    other = holding(np.arange(RECORDS) // 2 % 2, method=method)
+    assert_refused(node.meet(other.terms, make_local(other, "bob")), "peer data")
+
+
+def test_a_class_that_its_holder_refuses_is_on_record_with_its_split_and_may_be_merged(tmp_path: Path) -> None:
+    """Her word on classes over many splits would tell each person's; one split's is told, and no other."""
+    rare = holding(np.minimum(np.arange(RECORDS) // 5, 2), "alice")
+    node = Guarded(tmp_path, rare)
+    assert_refused(node.meet(rare.terms), "class counts")
+    assert node.released.keys() - {"spent"} == {"party", "class", "seed", "test", "prune"}
+    assert_refused(node.meet(replace(rare.terms, seed=2)), "seed")
+    merged = holding(np.minimum(np.arange(RECORDS) // 10, 1), "alice")
+    assert_built(Guarded(tmp_path, merged, visits=2).meet(merged.terms))
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])

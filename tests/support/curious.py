@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from party.files import locked_folder
 from party.node.policy import make_policy
 from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger
-from party.records.releases import Memory, spent_of_dataset
+from party.records.ledger import PeerName, open_ledger, read_ledger
+from party.records.releases import Memory, released, spent_of_dataset
 from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, CountTable, Query
@@ -82,6 +82,12 @@ class Guarded:
         """The epsilon of each run that she has on record."""
         return sorted(spent_of_dataset(self.folder, self.alice).values())
 
+    @property
+    def released(self) -> dict[str, object]:
+        """What she has on record of her data set."""
+        with read_ledger(self.folder, self.alice.secrets.coins) as ledger:
+            return released(ledger.entries()).get(self.alice.dataset, {})
+
     def _config(self) -> PartyConfig:
         path = self.folder / "party.toml"
         agree = f"[agree]\nsmallest_key_bits = {TEST_BITS}\n{self.agree}\n"
@@ -104,8 +110,10 @@ def _take_part(memory: Memory, policy: Policy, terms: Terms | None) -> Role[Outc
     else:
         opening = yield from propose(local, Train(terms), policy, peer, nonce)
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
-    memory.note(agreed)
-    return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
+    role = run(
+        local, agreed, lambda copy: memory.judge_copy(agreed, copy), record=lambda leaving: memory.note(agreed, leaving)
+    )
+    return (yield from role)
 
 
 @contextmanager

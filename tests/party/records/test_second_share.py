@@ -54,8 +54,10 @@ def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
     else:
         opening = yield from propose(local, Train(terms), memory.judge_job, peer, nonce)
     agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
-    memory.note(agreed)
-    return (yield from run(local, agreed, lambda copy: memory.judge_copy(agreed, copy)))
+    role = run(
+        local, agreed, lambda copy: memory.judge_copy(agreed, copy), record=lambda leaving: memory.note(agreed, leaving)
+    )
+    return (yield from role)
 
 
 def memory_of(
