@@ -6,6 +6,7 @@ record. Nothing but `PeerError` may come out of it, and a model only if it is th
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 from math import inf, nan
@@ -19,7 +20,7 @@ from protocols.errors import PeerError
 from protocols.learning.tree import Tree
 from protocols.messages import Greeting, ModelDigest, SentNode, Verdict
 from protocols.role import Message, Transcript, run_pair
-from protocols.terms import ALL, NO_JOB, Cipher, Engine, Job, Method, Rank, Train, Unusable
+from protocols.terms import ALL, NO_JOB, Job, Train, Unusable
 from tests.support.cases import correlated
 from tests.support.duel import replay
 from tests.support.parties import Case, changed_job, make_roles, make_terms
@@ -125,7 +126,7 @@ def changed_tuple(draw: st.DrawFn, value: tuple[Any, ...]) -> tuple[Any, ...]:
 def changed_jobs(draw: st.DrawFn, job: Train) -> Job | Unusable:
     name = draw(st.sampled_from([field.name for field in fields(job.terms)]))
     value = getattr(job.terms, name)
-    plain = str(value) if isinstance(value, Method | Engine | Cipher | Rank) else 0 if value is ALL else value
+    plain = str(value) if isinstance(value, StrEnum) else 0 if value is ALL else value
     return draw(st.just(NO_JOB) | changed_value(plain).map(lambda other: changed_job(job, **{name: other})))
 
 
