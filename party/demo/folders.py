@@ -146,6 +146,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         'omega = "all"',
         f"smallest_key_bits = {options.key_bits}",
         f"min_leaf = {options.min_leaf}",
+        'most_runs = "any"',
         "",
         "[node]",
         f'peer = "{BOB if party == ALICE else ALICE}"',

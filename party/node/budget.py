@@ -38,14 +38,15 @@ class Account:
                 content = terms_content(terms)
             case Align():
                 return None
-        known = [each for dealing in self._dealings() for each in dealing.terms.values()]
+        known = [each for dealing in self._dealings() for each in dealing.telling]
         before = len({str(each) for each in known})
         if self.bounds.runs is None or content in known or before < self.bounds.runs:
             return None
         return Objection(
             "budget",
             f"our [agree] most_runs allows {self.bounds.runs:,} over the life of a data set: {before:,} on other terms "
-            f"before and this run make {before + 1:,}; return to the terms of one of them, or let most_runs allow more",
+            f"before and this run make {before + 1:,}; return to the terms of one of them, or let most_runs allow "
+            "more: what two runs tell can be subtracted",
         )
 
     def judge(self, agreed: Agreement) -> Objection | None:

@@ -92,7 +92,7 @@ class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
-    `finished` those of the runs that ended with a model.
+    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
     """
 
     dataset: str
@@ -100,6 +100,7 @@ class Dealings:
     runs: list[str] = field(default_factory=list)
     terms: dict[str, Any] = field(default_factory=dict)
     finished: list[Any] = field(default_factory=list)
+    telling: list[Any] = field(default_factory=list)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -127,6 +128,8 @@ class Dealings:
         if "way" not in content:
             return
         terms = self.terms[content["run"]]
+        if content["way"] != Way.LEARNED:
+            _once(self.telling, terms)
         noisy = content["kind"] in _COUNTED and terms["noise"] is not None
         if content["way"] in (Way.TOLD, Way.BOTH):
             (self.told_noisy if noisy else self.told).add(content, terms)

@@ -21,7 +21,7 @@ from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTrea
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
 from party.settings.depth import read_depth
-from party.settings.life import NO_BOUNDS, LifeBounds, read_life_bounds
+from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.noise import read_budget, read_most_noise
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
@@ -110,7 +110,7 @@ class Acceptance:
     ranks: tuple[Rank, ...] = tuple(Rank)
     noise: Fraction | None = None
     epsilon: Fraction | None = None
-    life: LifeBounds = NO_BOUNDS
+    life: LifeBounds = USUAL_BOUNDS
 
 
 @dataclass(frozen=True)

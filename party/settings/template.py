@@ -52,9 +52,9 @@ max_depth = "any"          # most splits of a path; with a number, a job must ha
 max_classes = 20           # most values of the class: in one of names, every count is a person
 smallest_class = 10        # fewest training records of each class
 smallest_test = 30         # fewest held-out records, or none: an accuracy over one tells a person
-noise = "any"              # largest epsilon of a job; a number refuses counts without noise, and needs epsilon
+noise = "any"              # largest epsilon of a job; a number refuses exact counts; needs epsilon
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
-most_runs = "any"          # most runs on different terms over this data set
+most_runs = 1              # most runs on different terms over this data set: two can be subtracted
 most_counts = "any"        # most exact counts that all runs over it may tell
 
 [node]

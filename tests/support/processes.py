@@ -171,6 +171,7 @@ def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
     pair = Pair(Path(shutil.copytree(trusting, folder)))
     for name, peer, (header, rows) in (("alice", "bob", alice), ("bob", "alice", bob)):
         pair.edit(name, "min_leaf = 5", "min_leaf = 1")  # the papers' tree
+        pair.edit(name, "most_runs = 1", 'most_runs = "any"')
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')

@@ -3,11 +3,16 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.errors import ConfigError
+from party.records.ledger import PeerName
+from party.records.tally import Dealings
+from party.settings.life import LifeBounds
 from party.settings.party import read_party_config
 from protocols.errors import DisagreementError
+from protocols.facts import Way
 from protocols.terms import Method
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
 from tests.support.sessions import NAMES, Sessions, with_terms
@@ -73,6 +78,37 @@ def test_the_first_run_is_refused_where_even_it_could_tell_too_much(tmp_path: Pa
     assert [getattr(error, "field", None) for error in errors] == ["budget", "budget"]
     assert "0 told before and at most 21 for this run make 21" in str(errors[1])
     assert all(not of_kind(contents(sessions, name), "run") for name in NAMES)
+
+
+def test_one_run_is_what_a_party_allows_that_does_not_say(tmp_path: Path) -> None:
+    """Two accuracies over the same people are two equations in their classes, and counts of two trees subtract."""
+    path = tmp_path / "party.toml"
+    path.write_text('name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\n')
+    assert read_party_config(path).agree.life == LifeBounds(runs=1, counts=None)
+
+
+def test_accuracies_of_many_trees_would_give_the_class_of_each_person_held_out_and_one_is_told(tmp_path: Path) -> None:
+    """Whoever knows what each tree says of each person solves for the classes; by usual settings there is one tree."""
+    rng = np.random.default_rng(30)
+    classes, says = rng.integers(0, 2, 30), rng.integers(0, 2, (30, 40))
+    right = (says == classes[:, None]).sum(axis=0)
+    solved, *_ = np.linalg.lstsq((2 * says - 1).T.astype(float), right - (1 - says).sum(axis=0), rcond=None)
+    assert (np.rint(solved) == classes).all()
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    let(sessions, "alice", "most_runs = 1")
+    sessions.run()
+    assert "most_runs allows 1 over" in refused(sessions, with_terms(CASE, max_depth=1).terms, "alice")
+
+
+def test_a_run_that_told_nothing_is_none() -> None:
+    """What the peer alone has told, and then an end, leaves us free to run on better terms."""
+    dealings = Dealings("members", PeerName("bob", "B0B0"))
+    terms = {"method": "smc", "noise": None}
+    dealings.add({"kind": "run", "run": "1", "terms": terms, "time": "now"})
+    dealings.add({"kind": "class counts", "run": "1", "way": Way.LEARNED, "counts": [3, 5]})
+    assert dealings.telling == []
+    dealings.add({"kind": "class counts", "run": "1", "way": Way.TOLD, "counts": [3, 5]})
+    assert dealings.telling == [terms]
 
 
 @pytest.mark.parametrize("line", ["most_runs = 0", 'most_counts = "all"', "most_counts = 1.5", "most_runs = true"])

@@ -25,5 +25,5 @@ def test_each_count_of_pruning_is_written_with_its_nodes_and_adds_up_once(values
     assert content["counts"] == (None if values is None else [3, 4])
     side = Side()
     for _ in range(2):
-        side.add({"kind": kind, **content}, {"seed": 1})
+        side.add({"kind": kind, **content}, {"seed": 1, "method": "smc", "omega": None})
     assert side.numbers == 2
