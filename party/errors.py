@@ -10,11 +10,17 @@ CotallyError
 │   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
 │   ├── LedgerError            the ledger's file (`party.records.ledger`)
+│   ├── JournalError           the journal's file (`party.records.journal`)
+│   ├── RunCancelledError      a run that was cancelled here
 │   ├── ModelError             a model's file (`party.models.strict_json`)
 │   └── ReportError            the report of a run (`party.records.train_report`)
 ├── PeerError                  the peer's; exit code 3
 │   ├── PeerLostError          it is absent or gone
 │   ├── PeerStoppedError       it ended the run and said why
+│   │   ├── PeerCancelledError it gave the run up
+│   │   ├── PeerPausedError    it will go on with it
+│   │   └── PeerAbortedError   it found a deviation
+│   ├── PausedError            a run that goes on when both meet again; exit code 4
 │   ├── NotNowError            no room for its call yet (`party.transport.grpc.status`)
 │   ├── UnknownSessionError    its call belongs to no session (`party.transport.grpc.status`)
 │   ├── OutOfOrderError        its page is not the next (`party.transport.grpc.status`)
@@ -76,6 +82,28 @@ class PeerStoppedError(PeerError):
     """The peer ended the run and said why."""
 
 
+class PeerCancelledError(PeerStoppedError):
+    """The peer gave the run up."""
+
+
+class PeerPausedError(PeerStoppedError):
+    """The peer ended the run for now."""
+
+
+class PeerAbortedError(PeerStoppedError):
+    """The peer ended the run for good: what we sent failed a check."""
+
+
+class PausedError(PeerError):
+    """A run that has begun cannot go on now; it goes on when both meet again."""
+
+
+class RunCancelledError(InputError):
+    """A run was cancelled here."""
+
+
 def exit_code(error: CotallyError) -> int:
-    """Return the exit code of the command line: 3 where the peer is at fault, else 2."""
+    """Return the exit code of the command line: 4 of a run that goes on later, 3 where the peer is at fault, else 2."""
+    if isinstance(error, PausedError):
+        return 4
     return 3 if isinstance(error, PeerError) else 2

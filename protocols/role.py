@@ -1,16 +1,16 @@
 """Roles: what one party does in a protocol, as a generator that reads like the paper.
 
-A role yields `Send(message)`, `Receive(kind)`, `Note` or `Progress`, is composed with `yield from`, and returns its
-result.
+A role yields `Send(message)`, `Receive(kind)`, `Note`, `Save` or `Progress`, is composed with `yield from`, and returns
+its result.
 It knows nothing of sockets or threads. `run_pair` plays two roles against each other in one process and is the
 specification of what any transport must do: deliver messages in order, both ways at once.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from protocols.errors import PeerError
 
@@ -57,6 +57,34 @@ class Note:
     fact: Fact
 
 
+class Part(Enum):
+    """What a run keeps, so that it can go on after it has ended early."""
+
+    ANSWERS = "answers"
+    COPY = "copy"
+    COINS = "coins"
+
+
+@dataclass(frozen=True, repr=False)
+class Save:
+    """Ask the driver to keep something for as long as the run lasts before it goes on (DESIGN 12).
+
+    It becomes item `number` of its part, and later items of that part fall away.
+    """
+
+    part: Part
+    number: int
+    content: bytes
+
+
+class Kept(Protocol):
+    """What a run that goes on has kept before."""
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        """Yield the items of a part, the first one first."""
+        ...
+
+
 class Phase(Enum):
     """What a role may be busy with; the words for it are the display's."""
 
@@ -78,7 +106,7 @@ class Progress:
     part: "Progress | None" = None
 
 
-Effect = Send | Receive | Note | Progress
+Effect = Send | Receive | Note | Save | Progress
 Role = Generator[Effect, Any, T]
 
 

@@ -21,6 +21,7 @@ EXCEPTIONS = {
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
     "party/keys/keystore.py": "what an error calls a kind of key",
     "party/records/database.py": "statements of SQL",
+    "party/records/journal.py": "statements of SQL",
     "party/records/ledger.py": "statements of SQL",
     "protocols/association/audit.py": "what is counted, in words that no screen shows yet: they are to be values",
     "protocols/ciphers/elgamal/curve.py": "the signature of a function in C",

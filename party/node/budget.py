@@ -4,6 +4,7 @@ What has been told stands in the ledger. A run on the terms of an earlier one te
 asks for the same counts, and gets the same numbers.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from party.forecast.model import most_counts
@@ -53,9 +54,11 @@ class Account:
         """Object to a run that could tell more exact counts than are left."""
         if self.bounds.counts is None:
             return None
-        told = self._dealings()
-        before = sum(dealing.told.numbers + dealing.told_noisy.numbers for dealing in told)
         terms = terms_content(agreed.terms)
+        told = self._dealings()
+        if not any(terms in dealing.finished for dealing in told):
+            told = self._dealings(but=terms)  # what a run told that has not ended is of the most that it tells
+        before = sum(dealing.told.numbers + dealing.told_noisy.numbers for dealing in told)
         follow = 0 if any(terms in dealing.finished for dealing in told) else self._most(agreed)
         if before + follow <= self.bounds.counts:
             return None
@@ -73,5 +76,8 @@ class Account:
     def _train(self, terms: Terms) -> int:
         return training_records(len(self.local.records), terms)
 
-    def _dealings(self) -> list[Dealings]:
-        return [each for each in dealings(self.ledger.entries()) if each.dataset == self.local.dataset]
+    def _dealings(self, but: Mapping[str, object] | None = None) -> list[Dealings]:
+        """Add up what was told in all runs but those on these terms."""
+        entries = [entry for entry in self.ledger.entries() if entry.content.get("dataset") == self.local.dataset]
+        out = {str(e.content["run"]) for e in entries if e.content["kind"] == "run" and e.content["terms"] == but}
+        return dealings(entry for entry in entries if entry.content.get("run") not in out)

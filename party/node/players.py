@@ -10,16 +10,20 @@ from pathlib import Path
 from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.kept_model import KeptModel
 from party.node.budget import Account
-from party.records.entries import PeerPages, RunPages
+from party.node.runs import SessionRuns
+from party.records.entries import PeerPages, RunPages, terms_content
 from party.records.known import known_counts
 from party.records.releases import Memory
 from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
+from protocols.randomness import keyed_digest
 from protocols.role import Progress
 from protocols.terms import Align, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.memory import run_name
+from protocols.two_party.noise import tables_digest
 from protocols.two_party.training import Outcome, keep_nothing, run
 
 OnProgress = Callable[[Progress], None]
@@ -50,6 +54,7 @@ class Stage:
         account: Of what was told before, and what may be.
         channel: To the peer, with which a job is agreed.
         pages: Of our ledger, about the peer.
+        runs: Those with the peer that may go on.
         on_progress: Told how far each phase is.
         kept: Where the model is safe before the peer hears that we hold it.
         on_agreed: Told when both sides have agreed, before any data leaves.
@@ -61,6 +66,7 @@ class Stage:
     account: Account
     channel: Channel
     pages: PeerPages
+    runs: SessionRuns
     on_progress: OnProgress
     kept: KeptModel | None = None
     on_agreed: OnAgreed | None = None
@@ -75,33 +81,52 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
     """
     match opening.job:
         case Train(terms):
-            return _train(terms, opening.nonces, stage)
+            return _train(terms, opening, stage)
         case Align():
             raise InputError("nobody plays this job yet")
 
 
-def _train(terms: Terms, nonces: bytes, stage: Stage) -> Trained:
+def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
     """Agree on what is brought, and build the tree; whatever leaves is put on record before."""
     local, memory, channel = stage.local, stage.memory, stage.channel
 
     def judge(agreed: Agreement) -> Objection | None:
-        return memory.judge(agreed) or stage.account.judge(agreed)
+        changed = memory.judge(agreed) or stage.runs.judge(_contents(local, agreed))
+        return changed or stage.account.judge(agreed)
 
-    agreed = play(agree_on_training(local, terms, channel.peer, nonces, judge), channel)
+    agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel)
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)
-    pages = RunPages(stage.pages, local, agreed)
-    pages.open()
+    pages = _opened_pages(agreed, stage)
+    kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
-    watch = Watchers(stage.on_progress, pages.note)
+    watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
     keep = keep_nothing if stage.kept is None else stage.kept.keep
     known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)
 
-    role = run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known, record)
+    role = run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known, record, kept)
     outcome = play(role, channel, watch)
     if stage.kept is not None:
         stage.kept.publish()
+    stage.runs.done()
     return Trained(agreed, outcome, stored.use())
+
+
+def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:
+    """Put on record what was agreed, before any of it leaves: anew, or for the run that goes on."""
+    before = stage.runs.resumed
+    name = run_name(agreed.nonces).hex() if before is None else before.run
+    pages = RunPages(stage.pages, stage.local, agreed, name)
+    if before is None:
+        pages.open()
+    return pages
+
+
+def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
+    """Return a digest, under our secret, of all that must be the same for a run to go on."""
+    groups = (str(design.groups).encode() for design in (agreed.own_design, agreed.peer_design))
+    terms = str(terms_content(agreed.terms)).encode()
+    return keyed_digest(local.secrets.coins, b"run contents", terms, *groups, tables_digest(local, agreed))

@@ -13,7 +13,9 @@ from party.models.kept_model import KeptModel
 from party.node.budget import Account
 from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
+from party.node.runs import SessionRuns
 from party.records.entries import PeerPages
+from party.records.journal import open_journal
 from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig
@@ -21,7 +23,7 @@ from party.transport.channel import Channel, Traffic, play
 from protocols.errors import PeerError
 from protocols.role import Phase, Progress, Role
 from protocols.terms import Job
-from protocols.two_party.agreement import answer, propose
+from protocols.two_party.agreement import Opening, Policy, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import LedgerHead, compare_memories, exchange_heads, head_statement
 
@@ -61,11 +63,13 @@ class Host:
         on_progress: Told how far each phase is.
         on_agreed: Told when both sides have agreed, before any data leaves.
         kept: Where the model is safe before the peer hears that we hold it.
+        fresh: Whether to begin anew where an earlier run could go on.
     """
 
     on_progress: OnProgress | None = None
     on_agreed: OnAgreed | None = None
     kept: KeptModel | None = None
+    fresh: bool = False
 
 
 NOBODY: Final = Host()
@@ -91,33 +95,51 @@ def run_session(
 
     Raises:
         PeerError: The peer's fault; `DisagreementError` before any data has left.
+        PausedError: A run that has begun goes on in another session.
         InputError: Ours.
     """
     clock = _PhaseClock(host.on_progress)
     hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
-    with open_ledger(held, local.secrets.coins) as ledger:
+    secret = local.secrets.coins
+    with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
         account = Account(local, config.agree.life, ledger)
         pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
         memory = Memory(local, pages, config.agree.epsilon)
-        policy, nonce = make_policy(local, config, memory.judge_job, account.judge_job), secrets.token_bytes(32)
-        if job is None:
-            opening = play(answer(local, policy, channel.peer, nonce), channel)
-        else:
-            opening = play(propose(local, job, policy, channel.peer, nonce), channel)
-        play(_compare_ledgers(pages), channel)
-        stage = Stage(local, config.folder, memory, account, channel, pages, clock.show, host.kept, host.on_agreed)
-        ended = play_job(opening, stage)
-        play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
-    channel.close()
+        runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
+
+        def on_progress(progress: Progress) -> None:
+            clock.show(progress)
+            runs.follow(progress)
+
+        policy = make_policy(local, config, memory.judge_job, account.judge_job)
+        stage = Stage(
+            local, config.folder, memory, account, channel, pages, runs, on_progress, host.kept, host.on_agreed
+        )
+        with runs.watched():
+            opening = _opened(local, policy, channel, job)
+            play(_compare_ledgers(pages, runs, opening.job), channel)
+            ended = play_job(opening, stage)
+            play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
+            runs.settled()
+            channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
 
 
-def _compare_ledgers(pages: PeerPages) -> Role[None]:
+def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | None) -> Opening:
+    """Propose a job, or answer the peer's."""
+    nonce = secrets.token_bytes(32)
+    if job is None:
+        return play(answer(local, policy, channel.peer, nonce), channel)
+    return play(propose(local, job, policy, channel.peer, nonce), channel)
+
+
+def _compare_ledgers(pages: PeerPages, runs: SessionRuns, job: Job) -> Role[None]:
     """Go on only if neither side has forgotten anything, and keep what the peer shows."""
     known = pages.known()
-    theirs = yield from compare_memories(pages.head(), known, pages.holds, pages.peer.name)
-    if theirs != known:
-        pages.keep_head(theirs)
+    shown = yield from compare_memories(pages.head(), known, pages.holds, pages.peer.name, runs.open_runs(job))
+    if shown.head != known:
+        pages.keep_head(shown.head)
+    runs.compared(shown)
 
 
 def _sign_ledgers(pages: PeerPages, party: str, nonces: bytes, hand: Signatures) -> Role[None]:

@@ -21,11 +21,10 @@ from protocols.facts import (
 from protocols.privacy.odds import Odds, disguised_odds
 from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.randomness import keyed_digest
 from protocols.role import Fact
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Terms
+from protocols.terms import Job, Terms, Train
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, LedgerHead
@@ -59,7 +58,11 @@ class PeerPages:
             LedgerError: It cannot be written.
         """
         who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
-        self.ledger.append({"time": f"{self.clock():%Y-%m-%dT%H:%M:%SZ}", **who, "kind": kind, **content})
+        self.ledger.append({"time": self.date(), **who, "kind": kind, **content})
+
+    def date(self) -> str:
+        """Return the time of day as records have it."""
+        return f"{self.clock():%Y-%m-%dT%H:%M:%SZ}"
 
     def head(self) -> LedgerHead:
         """Return the end of these entries."""
@@ -100,11 +103,13 @@ class RunPages:
         pages: About its peer.
         local: What we bring.
         agreed: What was agreed.
+        run: Its name.
     """
 
     pages: PeerPages
     local: PartyInputs
     agreed: Agreement
+    run: str
 
     def open(self) -> None:
         """Note the agreement: terms, and the columns and values that both have named.
@@ -133,8 +138,7 @@ class RunPages:
         self._write(kind, content)
 
     def _write(self, kind: str, content: Content) -> None:
-        run = keyed_digest(self.agreed.nonces, b"run").hex()[:16]
-        self.pages.write(kind, {"dataset": self.local.dataset, "run": run, **content})
+        self.pages.write(kind, {"dataset": self.local.dataset, "run": self.run, **content})
 
 
 def tables_content(local: PartyInputs, agreed: Agreement) -> list[str]:
@@ -147,6 +151,15 @@ def terms_content(terms: Terms) -> dict[str, object]:
     return {
         name: value if type(value) in (int, bool, type(None)) else str(value) for name, value in vars(terms).items()
     }
+
+
+def job_content(job: Job) -> dict[str, object]:
+    """Return a job as JSON has it: its kind, and its terms."""
+    match job:
+        case Train(terms):
+            return {"kind": "train", **terms_content(terms)}
+        case _:
+            return {"kind": type(job).__name__.lower(), "terms": str(job)}
 
 
 def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noqa: PLR0911  # one return per kind

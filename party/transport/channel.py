@@ -19,11 +19,18 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
-from party.errors import PeerLostError, PeerStoppedError
+from party.errors import (
+    PeerAbortedError,
+    PeerCancelledError,
+    PeerLostError,
+    PeerPausedError,
+    PeerStoppedError,
+    RunCancelledError,
+)
 from party.transport.pages import Pace, Page, Pages, Reason, cut
 from party.wire.codec import decode, encode, longest_frame
 from protocols.errors import DisagreementError, PeerError
-from protocols.role import Fact, Message, Note, Progress, Receive, Role, Send
+from protocols.role import Fact, Message, Note, Progress, Receive, Role, Save, Send
 
 STOP_SECONDS: Final = 2.0  # how long a stop may take to reach the peer
 _ABSORB_SECONDS: Final = 0.05
@@ -32,21 +39,19 @@ M = TypeVar("M", bound=Message)
 T = TypeVar("T")
 
 
-_STOPPED: Final = {
-    Reason.CANCELLED: "{peer} cancelled the run",
-    Reason.DEVIATION: "{peer} reports that what we sent failed a check: the run ends for good",
-    Reason.INTERNAL: "{peer} had a fault of its own and ended the run; its operator can read which",
-}
-
-
-_NO_DEVIATION: Final = (DisagreementError, PeerLostError, PeerStoppedError)
-
-
 def stopped_by(peer: str, reason: Reason) -> PeerError:
     """Return the error that tells our operator why the peer ended its stream."""
-    if reason is Reason.FINISHED:
-        return PeerError(f"{peer} ended the session before its last message")
-    return PeerStoppedError(_STOPPED[reason].format(peer=peer))
+    match reason:
+        case Reason.FINISHED:
+            return PeerError(f"{peer} ended the session before its last message")
+        case Reason.CANCELLED:
+            return PeerCancelledError(f"{peer} cancelled the run")
+        case Reason.DEVIATION:
+            return PeerAbortedError(f"{peer} reports that what we sent failed a check: the run ends for good")
+        case Reason.INTERNAL:
+            return PeerStoppedError(f"{peer} had a fault of its own and ended the run; its operator can read which")
+        case Reason.PAUSED:
+            return PeerPausedError(f"{peer} has stopped for now")
 
 
 def reason_for(error: BaseException) -> Reason:
@@ -55,8 +60,10 @@ def reason_for(error: BaseException) -> Reason:
     What only a broken or hostile peer does is a deviation; an interruption, a disagreement and a peer that is
     gone are not.
     """
-    if not isinstance(error, Exception) or isinstance(error, _NO_DEVIATION):
+    if isinstance(error, DisagreementError | RunCancelledError):
         return Reason.CANCELLED
+    if not isinstance(error, Exception) or isinstance(error, PeerLostError | PeerStoppedError):
+        return Reason.PAUSED
     return Reason.DEVIATION if isinstance(error, PeerError) else Reason.INTERNAL
 
 
@@ -229,13 +236,14 @@ class PagedChannel(ABC):
 
 @dataclass(frozen=True)
 class Watchers:
-    """Who is told what a role does on its way: `progress` how far it is, `note` what each side learns.
+    """Who is told how far a role is, notes what each side learns, and saves what the run may need to go on.
 
-    A fact is in safe hands when `note` returns: only then does the role go on to tell it.
+    A fact, or what is to be kept, is in safe hands when its watcher returns: only then does the role go on.
     """
 
     progress: Callable[[Progress], None] = lambda _: None
     note: Callable[[Fact], None] = lambda _: None
+    save: Callable[[Save], None] = lambda _: None
 
 
 NO_WATCHERS: Final = Watchers()
@@ -277,5 +285,7 @@ def _drive(role: Role[T], channel: Channel, watch: Watchers) -> T:
             answer = channel.receive(effect.kind)
         elif isinstance(effect, Note):
             watch.note(effect.fact)
+        elif isinstance(effect, Save):
+            watch.save(effect)
         else:
             watch.progress(effect)

@@ -26,6 +26,7 @@ class Reason(Enum):
     CANCELLED = "cancelled"
     DEVIATION = "deviation"
     INTERNAL = "internal"
+    PAUSED = "paused"
 
 
 @dataclass(frozen=True, repr=False)

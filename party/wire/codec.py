@@ -26,6 +26,7 @@ from protocols.terms import MAX_LABEL
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
+RUN_BYTES: Final = 8
 NONCE_BYTES: Final = 32
 MAX_KEY_BYTES: Final = 2048 * 8  # a Paillier modulus and seven roots that prove it
 MAX_SIGNATURE_BYTES: Final = 72  # two numbers of 32 bytes, in DER
@@ -236,7 +237,11 @@ def _one_field(
 
 
 def _heads_valid(message: m.MemoryHeads) -> bool:
-    return _is_digest(message.digest) and _is_digest(message.known_digest)
+    return _is_digest(message.digest) and _is_digest(message.known_digest) and len(message.run) in (0, RUN_BYTES)
+
+
+def _kept_valid(message: m.KeptParts) -> bool:
+    return _is_digest(message.digest) and _is_digest(message.key)
 
 
 def _signed_valid(message: m.SignedHead) -> bool:
@@ -271,6 +276,7 @@ ENTRIES: Final = (
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
+    _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

@@ -110,6 +110,30 @@ class Checks:
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
+        answers = self._shaped(queries, counts)
+        for query, answer in zip(queries, answers, strict=True):
+            if self._told is None:
+                self._conserve(query, answer.tables)
+            if self._plausibility is not None:
+                self._plausibility.check(query, answer)
+        if self._told is not None:
+            self._told.check(queries, answers)
+        return answers
+
+    def recalled(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
+        """Return the answers of a batch that was checked before, and hold later ones against them.
+
+        Raises:
+            DeviationError: They are none.
+        """
+        if len(counts) != self.size(queries):
+            raise DeviationError
+        answers = self._shaped(queries, counts)
+        if self._told is not None:
+            self._told.check(queries, answers)
+        return answers
+
+    def _shaped(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
         flat = np.array(counts, dtype=np.int64)
         answers, start = [], 0
         for query in queries:
@@ -119,12 +143,6 @@ class Checks:
                 tables.append(flat[start : start + cells].reshape(-1, columns))
                 start += cells
             answers.append(Answer(tuple(tables)))
-            if self._told is None:
-                self._conserve(query, answers[-1].tables)
-            if self._plausibility is not None:
-                self._plausibility.check(query, answers[-1])
-        if self._told is not None:
-            self._told.check(queries, answers)
         return answers
 
     def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:

@@ -26,7 +26,7 @@ from protocols.counts import Answer, Claims, Correct, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.role import Phase, Progress, Role, Send, receive
+from protocols.role import Part, Phase, Progress, Role, Save, Send, receive
 from protocols.tables.expression import AnyOf, Term
 from protocols.work import PageEncryptor, Workers
 
@@ -56,6 +56,7 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         patterns: Coin pattern of every record: of those trained on, to test, to prune by.
         telling: Decrypts, checks and tells counts.
         pruning: How many records there are to prune by.
+        there: How many bytes of ciphertexts the peer has kept from before.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
     """
@@ -67,24 +68,32 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         patterns: NDArray[np.intp],
         telling: KeyHolderReplies[Values],
         pruning: int,
+        there: int = 0,
     ) -> None:
         self._encryption, self._design, self._patterns, self._telling = encryption, design, patterns, telling
-        self._pruning = pruning
+        self._pruning, self._there = pruning, there
 
     def set_up(self) -> Role[None]:
-        """Encrypt the coins and send them page by page, each as soon as it is made."""
-        total = len(self._patterns) * ciphertexts_per_record(self._design)
-        done = 0
-        for page in self._encryption.encrypt_pages(self._pages()):
+        """Encrypt the coins that the peer lacks and send them page by page, each as soon as it is made.
+
+        Raises:
+            PeerError: It cannot have kept what it says.
+        """
+        each = ciphertexts_per_record(self._design)
+        total = len(self._patterns) * each
+        done, rest = divmod(self._there, self._telling.key.public.ciphertext_bytes)
+        if rest or done > total or (done and done % each):
+            raise PeerError("the peer has kept other encrypted coins than it was sent")
+        for page in self._encryption.encrypt_pages(self._pages(done // each if each else 0)):
             yield Send(CiphertextPage(page))
             done += len(page) // self._telling.key.public.ciphertext_bytes
             yield Progress(Phase.COINS, done, total)
 
-    def _pages(self) -> Iterator[list[int]]:
-        """Yield `[coins of the record = t]` for all records and `t = 1, 2, ...`, a page at a time."""
+    def _pages(self, first: int) -> Iterator[list[int]]:
+        """Yield `[coins of the record = t]` for all records from the first on and `t = 1, 2, ...`, a page at a time."""
         patterns = np.arange(1, 1 + ciphertexts_per_record(self._design))
         records = max(1, page_length(self._telling.key.public) // max(1, len(patterns)))
-        for start in range(0, len(self._patterns), records):
+        for start in range(first, len(self._patterns), records):
             bits = self._patterns[start : start + records, None] == patterns
             if bits.size:
                 yield bits.ravel().astype(int).tolist()
@@ -111,13 +120,21 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         pruning: Our view of the records to prune by.
         replying: Seals, sends and checks counts, under the peer's key.
         workers: Where nodes are counted.
+        kept: Pages of encrypted coins that have come before.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
     def __init__(
-        self, train: View, test: View, pruning: View, replying: EvaluatorReplies[Values], workers: Workers
+        self,
+        train: View,
+        test: View,
+        pruning: View,
+        replying: EvaluatorReplies[Values],
+        workers: Workers,
+        kept: Iterator[bytes] | None = None,
     ) -> None:
+        self._kept = kept
         self._schema, self._replying, self._workers = train.schema, replying, workers
         self._cipher = replying.cipher
         self._train = _WeightedRows(train, self._cipher)
@@ -126,26 +143,43 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         self._sets = rows_by_node(self._train.codes)
 
     def set_up(self) -> Role[None]:
-        """Receive the encrypted coins, adding each to its rows at once.
+        """Receive the encrypted coins that we have not kept, adding each to its rows at once.
+
+        A page is kept before the next one comes; item 0 of what is kept says which key all are under.
 
         Raises:
             PeerError: The pages do not hold the ciphertexts that the schema asks for.
             DeviationError: A ciphertext is not one.
         """
-        parts = (self._train, self._test, self._pruning)
-        expected = sum(part.awaited for part in parts)
-        done = 0
+        expected = sum(part.awaited for part in self._parts)
+        done, number = 0, 1
+        for content in self._kept or ():
+            done += self._take(content, expected - done)
+            number += 1
+        if self._kept is None and expected:
+            yield Save(Part.COINS, 0, self._cipher.fingerprint().encode())
         while done < expected:
-            page = self._cipher.read((yield from receive(CiphertextPage)).ciphertexts)
-            if not 0 < len(page) <= expected - done:
-                raise PeerError("the peer sent more or fewer encrypted coins than records need")
-            start = 0
-            for part in parts:
-                start = part.take(page, start)
-            done += len(page)
+            content = (yield from receive(CiphertextPage)).ciphertexts
+            done += self._take(content, expected - done)
+            yield Save(Part.COINS, number, content)
+            number += 1
             yield Progress(Phase.COINS, done, expected)
-        for part in parts:
+        for part in self._parts:
             part.finish()
+
+    @property
+    def _parts(self) -> tuple["_WeightedRows[Values]", ...]:
+        return self._train, self._test, self._pruning
+
+    def _take(self, content: bytes, most: int) -> int:
+        """Count in a page of ciphertexts, and return how many it has."""
+        page = self._cipher.read(content)
+        if not 0 < len(page) <= most:
+            raise PeerError("the peer sent more or fewer encrypted coins than records need")
+        start = 0
+        for part in self._parts:
+            start = part.take(page, start)
+        return len(page)
 
     def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
         """Form every cell of the batch under encryption and have it decrypted."""

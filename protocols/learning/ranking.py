@@ -7,6 +7,7 @@ told no finer than it is known; or what both disguised copies together say, whic
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
+from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counts import Estimates, Query
 from protocols.errors import PeerError
 from protocols.facts import GainsFact, Way
@@ -44,6 +45,7 @@ class MeanGains:
         classes: Number of classes.
         step: How coarsely the gains of a node are told; equal on both sides.
         growth: The measure, and the limits: what may not split a node, as we estimate, has no gain there.
+        answers: What both remember of the run.
 
     Discloses: to the peer, our estimated gain of every candidate by that measure, rounded to the nearest multiple of
     the node's step, or of a multiple of it where an error in the counts tells more, and 0 where a branch has too few
@@ -51,8 +53,16 @@ class MeanGains:
     numbers, whole tables, the rounding hides as well as the coins hide the copy.
     """
 
-    def __init__(self, estimates: Estimates, classes: int, step: GainStep, growth: Growth = TO_THE_END) -> None:
+    def __init__(
+        self,
+        estimates: Estimates,
+        classes: int,
+        step: GainStep,
+        growth: Growth = TO_THE_END,
+        answers: KeptAnswers | None = None,
+    ) -> None:
         self._estimates, self._classes, self._step, self._growth = estimates, classes, step, growth
+        self._answers = KeptAnswers() if answers is None else answers
 
     def advance(self, expressions: Sequence[Expression]) -> None:
         """Move on to the nodes of the next level."""
@@ -68,6 +78,13 @@ class MeanGains:
             return ()
         of_nodes = [self._step(_records(query)) for query in queries]
         steps = [step for step, query in zip(of_nodes, queries, strict=True) for _ in query.candidates]
+        sums = yield from self._answers.ask(self._exchanged(queries, of_nodes, steps))
+        return [both / 2 * step for both, step in zip(sums, steps, strict=True)]
+
+    def _exchanged(
+        self, queries: Sequence[Query], of_nodes: Sequence[float], steps: Sequence[float]
+    ) -> Role[AnswerNumbers]:
+        """Return the sums of both sides' multiples."""
         own = tuple(self._told(queries, of_nodes, steps))
         yield Note(GainsFact(Way.TOLD, tuple(queries), own))
         theirs = (yield from exchange(EstimatedGains(own))).values
@@ -75,7 +92,7 @@ class MeanGains:
         if len(theirs) != len(own) or any(told * step > most + step for told, step in zip(theirs, steps, strict=True)):
             raise PeerError("the peer's estimated gains do not fit the level")
         yield Note(GainsFact(Way.LEARNED, tuple(queries), theirs))
-        return [(a + b) / 2 * step for a, b, step in zip(own, theirs, steps, strict=True)]
+        return tuple(float(a + b) for a, b in zip(own, theirs, strict=True))
 
     def _told(self, queries: Sequence[Query], of_nodes: Sequence[float], steps: Sequence[float]) -> Iterator[int]:
         answers = self._estimates.answers(queries)

@@ -29,7 +29,7 @@ from protocols.two_party.split import held_out_records, split_records, training_
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", *TERM_NAMES, "ids", "job", "memory", "budget",
+    "version", "party", *TERM_NAMES, "ids", "job", "memory", "run", "budget",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip
@@ -60,6 +60,7 @@ _KNOWN_OTHERWISE = (
 )
 _PEER_WANTS = {
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
+    "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
     "class values": "the peer does not agree: merge rare values of the class ([columns] max_values)",

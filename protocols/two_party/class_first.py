@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum, auto
 from math import log
 
+from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.told_sums import FALSE_ALARM
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import ClassCountsFact, Way
@@ -45,10 +46,13 @@ def share_class_counts(
     local: PartyInputs,
     agreed: Agreement,
     train: Index,
-    noises: BothNoises | None = None,
+    noises: BothNoises | None,
+    answers: KeptAnswers,
     record: PutOnRecord = keep_no_record,
 ) -> Role[ClassTally]:
     """Return how many training records each class has; where both hold the class, both tell and compare.
+
+    In a run that goes on, nothing is told if both remember it.
 
     With noise the one who holds the class tells, and judges, its counts with its own; they cross lifted by the largest
     noise. A class that both hold is no secret between them, and its counts are exact.
@@ -59,6 +63,7 @@ def share_class_counts(
         train: The training records.
         noises: Of both sides, if there is noise.
         record: Puts on record what leaves next.
+        answers: What both remember of the run.
 
     Discloses: if we hold the class, its counts over the training records, exact or with our noise, or only that we find
     one too small.
@@ -68,6 +73,14 @@ def share_class_counts(
         PeerError: The counts do not fit the number of records and classes.
         DeviationError: Both hold the same class, and count it differently.
     """
+    counts = yield from answers.ask(_shared(local, agreed, train, noises, record))
+    record(Leaving.REST)
+    return tuple(int(count) for count in counts)
+
+
+def _shared(
+    local: PartyInputs, agreed: Agreement, train: Index, noises: BothNoises | None, record: PutOnRecord
+) -> Role[AnswerNumbers]:
     own = local.class_counts(train) if local.holds_class else None
     alone = len(agreed.schema.class_owners) == 1
     if noises is not None and own is not None and alone:
@@ -92,8 +105,7 @@ def share_class_counts(
         if counts != own:
             raise DeviationError
     yield from _settle(local, counts)
-    record(Leaving.REST)
-    return counts
+    return tuple(map(float, counts))
 
 
 def _settle(local: PartyInputs, counts: ClassTally | None) -> Role[None]:

@@ -11,7 +11,7 @@ from protocols.facts import CopyFact, Way
 from protocols.messages import DisguisedPage
 from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Phase, Progress, Role, exchange
+from protocols.role import Note, Part, Phase, Progress, Role, Save, exchange
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import Agreement, Objection, settle
 from protocols.two_party.inputs import PartyInputs
@@ -35,13 +35,16 @@ class Copies:
     coins: Coins
 
 
-def exchange_copies(local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> Role[Copies]:
+def exchange_copies(
+    local: PartyInputs, agreed: Agreement, judge: CopyJudge, known: bytes | None = None
+) -> Role[Copies]:
     """Send and receive the disguised copies; without a disguise there are no coins.
 
     Args:
         local: What we bring.
         agreed: Has both designs.
         judge: Is given a digest of the peer's copy, keyed by our secret, before anything that depends on it leaves.
+        known: The peer's copy, where both have kept the other's.
 
     Discloses: our disguised copy, if there is a disguise, and whether we know the peer by another one than its own.
 
@@ -56,7 +59,11 @@ def exchange_copies(local: PartyInputs, agreed: Agreement, judge: CopyJudge) -> 
     own_design, peer_design = agreed.own_design, agreed.peer_design
     coins = local.coins(own_design)
     copy = disguise(codes[:, : len(own_design.sizes)], coins, own_design)
-    theirs = yield from _exchange(local, agreed, copy, judge)
+    if known is None:
+        theirs = yield from _exchange(local, agreed, copy, judge)
+        yield Save(Part.COPY, 0, theirs.tobytes())
+    else:
+        theirs = _read(known, len(copy), peer_design)
     view = make_view(agreed.schema, local.party, codes, theirs, peer_design)
     return Copies(view, view_of_copies(view, local.party, copy, own_design), coins)
 

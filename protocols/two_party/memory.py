@@ -2,8 +2,8 @@
 
 Each party keeps what it told and learned in a chain of entries, and the end of the other's chain, its *head*, as it was
 last shown. A chain only grows: a peer that shows fewer entries than before, or whose chain does not lead through the
-head that we keep, has lost what it knew, and with it what keeps a second release from undoing the first. The first is
-seen by us, the second by itself.
+head that we keep, has lost what it knew, and with it what keeps a second release from undoing the first. The
+first is seen by us, the second by itself. With the heads goes which run each would go on with.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from protocols.messages import MemoryHeads, SignedHead
-from protocols.randomness import canonical
+from protocols.randomness import canonical, keyed_digest
 from protocols.role import Role, exchange
 from protocols.two_party.agreement import Objection, settle
 
@@ -29,26 +29,68 @@ class LedgerHead:
 NO_HEAD: Final = LedgerHead(0, bytes(HEAD_BYTES))
 
 
+@dataclass(frozen=True)
+class OpenRuns:
+    """Runs with the peer that have not ended, as far as we know.
+
+    Args:
+        same: Names one of this very job, or is empty.
+        other: What we object to in beginning another: one of the same kind of job on other terms.
+        fresh: Whether to begin anew all the same.
+    """
+
+    same: bytes = b""
+    other: Objection | None = None
+    fresh: bool = False
+
+
+NO_RUNS: Final = OpenRuns()
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the peer has shown: its head, whether both go on with the run that we have named, or it begins anew."""
+
+    head: LedgerHead
+    goes_on: bool = False
+    fresh: bool = False
+
+
+def run_name(nonces: bytes) -> bytes:
+    """Return what names a run that begins in a session with these nonces: 8 bytes."""
+    return keyed_digest(nonces, b"run")[:8]
+
+
 def compare_memories(
-    own: LedgerHead, known: LedgerHead, holds: Callable[[LedgerHead], bool], peer: str
-) -> Role[LedgerHead]:
-    """Show each other both heads, and go on only if neither side has forgotten; return the peer's.
+    own: LedgerHead,
+    known: LedgerHead,
+    holds: Callable[[LedgerHead], bool],
+    peer: str,
+    runs: OpenRuns = NO_RUNS,
+) -> Role[Compared]:
+    """Show each other both heads and open runs, and go on only if neither side has forgotten.
 
     Args:
         own: Of our entries about this peer.
         known: The peer's, as it was last shown to us.
         holds: Whether our chain leads through this head.
         peer: The peer's name.
+        runs: Ours with the peer.
 
-    Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown.
+    Discloses: how many entries we have about the peer, and whether our memory is older than the one it was shown; the
+    name of a run of this job that we have not seen end, and whether there is one on other terms.
 
     Raises:
-        DisagreementError: One side's memory is older than it was.
+        DisagreementError: One side's memory is older than it was, or has another run to end first.
     """
-    shown = yield from exchange(MemoryHeads(own.entries, own.digest, known.entries, known.digest))
+    named = b"" if runs.fresh else runs.same
+    shown = yield from exchange(
+        MemoryHeads(own.entries, own.digest, known.entries, known.digest, named, fresh=runs.fresh)
+    )
     theirs, ours = LedgerHead(shown.entries, shown.digest), LedgerHead(shown.known_entries, shown.known_digest)
-    yield from settle(_objection(theirs, known, holds(ours), peer))
-    return theirs
+    fresh = runs.fresh or shown.fresh
+    yield from settle(_objection(theirs, known, holds(ours), peer) or (None if fresh else runs.other))
+    return Compared(theirs, goes_on=bool(named) and shown.run == named, fresh=fresh)
 
 
 def _objection(theirs: LedgerHead, known: LedgerHead, holds: bool, peer: str) -> Objection | None:

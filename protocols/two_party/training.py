@@ -26,6 +26,7 @@ from protocols.counting.encrypted_coins import (
     EncryptedCoinsKeyHolder,
 )
 from protocols.counting.estimated import Estimator
+from protocols.counting.kept import KeptCounts
 from protocols.counting.refined import RefinedCounts
 from protocols.counting.remembered import RememberedCounts
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
@@ -43,7 +44,7 @@ from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.randomness import canonical
-from protocols.role import Note, Role, Send, exchange, receive
+from protocols.role import Kept, Note, Role, Send, exchange, receive
 from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
@@ -53,6 +54,7 @@ from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.pruning import prune_by_claims
+from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.split import split_records
 
@@ -94,6 +96,7 @@ def run(
     keep: Keep = keep_nothing,
     known: KnownCounts = NOTHING_KNOWN,
     record: PutOnRecord = keep_no_record,
+    kept: Kept | None = None,
 ) -> Role[Outcome]:
     """Play one party's part of a run.
 
@@ -105,6 +108,7 @@ def run(
         keep: Puts the tree where nothing can lose it, before the peer hears that we hold it.
         known: Exact counts of these tables that we remember; those that the peer remembers too are not asked for.
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
+        kept: What we have kept of the run, if both go on with it.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
@@ -116,7 +120,8 @@ def run(
         DisagreementError: A class has too few records, or one side objects to the other's copy.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
-    return (yield from _Run(local, agreed, judge, keep, known).play(record))
+    resumed = yield from resume(kept, agreed.nonces)
+    return (yield from _Run(local, agreed, judge, keep, known, resumed).play(record))
 
 
 @dataclass(frozen=True)
@@ -133,17 +138,27 @@ class _Grown:
 class _Run:
     """One run, so that each step reads like a line of the module's table; what a step gives the next one takes."""
 
-    def __init__(self, local: PartyInputs, agreed: Agreement, judge: CopyJudge, keep: Keep, known: KnownCounts) -> None:
+    def __init__(
+        self,
+        local: PartyInputs,
+        agreed: Agreement,
+        judge: CopyJudge,
+        keep: Keep,
+        known: KnownCounts,
+        resumed: Resumed,
+    ) -> None:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
-        self._judge, self._keep, self._known = judge, keep, known
+        self._judge, self._keep, self._known, self._resumed = judge, keep, known, resumed
         terms, records = agreed.terms, len(local.records)
         self._train, self._test, self._pruning = split_records(terms.seed, records, terms.test, terms.prune)
         self._noises = noises_of(local, agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
         """Go through the steps."""
-        told = yield from share_class_counts(self._local, self._agreed, self._train, self._noises, record)
-        copies = yield from exchange_copies(self._local, self._agreed, self._judge)
+        told = yield from share_class_counts(
+            self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
+        )
+        copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
         grown = yield from grow(copies, told)
         self._keep(grown.result.tree)
@@ -173,13 +188,15 @@ class _Run:
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         cipher = yield from self._share_key()
         sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
-        engine = self._make_engine(copies, cipher, Checks(train.schema, len(train), plausibility, sums))
-        yield from engine.set_up()
+        checks = Checks(train.schema, len(train), plausibility, sums)
+        engine = self._make_engine(copies, cipher, checks)
+        remembered = RememberedCounts(engine, known)
+        kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
+        yield from kept.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None
-        remembered = RememberedCounts(self._refined(engine), known)
-        result = yield from self._grow(remembered, ranking, told)
-        pruned = yield from prune_by_claims(result.tree, engine, len(self._train), len(self._pruning))
-        correct = yield from engine.count_correct(pruned.tree)
+        result = yield from self._grow(self._refined(kept), ranking, told)
+        pruned = yield from prune_by_claims(result.tree, kept, len(self._train), len(self._pruning))
+        correct = yield from kept.count_correct(pruned.tree)
         left = Result(pruned.tree, result.computations)
         return _Grown(left, correct, cipher.fingerprint(), pruned.counts, remembered.taken)
 
@@ -204,7 +221,7 @@ class _Run:
         if self._terms.rank == Rank.COPIES or estimator is None:
             return CopyGains(Estimator(copies.both.rows(self._train)), growth)
         designs = (self._agreed.own_design, self._agreed.peer_design)
-        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs), growth)
+        return MeanGains(estimator, self._agreed.schema.classes, gain_step(designs), growth, self._resumed.answers)
 
     def _grow(self, engine: CountEngine, ranking: Ranking | None, told: ClassTally) -> Role[Result]:
         terms = self._terms
@@ -238,8 +255,11 @@ class _Run:
         if self._holds_key:
             design = self._agreed.own_design
             patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test, self._pruning])])
-            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling, len(self._pruning))
-        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers)
+            there = self._resumed.sent_before(cipher.fingerprint())
+            encryption, records = compute.encryption(self._key), len(self._pruning)
+            return EncryptedCoinsKeyHolder(encryption, design, patterns, telling, records, there)
+        pages = self._resumed.pages(cipher.fingerprint())
+        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers, pages)
 
     def _share_key(self) -> Role[AnyCiphertexts]:
         context = canonical(self._agreed.nonces, key_holder(self._local.party, self._agreed).encode())

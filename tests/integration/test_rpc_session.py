@@ -263,10 +263,10 @@ def fail(error: BaseException) -> Role[None]:
     ("error", "text"),
     [
         (DeviationError(), "reports that what we sent failed a check"),
-        (KeyboardInterrupt(), "cancelled the run"),
+        (KeyboardInterrupt(), "has stopped for now"),
         (ValueError("canary 4711"), "had a fault of its own"),
     ],
-    ids=["deviation", "cancelled", "internal"],
+    ids=["deviation", "paused", "internal"],
 )
 def test_the_reason_of_an_end_reaches_the_other_side_at_once_and_no_text(
     parties: Parties, error: BaseException, text: str, *, initiator_fails: bool
@@ -323,7 +323,7 @@ def test_a_stop_does_not_wait_for_a_peer_that_cannot_be_reached(
 def test_closing_the_server_stops_its_session(parties: Parties) -> None:
     with session(parties) as (alice, bob, server):
         server.close()
-        with pytest.raises(PeerStoppedError, match="bob cancelled the run"):
+        with pytest.raises(PeerStoppedError, match="bob has stopped for now"):
             alice.receive(Verdict)
         with pytest.raises(Exception, match="we ended the session"):
             bob.receive(Verdict)

@@ -249,7 +249,7 @@ def test_a_release_is_noted_before_its_first_byte_leaves(pair: Pair, method: str
     def calls(bob: Bob) -> None:
         with pytest.raises(KeyboardInterrupt):
             bob.play(listening, method=method)
-        bob.wait_until_alice_says("bob cancelled the run")
+        bob.wait_until_alice_says("bob has stopped for now")
 
     ended, bob = serve(pair, calls)
     assert not bob.errors, bob.errors

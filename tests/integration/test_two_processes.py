@@ -277,7 +277,7 @@ def test_when_a_peer_is_killed_the_other_says_so_within_its_deadline(pair: Pair,
         os.kill(victim.pid, signal.SIGKILL)
         ended = finish(survivor, seconds=20)
         victim.wait()
-    assert_one_line(ended, 3, killed)
+    assert_one_line(ended, 4, killed, "is paused, and goes on when both start the same again")
     assert not (pair.alice / "model.json").exists()
     assert not (pair.bob / "model.json").exists()
     if bob.stderr:
@@ -294,7 +294,7 @@ def test_an_interrupted_party_tells_the_other_at_once(pair: Pair) -> None:
         os.kill(bob.pid, signal.SIGINT)
         listened = finish(alice, seconds=20)
         assert finish(bob).code == 130
-    assert_one_line(listened, 3, "bob", "cancelled")
+    assert_one_line(listened, 4, "bob has stopped for now", "is paused")
 
 
 def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(

@@ -58,10 +58,12 @@ ROLES = dict(public_roles())
 def test_the_roles_are_found() -> None:
     """A role that is new to this list needs a look at its `Discloses:` line, and a place here."""
     assert {name.removeprefix("protocols.") for name in ROLES} == {
+        "answers.KeptAnswers",
         "counting.dot_product.DotProductEvaluator",
         "counting.dot_product.DotProductKeyHolder",
         "counting.encrypted_coins.EncryptedCoinsEvaluator",
         "counting.encrypted_coins.EncryptedCoinsKeyHolder",
+        "counting.kept.KeptCounts",
         "counting.plaintext.PlaintextEngine",
         "counting.projected.ProjectedEstimates",
         "counting.refined.RefinedCounts",
@@ -85,6 +87,7 @@ def test_the_roles_are_found() -> None:
         "two_party.mined.mine",
         "two_party.mined.receive_mined",
         "two_party.pruning.prune_by_claims",
+        "two_party.resume.resume",
         "two_party.rounding.RoundedCounts",
         "two_party.training.run",
     }

@@ -31,6 +31,7 @@ _ENDS: Final = {
     Reason.CANCELLED: wire.END_CANCELLED,
     Reason.DEVIATION: wire.END_DEVIATION,
     Reason.INTERNAL: wire.END_INTERNAL,
+    Reason.PAUSED: wire.END_PAUSED,
 }
 _REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
 

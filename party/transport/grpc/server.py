@@ -154,7 +154,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             session, self._closed = self._session, True
             self._changed.notify_all()
         if session is not None:
-            session.stop(Reason.CANCELLED)
+            session.stop(Reason.PAUSED)
         if self._server is not None:
             self._server.stop(grace=2 * LONG_POLL).wait()
         self._pool.shutdown(wait=False)

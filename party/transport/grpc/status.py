@@ -64,6 +64,7 @@ STOPS: Final[dict[Reason, grpc.StatusCode]] = {
     Reason.CANCELLED: Code.CANCELLED,
     Reason.DEVIATION: Code.ABORTED,
     Reason.INTERNAL: Code.INTERNAL,
+    Reason.PAUSED: Code.OUT_OF_RANGE,  # which nothing else is
 }
 _MARK: Final = ("cotally-status", "1")
 _BREAKS: Final = frozenset({Code.UNKNOWN, Code.INTERNAL, Code.CANCELLED, Code.DATA_LOSS})
@@ -93,7 +94,7 @@ ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
     Code.INVALID_ARGUMENT: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.FAILED_PRECONDITION: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.ALREADY_EXISTS: lambda peer: PeerError(_REFUSED.format(peer=peer)),
-    Code.OUT_OF_RANGE: lambda peer: PeerError(_REFUSED.format(peer=peer)),
+    Code.OUT_OF_RANGE: lambda peer: stopped_by(peer, Reason.PAUSED),
     Code.UNIMPLEMENTED: lambda peer: PeerError(_REFUSED.format(peer=peer)),
 }
 

@@ -32,6 +32,8 @@ class _EndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_End.ValueType], _
     END_CANCELLED: _End.ValueType  # 2
     END_DEVIATION: _End.ValueType  # 3
     END_INTERNAL: _End.ValueType  # 4
+    END_PAUSED: _End.ValueType  # 5
+    """The run goes on when both meet again."""
 
 class End(_End, metaclass=_EndEnumTypeWrapper):
     """Why a stream ends. An end overtakes what waits to be sent, unless it is END_FINISHED."""
@@ -41,6 +43,8 @@ END_FINISHED: End.ValueType  # 1
 END_CANCELLED: End.ValueType  # 2
 END_DEVIATION: End.ValueType  # 3
 END_INTERNAL: End.ValueType  # 4
+END_PAUSED: End.ValueType  # 5
+"""The run goes on when both meet again."""
 Global___End: _TypeAlias = End  # noqa: Y015
 
 @_typing.final
@@ -330,6 +334,7 @@ class Frame(_message.Message):
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
     KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
+    KEPT_PARTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -364,6 +369,8 @@ class Frame(_message.Message):
     def signed_head(self) -> Global___SignedHead: ...
     @_builtins.property
     def known_digests(self) -> Global___KnownDigests: ...
+    @_builtins.property
+    def kept_parts(self) -> Global___KeptParts: ...
     def __init__(
         self,
         *,
@@ -384,12 +391,13 @@ class Frame(_message.Message):
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
         known_digests: Global___KnownDigests | None = ...,
+        kept_parts: Global___KeptParts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "kept_parts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -685,10 +693,15 @@ class MemoryHeads(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     KNOWN_ENTRIES_FIELD_NUMBER: _builtins.int
     KNOWN_DIGEST_FIELD_NUMBER: _builtins.int
+    RUN_FIELD_NUMBER: _builtins.int
+    FRESH_FIELD_NUMBER: _builtins.int
     entries: _builtins.int
     digest: _builtins.bytes
     known_entries: _builtins.int
     known_digest: _builtins.bytes
+    run: _builtins.bytes
+    """8 bytes that name a run of this job that has not ended, or nothing; and whether to begin anew all the same."""
+    fresh: _builtins.bool
     def __init__(
         self,
         *,
@@ -696,14 +709,51 @@ class MemoryHeads(_message.Message):
         digest: _builtins.bytes = ...,
         known_entries: _builtins.int = ...,
         known_digest: _builtins.bytes = ...,
+        run: _builtins.bytes = ...,
+        fresh: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "known_digest", b"known_digest", "known_entries", b"known_entries"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries", "fresh", b"fresh", "known_digest", b"known_digest", "known_entries", b"known_entries", "run", b"run"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___MemoryHeads: _TypeAlias = MemoryHeads  # noqa: Y015
+
+@_typing.final
+class KeptParts(_message.Message):
+    """What the sender has kept of a run that goes on: how many answers with their digest, whether the receiver's copy, how
+    many bytes of the receiver's ciphertexts and a digest of their key.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANSWERS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    COPY_FIELD_NUMBER: _builtins.int
+    COINS_FIELD_NUMBER: _builtins.int
+    KEY_FIELD_NUMBER: _builtins.int
+    answers: _builtins.int
+    digest: _builtins.bytes
+    copy: _builtins.bool
+    coins: _builtins.int
+    key: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        answers: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+        copy: _builtins.bool = ...,
+        coins: _builtins.int = ...,
+        key: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "coins", b"coins", "copy", b"copy", "digest", b"digest", "key", b"key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___KeptParts: _TypeAlias = KeptParts  # noqa: Y015
 
 @_typing.final
 class KnownDigests(_message.Message):

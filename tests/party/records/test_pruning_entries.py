@@ -17,7 +17,7 @@ def test_each_count_of_pruning_is_written_with_its_nodes_and_adds_up_once(values
     written: list[tuple[str, Any]] = []
     pages = SimpleNamespace(write=lambda kind, content: written.append((kind, content)))
     agreed = SimpleNamespace(schema=schema_of((2, 3), 2, alice=1), nonces=b"")
-    run = RunPages(cast("PeerPages", pages), cast("Any", SimpleNamespace(dataset="case")), cast("Any", agreed))
+    run = RunPages(cast("PeerPages", pages), cast("Any", SimpleNamespace(dataset="case")), cast("Any", agreed), "a run")
     run.note(ClaimsFact(Way.TOLD, ([(ROOT, 0)], [(ROOT & Term(0, 1), 1)]), values))
     ((kind, content),) = written
     assert kind == "pruning"

@@ -198,9 +198,9 @@ def test_progress_reaches_the_callback_and_nobody_else() -> None:
         (DeviationError(), Reason.DEVIATION),
         (PeerError("a wrong kind"), Reason.DEVIATION),
         (DisagreementError("theta", "ours is 7/10"), Reason.CANCELLED),
-        (PeerLostError(), Reason.CANCELLED),
-        (PeerStoppedError(), Reason.CANCELLED),
-        (KeyboardInterrupt(), Reason.CANCELLED),
+        (PeerLostError(), Reason.PAUSED),
+        (PeerStoppedError(), Reason.PAUSED),
+        (KeyboardInterrupt(), Reason.PAUSED),
         (InputError("ours"), Reason.INTERNAL),
         (ValueError("a fault of the program"), Reason.INTERNAL),
     ],
@@ -214,10 +214,10 @@ def test_each_error_has_its_reason(error: BaseException, reason: Reason) -> None
     ("error", "text"),
     [
         (DeviationError(), "alice reports that what we sent failed a check"),
-        (KeyboardInterrupt(), "alice cancelled the run"),
+        (KeyboardInterrupt(), "alice has stopped for now"),
         (ValueError("canary 4711"), "alice had a fault of its own"),
     ],
-    ids=["deviation", "cancelled", "internal"],
+    ids=["deviation", "paused", "internal"],
 )
 def test_an_error_of_a_role_is_raised_again_and_told_to_the_peer_by_its_reason(error: BaseException, text: str) -> None:
     a, b = memory_channels()

@@ -92,7 +92,10 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ExactCounts: st.builds(m.ExactCounts, st.lists(COUNTS).map(tuple)),
     m.ModelDigest: st.builds(m.ModelDigest, DIGESTS),
     m.TableCommitment: st.builds(m.TableCommitment, DIGESTS),
-    m.MemoryHeads: st.builds(m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS),
+    m.MemoryHeads: st.builds(
+        m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()
+    ),
+    m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }

@@ -9,6 +9,7 @@ from protocols.messages import SignedHead
 from protocols.role import run_pair
 from protocols.two_party.memory import (
     NO_HEAD,
+    Compared,
     LedgerHead,
     compare_memories,
     exchange_heads,
@@ -23,7 +24,7 @@ CHAIN[0] = OTHER[0] = NO_HEAD
 
 def meet(
     alice: Sequence[LedgerHead], bob: Sequence[LedgerHead], *, alice_knows: LedgerHead, bob_knows: LedgerHead
-) -> tuple[End[LedgerHead], End[LedgerHead]]:
+) -> tuple[End[Compared], End[Compared]]:
     """Let two parties compare: each has a chain, and the other's head as it was last shown."""
     return duel(
         compare_memories(alice[-1], alice_knows, alice.__contains__, "bob"),
@@ -34,8 +35,8 @@ def meet(
 @pytest.mark.parametrize("known", range(6))
 def test_a_chain_that_has_only_grown_is_accepted(known: int) -> None:
     alice, bob = meet(CHAIN, OTHER, alice_knows=OTHER[known], bob_knows=CHAIN[known])
-    assert alice.result == OTHER[-1]
-    assert bob.result == CHAIN[-1]
+    assert alice.result == Compared(OTHER[-1])
+    assert bob.result == Compared(CHAIN[-1])
 
 
 @pytest.mark.parametrize("left", range(1, 4))

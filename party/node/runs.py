@@ -1,0 +1,184 @@
+"""Runs that may go on (DESIGN 12): which of the journal's both parties mean, and what becomes of it in a session.
+
+A run ends when both hold its model, when one side cancels it or finds a deviation, or when the parties find that they
+differ. Whatever else ends a session pauses its run: it goes on when both meet again with the same job and data.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from party.errors import (
+    PausedError,
+    PeerAbortedError,
+    PeerCancelledError,
+    PeerLostError,
+    PeerStoppedError,
+    RunCancelledError,
+)
+from party.records.entries import PeerPages, job_content
+from party.records.journal import Journal, KeptRun, RunRecord, RunState
+from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.role import Kept, Progress, Save
+from protocols.terms import Job
+from protocols.two_party.agreement import Objection
+from protocols.two_party.memory import Compared, OpenRuns, run_name
+
+
+@dataclass(repr=False)
+class SessionRuns:
+    """The runs with one peer over one data set, as a session sees them.
+
+    Args:
+        journal: Ours.
+        pages: Of our ledger, about the peer.
+        dataset: Ours.
+        initiator: Whether we open the session.
+        fresh: Whether we want to begin anew.
+    """
+
+    journal: Journal
+    pages: PeerPages
+    dataset: str
+    initiator: bool
+    fresh: bool = False
+    _before: RunRecord | None = field(default=None, init=False)
+    _now: RunRecord | None = field(default=None, init=False)
+    _given_up: list[RunRecord] = field(default_factory=list, init=False)
+
+    def open_runs(self, job: Job) -> OpenRuns:
+        """Return what we show the peer before a job begins."""
+        content, same, others = job_content(job), None, []
+        for record in self._open():
+            if record.job == content:
+                same = record
+            elif record.job["kind"] == content["kind"] and record.state is RunState.OPEN:
+                others.append(record)
+        self._before = same
+        named = b"" if same is None else bytes.fromhex(same.run)
+        return OpenRuns(named, self._objection(others[-1], content) if others else None, self.fresh)
+
+    def compared(self, shown: Compared) -> None:
+        """Give up what the peer does not go on with.
+
+        Raises:
+            JournalError: The journal cannot be written.
+        """
+        if not shown.goes_on:
+            if self._before is not None:
+                self._give_up(self._before)
+            self._before = None
+        if shown.fresh:
+            for record in self._open():
+                self._give_up(record)
+
+    @property
+    def resumed(self) -> RunRecord | None:
+        """The run that both go on with, if there is one."""
+        return self._before
+
+    def judge(self, contents: bytes) -> Objection | None:
+        """Object to going on with a run whose contents were others."""
+        if self._before is None or self._before.contents == contents.hex():
+            return None
+        return Objection(
+            "run",
+            f"run {self._before.run} with {self.pages.peer.name} began on other data or settings: bring those again, "
+            "or give it up (`cotally cancel`)",
+        )
+
+    def enter(self, job: Job, contents: bytes, nonces: bytes) -> Kept | None:
+        """Begin a run, or go on with the one that both have named and return what was kept of it.
+
+        Raises:
+            JournalError: The journal cannot be written.
+        """
+        if self._before is not None:
+            self._now = self.journal.change(self._before.run, self.pages.date())
+            return KeptRun(self.journal, self._now.run)
+        now, peer = self.pages.date(), self.pages.peer
+        self._now = RunRecord(
+            run_name(nonces).hex(), peer.name, peer.fingerprint, self.dataset, job_content(job), contents.hex(),
+            self.initiator, now, now,
+        )  # fmt: skip
+        self.journal.begin(self._now)
+        return None
+
+    def save(self, item: Save) -> None:
+        """Keep what a role wants to be kept.
+
+        Raises:
+            RunCancelledError: The run was cancelled meanwhile.
+            JournalError: The journal cannot be written.
+        """
+        if self._now is not None:
+            self.journal.keep(self._now.run, item.part, item.number, item.content)
+
+    def follow(self, progress: Progress) -> None:
+        """Note a new phase, and see whether the run was cancelled.
+
+        Raises:
+            RunCancelledError: It was.
+        """
+        if self._now is None:
+            return
+        if progress.phase.name != self._now.phase:
+            self._now = self.journal.change(self._now.run, self.pages.date(), phase=progress.phase.name)
+        else:
+            self.journal.check_not_cancelled(self._now.run)
+
+    def done(self) -> None:
+        """Note that both hold the model."""
+        self._end(RunState.DONE)
+
+    def settled(self) -> None:
+        """Note that the peer has said so: nothing of the run will be needed."""
+        if self._now is not None:
+            self._now = self.journal.change(self._now.run, self.pages.date(), settled=True)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Note how a session ends for the run that it has begun or gone on with.
+
+        Raises:
+            PausedError: In place of what only interrupts a run.
+        """
+        try:
+            yield
+        except RunCancelledError:
+            raise
+        except (DeviationError, PeerAbortedError):
+            self._end(RunState.ABORTED)
+            raise
+        except (DisagreementError, PeerCancelledError):
+            self._end(RunState.CANCELLED)
+            raise
+        except (PeerLostError, PeerStoppedError) as error:
+            if self._now is None or self._now.settled:
+                raise
+            raise PausedError(
+                f"{error}; run {self._now.run} is paused, and goes on when both start the same again"
+            ) from error
+        except PeerError:
+            self._end(RunState.ABORTED)
+            raise
+
+    def _open(self) -> list[RunRecord]:
+        return [each for each in self.journal.runs() if each.is_open and each.is_with(self.pages.peer, self.dataset)]
+
+    def _objection(self, record: RunRecord, content: dict[str, Any]) -> Objection:
+        changed = next((name for name, value in content.items() if record.job.get(name) != value), "terms")
+        return Objection(
+            "run",
+            f"run {record.run} with {record.peer} on other terms ({changed.removesuffix('_name')}) has not ended: "
+            "return to them, or give it up (`cotally cancel`)",
+        )
+
+    def _give_up(self, record: RunRecord) -> None:
+        state = RunState.CANCELLED if record.state is RunState.OPEN else record.state
+        self.journal.change(record.run, self.pages.date(), state=state, settled=True)
+
+    def _end(self, state: RunState) -> None:
+        if self._now is not None and self._now.state is RunState.OPEN:
+            self._now = self.journal.change(self._now.run, self.pages.date(), state=state)

@@ -1,0 +1,279 @@
+"""The journal: how far each run has come, so that it can go on after it has ended early (DESIGN 12).
+
+`cotally-journal/1` is one SQLite file beside the ledger. The ledger says what was disclosed, and is kept; the journal
+has what spares work: the peer's disguised copy, its encrypted coins, the answers so far. That goes when both sides hold
+the model, or the run is given up. To lose a journal costs time and discloses nothing: what is asked again is told again
+alike. Rows bear a digest keyed by the owner's secret, so that a damaged one is found.
+
+A change is on the disk when its method returns (`synchronous=FULL`).
+"""
+
+import hmac
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from party.closing import Closing
+from party.errors import RunCancelledError
+from party.files import is_there
+from party.records.database import DatabaseKind
+from party.records.ledger import PeerName
+from protocols.errors import InputError
+from protocols.randomness import keyed_digest
+from protocols.role import Part
+
+JOURNAL_FILE: Final = "journal.sqlite"
+JOURNAL_VERSION: Final = 1
+_TABLES = """
+    CREATE TABLE runs (run TEXT PRIMARY KEY, content TEXT NOT NULL, mac BLOB NOT NULL) STRICT;
+    CREATE TABLE kept (run TEXT NOT NULL, part TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL,
+        mac BLOB NOT NULL, PRIMARY KEY (run, part, number)) STRICT;
+"""
+
+
+class JournalError(InputError):
+    """The journal's file cannot be used."""
+
+
+def _spoilt(problem: str) -> JournalError:
+    return JournalError(
+        f"{problem}: put the latest backup back, or move the file away: runs that have not ended then begin anew, and "
+        "disclose nothing more"
+    )
+
+
+_KIND = DatabaseKind("journal", 0x636F746A, JOURNAL_VERSION, _TABLES, JournalError, _spoilt)  # "cotj"
+
+
+class RunState(StrEnum):
+    """What became of a run."""
+
+    OPEN = "open"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run.
+
+    Args:
+        run: Its name, 16 hexadecimal digits; the same at both parties.
+        peer, fingerprint: Whom it is with.
+        dataset: Ours.
+        job: What is done, and on which terms, as JSON has it; `kind` is one of its fields.
+        contents: A digest of all that must be the same when it goes on.
+        initiator: Whether we have opened it.
+        began, changed: Dates.
+        state: What became of it.
+        phase: What it was at last busy with.
+        settled: Whether the peer has said that it is done, so that nothing of it is kept.
+    """
+
+    run: str
+    peer: str
+    fingerprint: str
+    dataset: str
+    job: dict[str, Any]
+    contents: str
+    initiator: bool
+    began: str
+    changed: str
+    state: RunState = RunState.OPEN
+    phase: str = ""
+    settled: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may go on: the peer may need us even if we are done."""
+        return self.state is RunState.OPEN or (self.state is RunState.DONE and not self.settled)
+
+    def is_with(self, peer: PeerName, dataset: str) -> bool:
+        """Tell whether it is one with this peer, over this data set."""
+        return (self.peer, self.fingerprint, self.dataset) == (peer.name, peer.fingerprint, dataset)
+
+
+class Journal(Closing):
+    """An open journal. Made by `open_journal`.
+
+    Args:
+        connection: To the file.
+        path: Of the file.
+        secret: The owner's.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, secret: bytes) -> None:
+        self.path = path
+        self._connection, self._key = connection, keyed_digest(secret, b"journal")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def runs(self) -> list[RunRecord]:
+        """Return all runs, in the order of their beginning.
+
+        Raises:
+            JournalError: A row was altered.
+        """
+        with _KIND.reading(self.path):
+            rows = self._connection.execute("SELECT run, content, mac FROM runs ORDER BY rowid").fetchall()
+            return [self._read(*row) for row in rows]
+
+    def find(self, run: str) -> RunRecord | None:
+        """Return a run by its name.
+
+        Raises:
+            JournalError: Its row was altered.
+        """
+        with _KIND.reading(self.path):
+            row = self._connection.execute("SELECT run, content, mac FROM runs WHERE run = ?", (run,)).fetchone()
+            return None if row is None else self._read(*row)
+
+    def begin(self, record: RunRecord) -> None:
+        """Write a run that begins.
+
+        Raises:
+            JournalError: It cannot be written.
+        """
+        with _KIND.writing(self._connection, self.path):
+            self._put(record)
+
+    def change(self, run: str, now: str, **changes: object) -> RunRecord:
+        """Change fields of a run, and return it; of one that is over, nothing is kept.
+
+        Raises:
+            RunCancelledError: The run was cancelled meanwhile.
+            JournalError: It cannot be written.
+        """
+        with _KIND.writing(self._connection, self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            record = replace(self._living(run), changed=now, **changes)  # type: ignore[arg-type]  # its fields
+            self._put(record)
+            if not record.is_open:
+                self._connection.execute("DELETE FROM kept WHERE run = ?", (run,))
+        return record
+
+    def keep(self, run: str, part: Part, number: int, content: bytes) -> None:
+        """Keep an item of a run; later ones of its part fall away.
+
+        Raises:
+            RunCancelledError: The run was cancelled meanwhile.
+            JournalError: It cannot be written.
+        """
+        with _KIND.writing(self._connection, self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            self.check_not_cancelled(run)
+            self._connection.execute(
+                "DELETE FROM kept WHERE run = ? AND part = ? AND number >= ?", (run, part.value, number)
+            )
+            mac = self._mac(b"kept", run, part.value, str(number), content=content)
+            self._connection.execute("INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (run, part.value, number, content, mac))
+
+    def check_not_cancelled(self, run: str) -> None:
+        """Make sure that nobody has cancelled a run.
+
+        Raises:
+            RunCancelledError: Somebody has.
+        """
+        self._living(run)
+
+    def _living(self, run: str) -> RunRecord:
+        record = self.find(run)
+        if record is None or record.state is RunState.CANCELLED:
+            raise RunCancelledError(f"run {run} was cancelled here: it may begin anew")
+        return record
+
+    def recall(self, run: str, part: Part) -> Iterator[bytes]:
+        """Yield the items of a part of a run, one at a time.
+
+        Raises:
+            JournalError: One was altered or is missing.
+        """
+        number = 0
+        while True:
+            with _KIND.reading(self.path):
+                row = self._connection.execute(
+                    "SELECT content, mac FROM kept WHERE run = ? AND part = ? AND number = ?", (run, part.value, number)
+                ).fetchone()
+                if row is None:
+                    return
+                content, mac = row
+                self._check(mac, self._mac(b"kept", run, part.value, str(number), content=content))
+            yield content
+            number += 1
+
+    def _put(self, record: RunRecord) -> None:
+        text = json.dumps(asdict(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        self._connection.execute(
+            "INSERT INTO runs VALUES (?1, ?2, ?3) ON CONFLICT (run) DO UPDATE SET content = ?2, mac = ?3",
+            (record.run, text, self._mac(b"run", record.run, content=text.encode())),
+        )
+
+    def _read(self, run: str, text: str, mac: bytes) -> RunRecord:
+        self._check(mac, self._mac(b"run", run, content=text.encode()))
+        content = json.loads(text)
+        return RunRecord(**{**content, "state": RunState(content["state"])})
+
+    def _check(self, found: bytes, expected: bytes) -> None:
+        if not hmac.compare_digest(found, expected):
+            raise _spoilt(f"{self.path}: a row was altered, or belongs to another secret.key")
+
+    def _mac(self, purpose: bytes, *names: str, content: bytes) -> bytes:
+        return keyed_digest(self._key, purpose, *(name.encode() for name in names), content)
+
+
+@dataclass(frozen=True, repr=False)
+class KeptRun:
+    """What a journal has kept of one run, for a role that goes on with it."""
+
+    journal: Journal
+    run: str
+
+    def recall(self, part: Part) -> Iterator[bytes]:
+        """Yield the items of a part, the first one first.
+
+        Raises:
+            JournalError: One was altered.
+        """
+        return self.journal.recall(self.run, part)
+
+
+def open_journal(folder: Path, secret: bytes) -> Journal:
+    """Open the journal of a folder; made if it is not there. Whoever runs here meanwhile sees what is written.
+
+    Raises:
+        JournalError: It is damaged, belongs to another secret, is open to others, or cannot be used.
+    """
+    path = folder / JOURNAL_FILE
+    if not is_there(path):
+        with suppress(FileExistsError):
+            _KIND.make(path)
+    connection = _KIND.open(path, "rw")
+    try:
+        connection.execute("PRAGMA secure_delete = ON")
+        journal = Journal(connection, path, secret)
+        journal.runs()
+    except BaseException:
+        connection.close()
+        raise
+    return journal
+
+
+def cancelled(journal: Journal, run: str, now: str) -> RunRecord:
+    """Cancel a run that has not ended.
+
+    Raises:
+        JournalError: There is none of this name, or it has ended.
+    """
+    record = journal.find(run)
+    if record is None or record.state is not RunState.OPEN:
+        known = "is not known here" if record is None else f"has ended: it is {record.state}"
+        raise JournalError(f"run {run} {known}; `cotally status` lists those that have not ended")
+    return journal.change(run, now, state=RunState.CANCELLED)

@@ -1,0 +1,71 @@
+"""The answers of a run, in their order: what both sides remember of one is not asked again (DESIGN 12).
+
+An answer is what a batch of questions told both sides alike: class counts, gains, counts, or how many records are
+classified correctly. Both ask the same batches in the same order, so that an answer is known by its place. Whoever
+remembers one that the other has lost is asked again, and must hear the same.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from protocols.errors import DeviationError
+from protocols.randomness import keyed_digest
+from protocols.role import Part, Role, Save
+
+AnswerNumbers = tuple[float, ...]
+"""Whole numbers below `2^53`, and estimates, which are equal on both sides to the last bit."""
+
+
+class KeptAnswers:
+    """The answers of a run that goes on.
+
+    Args:
+        kept: Those that we remember.
+        common: How many of them both remember.
+
+    Discloses: nothing of its own; what is asked for discloses what its role does.
+    """
+
+    def __init__(self, kept: Sequence[bytes] = (), common: int = 0) -> None:
+        self._kept, self._common = kept, common
+        self._next = 0
+
+    def recalled(self) -> AnswerNumbers | None:
+        """Return the next answer if both remember it; None if it has to be asked for, and then kept."""
+        if self._next >= self._common:
+            return None
+        self._next += 1
+        return tuple(np.frombuffer(self._kept[self._next - 1]).tolist())
+
+    def keep(self, told: AnswerNumbers) -> Role[None]:
+        """Save an answer before anything is done with it; if we remembered it alone, it must be the same.
+
+        Raises:
+            DeviationError: It is another one.
+        """
+        number, content = self._next, np.array(told, dtype=np.float64).tobytes()
+        self._next += 1
+        if number >= len(self._kept):
+            yield Save(Part.ANSWERS, number, content)
+        elif self._kept[number] != content:
+            raise DeviationError
+
+    def ask(self, question: Role[AnswerNumbers]) -> Role[AnswerNumbers]:
+        """Return the next answer: as both remember it, or by a role that asks for it.
+
+        Raises:
+            DeviationError: We remember another one.
+        """
+        known = self.recalled()
+        if known is not None:
+            question.close()
+            return known
+        told = yield from question
+        yield from self.keep(told)
+        return told
+
+
+def answers_digest(nonces: bytes, kept: Sequence[bytes]) -> bytes:
+    """Return a digest of answers that tells nothing to who does not know them all."""
+    return keyed_digest(nonces, b"answers", *kept)

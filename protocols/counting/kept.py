@@ -1,0 +1,55 @@
+"""Counts of a run that goes on: a batch that both parties remember is answered from memory (DESIGN 12)."""
+
+from collections.abc import Sequence
+
+from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.counting.checks import Checks
+from protocols.counts import Answer, Claims, Correct, Counts, Predictor, Query, SecureEngine
+from protocols.role import Role
+
+
+class KeptCounts:
+    """An engine whose answers are kept, each before anything is done with it.
+
+    Args:
+        counts: KeptAnswers batches that are not remembered.
+        engine: Beneath it, for all that are no batches of a level.
+        checks: Of the engine.
+        answers: What both remember of the run.
+
+    Discloses: whatever `engine` discloses of what is asked.
+    """
+
+    def __init__(self, counts: Counts, engine: SecureEngine, checks: Checks, answers: KeptAnswers) -> None:
+        self._counts, self._engine, self._checks, self._answers = counts, engine, checks, answers
+
+    def set_up(self) -> Role[None]:
+        """Let the engine do so."""
+        yield from self._engine.set_up()
+
+    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
+        """Recall a batch, or ask for it and keep it.
+
+        Raises:
+            DeviationError: We remember it otherwise.
+        """
+        known = self._answers.recalled()
+        if known is not None:
+            return self._checks.recalled(queries, [int(count) for count in known])
+        told = yield from self._counts.count(queries)
+        numbers = tuple(float(n) for answer in told for table in answer.tables for n in table.ravel())
+        yield from self._answers.keep(numbers)
+        return told
+
+    def count_correct(self, tree: Predictor) -> Role[Correct]:
+        """Ask for one number; it must be the one that we remember, if any."""
+        correct = yield from self._engine.count_correct(tree)
+        yield from self._answers.keep((float(round(correct.count)),))
+        return correct
+
+    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+        """Recall these, or ask for them and keep them."""
+        return [int(count) for count in (yield from self._answers.ask(self._claimed(asked)))]
+
+    def _claimed(self, asked: Sequence[Claims]) -> Role[AnswerNumbers]:
+        return tuple(float(count) for count in (yield from self._engine.count_claims(asked)))
