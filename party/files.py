@@ -202,6 +202,21 @@ class FolderLock:
     folder: Path
 
 
+def is_locked(folder: Path) -> bool:
+    """Tell whether a process works in a folder."""
+    try:
+        handle = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[FolderLock]:
     """Hold a folder for as long as the context lasts; the system lets go of it when the process dies.

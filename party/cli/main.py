@@ -1,7 +1,8 @@
 """The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
 
 Each subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, and a line in `COMMANDS`.
-Exit codes: 0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 130 interrupted.
+Exit codes: 0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 4 a run that goes on when both start again,
+130 interrupted.
 """
 
 import argparse
@@ -35,6 +36,8 @@ COMMANDS = {
     "precompute": "make random factors while the machine is idle",
     "serve": "listen, and take part in the runs that the peer opens",
     "train": "open a run with the peer and build the tree",
+    "status": "list runs, how far each is and what it waits for",
+    "cancel": "give up a run that has not ended",
     "ledger": "tell what was disclosed, and to whom",
     "show": "print a model",
     "predict": "classify the rows of a file",

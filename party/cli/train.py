@@ -2,19 +2,24 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from party.compute import ComputeSettings, available_cpus
+from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import check_target, locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
 from party.keys.identity import load_identity
+from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
 from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.players import OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
+from party.records.entries import job_content
+from party.records.journal import RunState, recorded_runs
 from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
@@ -22,19 +27,22 @@ from party.show.notices import tell
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, waiting, working
 from party.show.run_report import train_report
 from party.show.screen import say, say_all
-from party.show.training import agreed_lines, expected, result_lines
+from party.show.training import agreed_lines, expected, interrupted, result_lines
 from party.transport.grpc.client import connect
 from party.transport.timer import Waits
 from protocols.errors import InputError
-from protocols.terms import Terms
+from protocols.terms import Job, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+
+_MEETINGS = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
+    parser.add_argument("--fresh", action="store_true", help="begin anew where an earlier run could go on")
     add_outputs(parser)
 
 
@@ -54,18 +62,53 @@ def run(arguments: argparse.Namespace) -> int:
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
     with locked_folder(config.folder) as held:
-        settle_outputs(arguments, config, replaces=arguments.overwrite)  # NB: who runs here now may be about to write
+        again = arguments.overwrite or is_done_here(config, job)
+        settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write
         local = load_inputs(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             on_agreed = announcer(arguments, ready, settings, progress, job.terms)
-            progress.show(waiting(peer.name, address, config.node.patience))
-            waits = Waits(config.node.patience, config.node.silence)
-            with connect(identity, peer, address, waits=waits) as channel:
-                kept = KeptModel(lambda _: arguments.model)
-                report = run_session(ready, config, held, channel, job, Host(progress.follow, on_agreed, kept))
+            kept, waits = KeptModel(lambda _: arguments.model), Waits(config.node.patience, config.node.silence)
+
+            def meet(fresh: bool) -> Report:
+                progress.show(waiting(peer.name, address, config.node.patience))
+                with connect(identity, peer, address, waits=waits) as channel:
+                    host = Host(progress.follow, on_agreed, kept, fresh)
+                    return run_session(ready, config, held, channel, job, host)
+
+            report = meet_again(meet, arguments.fresh)
     write_results(arguments.report, kept.path, report)
     return 0
+
+
+def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
+    """Meet the peer until the run is over: a line that was cut or a peer that starts anew does not end it.
+
+    Raises:
+        PausedError: The peer has not come back, or is lost each time.
+    """
+    paused: PausedError | None = None
+    for left in reversed(range(_MEETINGS)):
+        try:
+            return meet(fresh and paused is None)
+        except PausedError as error:
+            if not left or not isinstance(error.__cause__, PeerLostError | PeerPausedError):
+                raise
+            paused = error
+            say(interrupted(str(error)), sys.stderr)
+        except PeerLostError as error:
+            if paused is None:
+                raise
+            raise PausedError(f"{error} ({paused})") from error
+    raise AssertionError
+
+
+def is_done_here(config: PartyConfig, job: Job) -> bool:
+    """Tell whether we have the model of this very job, and the peer has not said yet that it has it, too."""
+    content = job_content(job)
+    runs = recorded_runs(config.folder, load_secret(config.folder))
+    done = (each for each in runs if each.state is RunState.DONE and not each.settled)
+    return any(each.job == content and each.dataset == config.data.dataset for each in done)
 
 
 def settle_outputs(arguments: argparse.Namespace, config: PartyConfig, replaces: bool) -> None:

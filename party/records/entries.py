@@ -32,6 +32,11 @@ from protocols.two_party.memory import NO_HEAD, LedgerHead
 Calendar = Callable[[], datetime]
 
 
+def date_text(moment: datetime) -> str:
+    """Return a time of day as records have it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def now() -> datetime:
     """Return the time of day."""
     return datetime.now(UTC)
@@ -62,7 +67,7 @@ class PeerPages:
 
     def date(self) -> str:
         """Return the time of day as records have it."""
-        return f"{self.clock():%Y-%m-%dT%H:%M:%SZ}"
+        return date_text(self.clock())
 
     def head(self) -> LedgerHead:
         """Return the end of these entries."""

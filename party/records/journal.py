@@ -266,7 +266,20 @@ def open_journal(folder: Path, secret: bytes) -> Journal:
     return journal
 
 
-def cancelled(journal: Journal, run: str, now: str) -> RunRecord:
+def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
+    """Return the runs of a folder, whoever writes meanwhile; none where there is no journal yet.
+
+    Raises:
+        JournalError: The journal is damaged, belongs to another secret, or cannot be read.
+    """
+    path = folder / JOURNAL_FILE
+    if not is_there(path):
+        return []
+    with Journal(_KIND.open(path, "ro"), path, secret) as journal:
+        return journal.runs()
+
+
+def cancel_run(journal: Journal, run: str, now: str) -> RunRecord:
     """Cancel a run that has not ended.
 
     Raises:

@@ -22,6 +22,11 @@ def listening(name: str, address: str, peer: str) -> str:
     return f"{name} listens on {address} for {peer}"
 
 
+def interrupted(reason: str) -> str:
+    """Say that a run was interrupted, and that it goes on when the peer is met again."""
+    return f"cotally: note: {reason}; calling again"
+
+
 def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     """Say what was agreed and what our copy will tell."""
     terms = agreed.terms

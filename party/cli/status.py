@@ -1,0 +1,29 @@
+"""`cotally status [PARTY.toml]`: list the runs, how far each has come, and what each waits for."""
+
+import argparse
+from pathlib import Path
+
+from party.files import is_locked
+from party.keys.keystore import load_secret
+from party.node.creation import CONFIG_FILE
+from party.records.journal import recorded_runs
+from party.settings.party import KEY_FLOOR, read_party_config
+from party.show.screen import say_all
+from party.show.status import status_lines
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "config", type=Path, nargs="?", default=Path(CONFIG_FILE), metavar="PARTY.toml",
+        help="this party's settings (default: party.toml here)",
+    )  # fmt: skip
+    parser.add_argument("--all", action="store_true", help="list runs that have ended, too")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read the journal, whoever writes it meanwhile."""
+    config = read_party_config(arguments.config, KEY_FLOOR)
+    records = recorded_runs(config.folder, load_secret(config.folder))
+    say_all(status_lines(records, is_locked(config.folder), ended=arguments.all))
+    return 0
