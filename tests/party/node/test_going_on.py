@@ -1,31 +1,25 @@
 """A run that is interrupted goes on from the last thing that both remember, and ends with the same model."""
 
-import shutil
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from party.errors import PausedError, PeerPausedError
 from party.files import locked_folder
 from party.models.kept_model import KeptModel
 from party.node.session import Host, Report, run_session
-from party.records.journal import JOURNAL_FILE, RunState, open_journal, recorded_runs
+from party.records.journal import RunState, recorded_runs
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from protocols.errors import DeviationError, DisagreementError
-from protocols.messages import CiphertextPage, DisguisedPage, EstimatedGains, ExactCounts, KeptParts
+from protocols.errors import DeviationError
 from protocols.role import Message
-from protocols.tables.table import Table
-from protocols.terms import Method, Terms, Train
+from protocols.terms import Terms, Train
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
-from tests.support.parties import Case, make_local, make_terms
+from tests.support.parties import Case, make_terms
 from tests.support.sessions import NAMES, Sessions, with_terms
 
 CASE = Case(
