@@ -155,10 +155,11 @@ class SessionRuns:
             self._end(RunState.CANCELLED)
             raise
         except (PeerLostError, PeerStoppedError) as error:
-            if self._now is None or self._now.settled:
+            run = self._now or self._before
+            if run is None or run.settled:
                 raise
             raise PausedError(
-                f"{error}; run {self._now.run} is paused, and goes on when both start the same again"
+                f"{error}; run {run.run} is paused, and goes on when both start the same again"
             ) from error
         except PeerError:
             self._end(RunState.ABORTED)

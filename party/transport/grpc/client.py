@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import grpc
 
-from party.errors import ConfigError, PeerLostError, PeerStoppedError
+from party.errors import ConfigError, PeerLostError, PeerPausedError, PeerStoppedError
 from party.keys.certificates import Clock, Peer, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
@@ -219,7 +219,7 @@ class _Session(PagedChannel):
 
     def _fail(self, error: Exception) -> None:
         """Let our role's next step raise; while the line holds, a reason can still be pushed."""
-        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))
+        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError | PeerPausedError))
         if isinstance(error, PeerLostError | PeerStoppedError) or threading.current_thread() is self._threads[0]:
             self._outgoing.fail(error)
 

@@ -13,7 +13,7 @@ from typing import Final, Self
 import grpc
 
 from party.closing import Closing
-from party.errors import ConfigError, PeerLostError
+from party.errors import ConfigError, PeerLostError, PeerPausedError
 from party.keys.certificates import Clock, Peer, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
@@ -302,7 +302,7 @@ class _Session(PagedChannel):
         self._given_at = None
 
     def _fail(self, error: Exception) -> None:
-        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError))
+        self._incoming.fail(error, at_once=not isinstance(error, PeerLostError | PeerPausedError))
         self._outgoing.fail(error)
 
     def _watch(self) -> None:

@@ -1,22 +1,37 @@
 """A run that is interrupted goes on from the last thing that both remember, and ends with the same model."""
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from party.errors import PausedError, PeerCancelledError, PeerPausedError, RunCancelledError
 from party.files import locked_folder
+from party.forecast.model import most_counts
 from party.models.kept_model import KeptModel
 from party.node.session import Host, Report, run_session
-from party.records.journal import RunState, recorded_runs
+from party.records.entries import RunPages
+from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
+from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from protocols.errors import DeviationError
-from protocols.role import Message
-from protocols.terms import Terms, Train
+from protocols.errors import DisagreementError
+from protocols.facts import CopyFact
+from protocols.messages import (
+    CiphertextPage,
+    ClassCounts,
+    DisguisedPage,
+    EstimatedGains,
+    ExactCounts,
+    ModelDigest,
+)
+from protocols.role import Fact, Message, Part
+from protocols.terms import Method, Terms, Train
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_terms
@@ -94,25 +109,192 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+def begun(folder: Path, case: Case) -> Sessions:
+    folder.mkdir()
+    return Sessions(folder, case, ANY_ODDS)
+
+
+def assert_done(sessions: Sessions, ends: dict[str, Report | BaseException]) -> None:
+    assert all(isinstance(end, Report) for end in ends.values()), ends
+    assert len(models(sessions)) == 1
+
+
+def until(sessions: Sessions, name: str, kind: type[Message]) -> Meeting:
+    """Kill a party before it sends its first message of a kind."""
+    whole = Meeting(begun(sessions.folder / "rehearsal", sessions.case))
+    whole.play()
+    at = next(number for number, message in enumerate(whole.sent[name]) if isinstance(message, kind))
+    meeting = Meeting(sessions, name, at)
+    assert isinstance(meeting.play()[name], Killed)
+    return meeting
+
+
+def kinds(meeting: Meeting) -> set[type[Message]]:
+    return {type(message) for name in NAMES for message in meeting.sent[name]}
+
+
 @pytest.mark.parametrize("way", CASES)
 def test_killed_before_any_message_a_run_goes_on_and_ends_with_the_same_model(tmp_path: Path, way: str) -> None:
+    """Every seventh message here; `scripts/kill` kills at any moment."""
     case = with_terms(CASE, **CASES[way])
-    (tmp_path / "whole").mkdir()
-    whole = Meeting(Sessions(tmp_path / "whole", case, ANY_ODDS))
-    assert all(isinstance(end, Report) for end in whole.play().values())
-    expected = models(whole.sessions)
-    assert len(expected) == 1
+    whole = Meeting(begun(tmp_path / "whole", case))
+    assert_done(whole.sessions, whole.play())
+    moments = [(name, at) for name in NAMES for at in range(len(whole.sent[name]))]
+    for name, at in moments[len(way) % 7 :: 7]:
+        sessions = begun(tmp_path / f"{name}-{at}", case)
+        assert isinstance(Meeting(sessions, name, at).play()[name], Killed)
+        assert_done(sessions, Meeting(sessions).play())
+        assert models(sessions) == models(whole.sessions)
+        assert [each[-1] for each in states(sessions).values()] == [RunState.DONE] * 2
+
+
+def test_copies_and_answers_that_both_remember_do_not_cross_again(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "bob", ModelDigest)
+    second = Meeting(sessions)
+    assert_done(sessions, second.play())
+    assert not kinds(second) & {DisguisedPage, ClassCounts, EstimatedGains}
+    assert len([m for m in second.sent["alice"] + second.sent["bob"] if isinstance(m, ExactCounts)]) == 1  # accuracy
+
+
+def test_encrypted_coins_that_have_arrived_are_not_sent_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 20 * 64)  # of Paillier with 256 bits
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    whole = Meeting(begun(tmp_path / "whole", CASE))
+    whole.play()
+    (holder,) = (name for name in NAMES if any(isinstance(m, CiphertextPage) for m in whole.sent[name]))
+    pages = [at for at, message in enumerate(whole.sent[holder]) if isinstance(message, CiphertextPage)]
+    assert len(pages) >= 4
+    assert isinstance(Meeting(sessions, holder, pages[-1]).play()[holder], Killed)
+    evaluator = NAMES[holder == NAMES[0]]
+    with open_journal(tmp_path / evaluator, sessions.local(evaluator).secrets.coins) as journal:
+        arrived = len(list(journal.recall(journal.runs()[0].run, Part.COINS))) - 1
+    assert arrived > 0
+    second = Meeting(sessions)
+    assert_done(sessions, second.play())
+    again = [message for message in second.sent[holder] if isinstance(message, CiphertextPage)]
+    assert len(again) == len(pages) - arrived
+
+
+def test_what_is_told_again_stands_once_in_the_ledger_and_both_say_so(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "bob", ModelDigest)
+    Meeting(sessions).play()
+    whole = Sessions(tmp_path / "rehearsal", CASE, ANY_ODDS)
     for name in NAMES:
-        for at in range(len(whole.sent[name])):
-            folder = tmp_path / f"{name}-{at}"
-            folder.mkdir()
-            sessions = Sessions(folder, case, ANY_ODDS)
-            first = Meeting(sessions, name, at).play()
-            assert isinstance(first[name], Killed)
-            assert not isinstance(first["alice" if name == "bob" else "bob"], DeviationError)
-            second = Meeting(sessions)
-            ends = second.play()
-            assert all(isinstance(end, Report) for end in ends.values()), (name, at, ends)
-            assert models(sessions) == expected
-            for each in states(sessions).values():
-                assert each[-1] is RunState.DONE
+        told = []
+        for each in (sessions, whole):
+            with each.ledger(name) as ledger:
+                (dealing,) = dealings(ledger.entries())
+            told.append((dealing.told.numbers, dealing.learned.numbers, len(dealing.runs), dealing.told.gains))
+        assert told[0] == told[1]
+
+
+def test_another_job_waits_for_a_run_that_has_not_ended_unless_one_side_wants_to_begin_anew(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "alice", EstimatedGains)
+    other = with_terms(CASE, omega=2).terms
+    ends = Meeting(sessions, terms=other).play()
+    assert all(isinstance(end, DisagreementError) and end.field == "run" for end in ends.values())
+    assert "on other terms (omega) has not ended" in str(ends["bob"])
+    assert states(sessions) == {name: [RunState.OPEN] for name in NAMES}
+    assert_done(sessions, Meeting(sessions, terms=other, fresh=True).play())
+    assert states(sessions) == {name: [RunState.CANCELLED, RunState.DONE] for name in NAMES}
+
+
+def test_a_fresh_run_sends_no_second_copy_and_asks_for_no_known_count(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    first = until(sessions, "bob", ModelDigest)
+    second = Meeting(sessions, fresh=True)
+    assert_done(sessions, second.play())
+    for name in NAMES:
+        copies = [[m.codes for m in each.sent[name] if isinstance(m, DisguisedPage)] for each in (first, second)]
+        assert copies[0] == copies[1] != []
+    assert len([m for m in second.sent["alice"] + second.sent["bob"] if isinstance(m, ExactCounts)]) == 1
+
+
+def test_other_data_under_a_known_run_are_refused_and_the_run_stays_open(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "alice", EstimatedGains)
+    codes = CASE.codes.copy()
+    codes[0, 2] ^= 1
+    changed = Sessions(tmp_path, replace(CASE, codes=codes))
+    ends = Meeting(changed).play()
+    assert all(isinstance(end, DisagreementError) for end in ends.values()), ends
+    assert_done(sessions, Meeting(sessions).play())
+
+
+def test_a_cancelled_run_ends_on_both_sides_and_may_begin_anew(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "alice", EstimatedGains)
+    secret = sessions.local("alice").secrets.coins
+    with open_journal(tmp_path / "alice", secret) as journal:
+        (record,) = journal.runs()
+        cancel_run(journal, record.run, "2026-01-01T00:00:00Z")
+        assert not list(journal.recall(record.run, Part.COPY))
+    assert_done(sessions, Meeting(sessions).play())
+    assert states(sessions) == {name: [RunState.CANCELLED, RunState.DONE] for name in NAMES}
+
+
+def test_a_run_that_is_cancelled_while_it_is_played_stops_at_once_and_tells_the_peer(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    meeting = Meeting(sessions)
+    note = RunPages.note
+
+    def cancelling(pages: RunPages, fact: Fact) -> None:
+        note(pages, fact)
+        if pages.local.party == "alice" and isinstance(fact, CopyFact):
+            with open_journal(tmp_path / "alice", pages.local.secrets.coins) as journal:
+                if journal.runs()[-1].state is RunState.OPEN:
+                    cancel_run(journal, pages.run, "2026-01-01T00:00:00Z")
+
+    with patch.object(RunPages, "note", cancelling):
+        ends = meeting.play()
+    assert isinstance(ends["alice"], RunCancelledError)
+    assert isinstance(ends["bob"], PeerCancelledError)
+    assert states(sessions) == {name: [RunState.CANCELLED] for name in NAMES}
+
+
+def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -> None:
+    """What one side remembers and the other has lost is asked again, and is the same."""
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "bob", EstimatedGains)
+    shutil.copy(tmp_path / "bob" / JOURNAL_FILE, tmp_path / "older")
+    later = Meeting(begun(tmp_path / "again", CASE))
+    later.play()
+    end = len(later.sent["alice"]) - 3
+    assert isinstance(Meeting(sessions, "alice", end - 4).play()["alice"], Killed)
+    shutil.copy(tmp_path / "older", tmp_path / "bob" / JOURNAL_FILE)
+    assert_done(sessions, Meeting(sessions).play())
+    assert models(sessions) == models(later.sessions)
+
+
+@pytest.mark.parametrize("lost", NAMES)
+def test_a_lost_journal_lets_the_run_begin_anew(tmp_path: Path, lost: str) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "alice", EstimatedGains)
+    (tmp_path / lost / JOURNAL_FILE).unlink()
+    assert_done(sessions, Meeting(sessions).play())
+
+
+def test_an_interrupted_run_is_paused_for_the_one_that_is_left(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    meeting = until(sessions, "bob", EstimatedGains)
+    assert kinds(meeting)
+    ends = Meeting(sessions, "alice", 6).play()
+    assert isinstance(ends["bob"], PausedError)
+    assert isinstance(ends["bob"].__cause__, PeerPausedError)
+    assert "is paused, and goes on when both start the same again" in str(ends["bob"])
+
+
+def test_a_budget_of_counts_is_not_spent_twice_by_a_run_that_goes_on(tmp_path: Path) -> None:
+    whole = Meeting(begun(tmp_path / "whole", with_terms(CASE, method=Method.SMC, max_depth=1)))
+    whole.play()
+    agreed = whole.sessions.run()[0].ended.agreed
+    domains = [attribute.size for attribute in agreed.schema.attributes]
+    most = most_counts(domains, agreed.schema.classes, 64, agreed.terms)
+    folder = tmp_path / "bounded"
+    folder.mkdir()
+    sessions = Sessions(folder, whole.sessions.case, ANY_ODDS + f"most_counts = {most}\n")
+    until(sessions, "bob", ModelDigest)
+    assert_done(sessions, Meeting(sessions).play())
