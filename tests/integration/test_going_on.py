@@ -1,0 +1,182 @@
+"""Two processes of which one is killed, cut off or out of disk: started again, they go on and end with one model."""
+
+import re
+import resource
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from party.keys.keystore import load_secret
+from party.models.tree_file import read_tree, tree_json
+from party.records.journal import JOURNAL_FILE, RunState, recorded_runs
+from party.records.ledger import LEDGER_FILE
+from tests.integration.test_two_processes import ALICE, BOB, assert_one_line, plain_tree, table
+from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start
+from tests.support.rpc import Forwarder
+
+PAUSED = "is paused, and goes on when both start the same again"
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+    for party in ("alice", "bob"):
+        made.edit(party, "workers = 0", "workers = 1")
+        made.edit(party, "patience = 30", "patience = 3")
+    return made
+
+
+def job(pair: Pair) -> Path:
+    return pair.write_job(cipher="curve", omega="all")
+
+
+def until_growing(process: subprocess.Popen[str]) -> None:
+    """Read what a party says until the tree is being grown: copies and coins are there, and some counts."""
+    assert process.stderr is not None
+    assert any("growing the tree" in line for line in process.stderr)
+
+
+def assert_same_model(pair: Pair) -> None:
+    tree = read_tree(pair.bob / "model.json")
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    assert tree_json(tree) == tree_json(plain_tree(tree.schema))
+
+
+def runs(folder: Path) -> list[RunState]:
+    return [each.state for each in recorded_runs(folder, load_secret(folder))]
+
+
+def test_who_calls_is_killed_and_goes_on_when_it_is_started_again(pair: Pair) -> None:
+    work = job(pair)
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        bob.kill()
+        finish(bob)
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        told = finish(alice)
+    assert told.code == 0
+    assert_same_model(pair)
+    assert runs(pair.alice) == runs(pair.bob) == [RunState.DONE]
+
+
+def test_who_listens_is_killed_and_the_caller_goes_on_by_itself_when_it_is_back(pair: Pair) -> None:
+    pair.edit("bob", "patience = 3", "patience = 20")
+    work = job(pair)
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        alice.kill()
+        alice.wait()
+    pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{pair.listening}"')
+    with serving(pair):
+        trained = finish(bob)
+        assert trained.code == 0, trained.err
+    assert re.search("cotally: note: .*alice.*; calling again", trained.err)
+    assert_same_model(pair)
+
+
+def test_both_are_killed_and_go_on_at_another_port(pair: Pair) -> None:
+    work = job(pair)
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        for each in (alice, bob):
+            each.kill()
+        finish(bob)
+    before = pair.listening
+    with serving(pair, "--once") as alice:
+        assert pair.listening != before
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        assert finish(alice).code == 0
+    assert_same_model(pair)
+
+
+def test_a_peer_that_does_not_come_back_leaves_a_paused_run_which_status_lists(pair: Pair) -> None:
+    work = job(pair)
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        alice.kill()
+        alice.wait()
+        ended = finish(bob)
+    assert_one_line(ended, 4, "alice", PAUSED)
+    told = cotally_here("status", pair.bob / "party.toml")
+    (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
+    assert f"{record.run}  open  train (hybrid, omega all, class 'class') with alice" in told.out
+    assert "waits for `cotally train` with the same job and data" in told.out
+    told = cotally_here("status", pair.alice / "party.toml")
+    assert "waits for `cotally serve`, then for bob" in told.out
+    (pair.bob / JOURNAL_FILE).chmod(0o644)
+    assert_one_line(cotally_here("status", pair.bob / "party.toml"), 2, JOURNAL_FILE, "mode 0600")
+
+
+def test_a_cut_line_is_waited_for(pair: Pair) -> None:
+    work = job(pair)
+    with serving(pair) as alice:
+        line = Forwarder(pair.listening)
+        pair.edit("bob", pair.listening, line.address)
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        line.close()
+        ended = finish(bob)
+        assert_one_line(ended, 4, "alice", PAUSED)
+        pair.edit("bob", line.address, pair.listening)
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        finish(alice)
+    assert_same_model(pair)
+
+
+def limit(process: subprocess.Popen[str], size: int) -> None:
+    """Let a process write no file larger than this, as if the disk were full."""
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.parametrize("file", [JOURNAL_FILE, LEDGER_FILE])
+def test_a_full_disk_pauses_the_run_until_there_is_room(pair: Pair, file: str) -> None:
+    """What is not on the disk is not acknowledged: the other side hears of a fault, and both go on later."""
+    work = job(pair)
+    with serving(pair) as alice:
+        assert pair.train_here(pair.write_job(cipher="curve", omega=1)).code == 0
+        sizes = [path.stat().st_size for path in (pair.alice / LEDGER_FILE, pair.alice / JOURNAL_FILE)]
+        limit(alice, max(sizes) if file == JOURNAL_FILE else sizes[0])
+        ended = pair.train_here(work)
+        assert ended.code in (3, 4)
+        assert_one_line(ended, ended.code, "alice had a fault of its own")
+        limit(alice, resource.RLIM_INFINITY)
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        told = finish(alice)
+    assert "cannot be written" in told.err
+    assert "Traceback" not in told.err
+    assert_same_model(pair)
+
+
+def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> None:
+    work = job(pair)
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        bob.send_signal(signal.SIGKILL)
+        finish(bob)
+        (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
+        other = pair.train_here(pair.write_job(cipher="curve", omega=1))
+        assert_one_line(other, 3, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
+        given_up = cotally_here("cancel", pair.bob / "party.toml", record.run)
+        assert given_up.code == 0
+        assert f"Run {record.run} is cancelled here" in given_up.out
+        assert_one_line(cotally_here("cancel", pair.bob / "party.toml", record.run), 2, "has ended: it is cancelled")
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        finish(alice)
+    assert runs(pair.alice) == runs(pair.bob) == [RunState.CANCELLED, RunState.DONE]
+    assert_same_model(pair)
