@@ -16,7 +16,7 @@ from typing import Any
 
 from party.models.strict_json import compact, head_of, list_of, opening, read_format, record_of, refuse
 from party.settings.toml import exact_number
-from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.learning.tree import Leaf, Node, Split, Tree, planted
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Growth, Impurity, TermError
 
@@ -133,20 +133,20 @@ class _Nodes:
 
     def read(self, value: object) -> Node:
         """Return the root."""
-        heads: list[Leaf | tuple[tuple[float, ...], int]] = []
+        nodes: list[Node] = []
         pending = [_Entry(value, "tree", frozenset())]
         while pending:
             entry = pending.pop()
             record = entry.value if isinstance(entry.value, dict) else {}
             counts = self._counts(record.get("counts"), entry.place)
             if "class" in record:
-                heads.append(self._leaf(record_of(record, entry.place, _LEAF), entry.place, counts))
+                nodes.append(self._leaf(record_of(record, entry.place, _LEAF), entry.place, counts))
                 continue
             record_of(record, entry.place, _SPLIT)
             attribute = self._split_on(record["attribute"], entry)
-            heads.append((counts, attribute))
+            nodes.append(Split(counts, attribute, ()))
             pending += reversed(self._children(record["children"], attribute, entry))
-        return self._joined(heads)
+        return planted(self._schema, nodes)
 
     def _counts(self, value: object, place: str) -> tuple[float, ...]:
         counts = list_of(value, f"{place}.counts")
@@ -174,14 +174,3 @@ class _Nodes:
             refuse(place, "must be one for each value of the attribute, in its order")
         used = entry.used | {attribute}
         return [_Entry(record["node"], f"{place}[{i}].node", used) for i, record in enumerate(records)]
-
-    def _joined(self, heads: list[Leaf | tuple[tuple[float, ...], int]]) -> Node:
-        stack: list[Node] = []
-        for head in reversed(heads):
-            if isinstance(head, Leaf):
-                stack.append(head)
-                continue
-            counts, attribute = head
-            children = [stack.pop() for _ in self._schema.attributes[attribute].values]
-            stack.append(Split(counts, attribute, tuple(children)))
-        return stack.pop()

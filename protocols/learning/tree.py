@@ -49,7 +49,7 @@ class Tree:
     @property
     def columns(self) -> frozenset[int]:
         """The attributes that the tree splits on."""
-        return frozenset(node.attribute for _, node in self.walk() if isinstance(node, Split))
+        return frozenset(node.attribute for _, node in self.nodes() if isinstance(node, Split))
 
     def predict(self, codes: Rows) -> NDArray[np.intp]:
         """Return the class of each row of joint codes; the class column is not read.
@@ -88,8 +88,17 @@ class Tree:
             parts = ((child, rows[values == v]) for v, child in enumerate(node.children))
             pending += [(child, part) for child, part in parts if len(part)]
 
+    def nodes(self) -> Iterator[tuple[int, Node]]:
+        """Yield every node with the number of splits above it, in the order of `walk` and without its paths."""
+        pending: list[tuple[int, Node]] = [(0, self.root)]
+        while pending:
+            depth, node = pending.pop()
+            yield depth, node
+            if isinstance(node, Split):
+                pending += [(depth + 1, child) for child in reversed(node.children)]
+
     def walk(self) -> Iterator[tuple[Expression, Node]]:
-        """Yield every node with its expression, parents before children."""
+        """Yield every node with its expression, parents before children. NB: a path is as long as its node is deep."""
         pending: list[tuple[Expression, Node]] = [(ROOT, self.root)]
         while pending:
             expression, node = pending.pop()
@@ -133,20 +142,20 @@ class Tree:
         names.append((label.name, *label.values))
         columns = (canonical(*(name.encode() for name in each)) for each in names)
         hasher = hashlib.sha256(canonical(b"cotally tree", canonical(*columns)))
-        for expression, node in self.walk():
+        for depth, node in self.nodes():
             kind = ("leaf", node.label) if isinstance(node, Leaf) else ("split", node.attribute)
-            hasher.update(canonical(repr([len(expression.terms), *kind, *map(float, node.counts)]).encode()))
+            hasher.update(canonical(repr([depth, *kind, *map(float, node.counts)]).encode()))
         return hasher.digest()
 
     @property
     def size(self) -> int:
         """Number of nodes, leaves included."""
-        return sum(1 for _ in self.walk())
+        return sum(1 for _ in self.nodes())
 
     @property
     def depth(self) -> int:
         """Number of splits on the longest path."""
-        return max(len(expression.terms) for expression, _ in self.walk())
+        return max(depth for depth, _ in self.nodes())
 
 
 def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]], growth: Growth) -> Tree:
@@ -159,6 +168,18 @@ def assembled(schema: Schema, nodes: Iterable[tuple[Expression, Node]], growth: 
         return Split(node.counts, node.attribute, tuple(children))
 
     return Tree(schema, _folded(nodes, schema, leaf, split), growth)
+
+
+def planted(schema: Schema, nodes: Sequence[Node]) -> Node:
+    """Return the root of a tree from all its nodes in the order of `Tree.walk`; its splits have no children yet."""
+    stack: list[Node] = []
+    for node in reversed(nodes):
+        if isinstance(node, Leaf):
+            stack.append(node)
+        else:
+            children = tuple(stack.pop() for _ in schema.attributes[node.attribute].values)
+            stack.append(Split(node.counts, node.attribute, children))
+    return stack.pop()
 
 
 def _folded(

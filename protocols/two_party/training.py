@@ -51,7 +51,7 @@ from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_rec
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
-from protocols.two_party.mined import mine, receive_mined
+from protocols.two_party.mined import MinedLimits, mine, receive_mined
 from protocols.two_party.noise import noises_of
 from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.resume import Resumed, resume
@@ -171,12 +171,14 @@ class _Run:
     def _mine(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         agreed, growth = self._agreed, self._terms.growth
+        designs = (agreed.own_design, agreed.peer_design)
         if agreed.schema.class_attribute.party == self._local.party:
             train, test, _ = self._split(copies.view)
-            tree, correct = yield from mine(train, test, told, (agreed.own_design, agreed.peer_design), growth)
+            tree, correct = yield from mine(train, test, told, designs, growth)
         else:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
-            tree, correct = yield from receive_mined(agreed.schema, told, most, growth)
+            limits = MinedLimits(agreed.schema, told, designs, growth)
+            tree, correct = yield from receive_mined(most, limits)
         return _Grown(Result(tree, 0), correct, None)
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
