@@ -55,7 +55,7 @@ KINDS = [(data, values) for data in RECORDS for values in (TWO, "6")]
 SWEEP = Sweep(
     name="noise_accuracy",
     seed=114,
-    repetitions=5,
+    repetitions=20,
     cells=[
         cell
         for data, values in KINDS
