@@ -20,6 +20,7 @@ from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError, IdentityError
 from party.names import check_party_name
+from party.settings.address import Address, read_address
 from party.settings.depth import read_depth
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.noise import read_budget, read_most_noise
@@ -43,17 +44,6 @@ _AGREE = (
     "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
 )  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
-
-
-@dataclass(frozen=True)
-class Address:
-    """Host and port; an IPv6 host is kept without its brackets."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True)
@@ -349,27 +339,12 @@ def _node(section: Section, name: str) -> NodeSettings:
     if peer == name:
         raise section.error("peer", "is this party's own name")
     return NodeSettings(
-        listen=_address(section, "listen", lowest_port=0),
+        listen=read_address(section, "listen", lowest_port=0),
         peer=peer if peer is None else _party_name(section, "peer", peer),
-        address=_address(section, "address", lowest_port=1),
+        address=read_address(section, "address", lowest_port=1),
         patience=section.integer("patience", 1, 86400, 30),
         silence=section.integer("silence", 1, 604800, 3600),
     )
-
-
-def _address(section: Section, key: str, lowest_port: int) -> Address | None:
-    text = section.text(key, None)
-    if text is None:
-        return None
-    host, _, port = text.rpartition(":")
-    if host.startswith("[") and host.endswith("]"):
-        host = host[1:-1]
-    elif ":" in host:
-        host = ""
-    well_formed = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
-    if not (well_formed and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
-        raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
-    return Address(host, int(port))
 
 
 def _compute(top: Section) -> ComputeSettings:

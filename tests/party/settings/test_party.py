@@ -6,9 +6,9 @@ import pytest
 
 from party.data import ColumnTreatment, Form
 from party.errors import ConfigError
+from party.settings.address import Address
 from party.settings.party import (
     Acceptance,
-    Address,
     DisguiseSettings,
     PartyConfig,
     read_party_config,
