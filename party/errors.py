@@ -7,6 +7,7 @@ CotallyError
 │   ├── IdentityError          keys and certificates
 │   │   └── DatesError         a certificate outside its dates by some clock, which may be wrong
 │   ├── FactorsError           factors made ahead of time
+│   ├── StoreError             the store of a survey's answers
 │   ├── TermError              a term that no run can have (`protocols.terms`)
 │   ├── WorkerError            worker processes or the cluster (`party.compute.ordered`)
 │   ├── LedgerError            the ledger's file (`party.records.ledger`)
@@ -72,6 +73,10 @@ class DatesError(IdentityError):
 
 class FactorsError(InputError):
     """Factors made ahead of time cannot be kept or used."""
+
+
+class StoreError(InputError):
+    """The store of a survey's answers cannot be read or written."""
 
 
 class PeerLostError(PeerError):

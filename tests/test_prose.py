@@ -18,11 +18,15 @@ _HELP = {"help", "description"}
 
 EXCEPTIONS = {
     "party/demo/survey_example.py": "the comments of a design that people fill in, in a file",
+    "party/settings/collector_template.py": "the comments of settings that people fill in, in a file",
+    "party/settings/page_texts.py": "what respondents read, which settings may replace",
     "party/settings/template.py": "the comments of settings that people fill in, in a file",
     "party/keys/keystore.py": "what an error calls a kind of key",
     "party/records/database.py": "statements of SQL",
     "party/records/journal.py": "statements of SQL",
     "party/records/ledger.py": "statements of SQL",
+    "party/survey/web/databases.py": "statements of SQL",
+    "party/survey/web/store.py": "statements of SQL",
     "protocols/association/audit.py": "what is counted, in words that no screen shows yet: they are to be values",
     "protocols/ciphers/elgamal/curve.py": "the signature of a function in C",
 }

@@ -47,6 +47,7 @@ COMMANDS = {
     "size": "tell how many respondents a survey needs",
     "disguise": "disguise a table of answers, or baskets, for a collector",
     "estimate": "estimate counts from disguised answers",
+    "survey": "ask people in their browser, who toss the coin themselves",
     "mine": "learn a tree, naive Bayes or association rules from what was disguised",
 }
 """What each does, for the help of all: a command's module is imported where it is called, and is slow to import."""

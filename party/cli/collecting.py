@@ -1,0 +1,155 @@
+"""What `cotally survey` does."""
+
+import argparse
+import json
+import secrets
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from party.cli.arguments import form
+from party.data import csv_text, read_frame
+from party.errors import ConfigError
+from party.files import check_target, write_atomically, write_new
+from party.settings.address import Address
+from party.settings.collector import CollectorSettings, read_collector_settings
+from party.show.collecting import (
+    closed_line,
+    drafted_lines,
+    exported_line,
+    links_line,
+    page_lines,
+    serving_lines,
+    status_lines,
+)
+from party.show.incident import incident
+from party.show.notices import tell
+from party.show.progress import complain
+from party.show.screen import put, say, say_all
+from party.survey.output import check_output, write_disguised
+from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.drafts import questions_of_table, typed_question, write_survey
+from party.survey.web.export import disguised_answers
+from party.survey.web.pages import form_page, has_form, main_page
+from party.survey.web.store import AnswerStore, SurveyStage
+from protocols.errors import InputError
+
+_MOST_LINKS = 10**6
+
+
+def run_new(arguments: argparse.Namespace) -> int:
+    """Write settings and design."""
+    if arguments.table is None:
+        questions = [typed_question(text, position) for position, text in enumerate(arguments.question, 1)]
+    else:
+        frame = read_frame(arguments.table, form(arguments))
+        tell(frame.notices)
+        questions = questions_of_table(frame, arguments.column)
+    write_survey(arguments.folder, arguments.title, questions, arguments.kind, arguments.theta)
+    say_all(drafted_lines(arguments.folder))
+    return 0
+
+
+def run_links(arguments: argparse.Namespace) -> int:
+    """Make links; their codes are in the file alone, and the file is there before a code counts."""
+    settings = read_collector_settings(arguments.settings)
+    if not 1 <= arguments.number <= _MOST_LINKS:
+        raise InputError(f"must be 1 to {_MOST_LINKS}", field="number")
+    check_target(arguments.output, (arguments.settings, settings.questionnaire.path))
+    codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(arguments.number)]
+    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
+        rows = csv_text(["link", "code"], link_rows(settings.server.address, codes))
+        write_new(arguments.output, rows.encode(), 0o600)
+        store.add_codes(map(code_digest, codes))
+    say(links_line(len(codes), arguments.output))
+    return 0
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    """Serve until a signal ends it."""
+    settings = read_collector_settings(arguments.settings)
+    web = _web()
+    enough = web.server.answers_needed(settings.questionnaire.design, settings.closing)
+    page = main_page(settings)
+
+    def ready(address: Address) -> None:
+        say_all(serving_lines(settings.server.address, str(address), page.digest, enough), sys.stderr)
+
+    with _store(settings) as store:
+        survey = web.app.CollectorSurvey(settings, store, enough, fault=lambda error: complain(incident(error), None))
+        web.server.run_server(web.app.make_app(survey), settings.server, ready)
+    return 0
+
+
+def run_status(arguments: argparse.Namespace) -> int:
+    """Tell how far it is."""
+    with _store(read_collector_settings(arguments.settings)) as store:
+        say_all(status_lines(store.status()))
+    return 0
+
+
+def run_close(arguments: argparse.Namespace) -> int:
+    """End the stage that it is in."""
+    with _store(read_collector_settings(arguments.settings)) as store:
+        status = store.status()
+        if status.stage is SurveyStage.FINISHED:
+            raise ConfigError("the survey is closed, and round two as well")
+        say(closed_line(store.advance(status.stage), store.status().answered))
+    return 0
+
+
+def run_export(arguments: argparse.Namespace) -> int:
+    """Write the answers."""
+    settings = read_collector_settings(arguments.settings)
+    path, design = arguments.output, settings.questionnaire.path
+    check_output(path, settings.questionnaire, (arguments.settings, design))
+    with _store(settings) as store:
+        table = disguised_answers(store.responses(), settings.questionnaire)
+    write_disguised(path, table)
+    say(exported_line(len(table), path, design))
+    return 0
+
+
+def run_page(arguments: argparse.Namespace) -> int:
+    """Write the pages as they are served."""
+    settings = read_collector_settings(arguments.settings)
+    pages = {"page.html": main_page(settings)} | ({"form.html": form_page(settings)} if has_form(settings) else {})
+    for name, page in pages.items():
+        path: Path = arguments.output / name
+        write_atomically(path, page.body)
+        say_all(page_lines(path, page.digest))
+    return 0
+
+
+def run_texts(arguments: argparse.Namespace) -> int:
+    """Print the texts as they stand in a file of settings."""
+    settings = read_collector_settings(arguments.settings)
+    put("\n".join(["[texts]", *(f"{name} = {_quoted(text)}" for name, text in settings.texts.items())]))
+    return 0
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _store(settings: CollectorSettings) -> AnswerStore:
+    return open_store(settings.store, survey_digest(settings.questionnaire))
+
+
+class _Web:
+    """The modules that need the server's libraries."""
+
+    app: ModuleType
+    server: ModuleType
+
+
+def _web() -> _Web:
+    try:
+        from party.survey.web import app, server  # noqa: PLC0415  # need an extra
+    except ImportError as error:
+        raise ConfigError(f"the survey's server needs {error.name}: pip install 'cotally[collect]'") from None
+    web = _Web()
+    web.app, web.server = app, server
+    return web

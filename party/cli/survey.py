@@ -1,0 +1,76 @@
+"""Ask people in their browser: the coin is tossed on their side, and this side gets disguised answers alone.
+
+`new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links. `serve`
+is the server, until it is stopped. `status` tells how many have answered. `close` ends it, and cuts codes from answers
+for good; when it has ended, round two. `export` writes the answers as `estimate`, `mine` and `audit` read them.
+`page` writes the pages as they are served, to be read or printed, and `texts` prints every text of theirs.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from party.cli import collecting
+from party.cli.arguments import add_form
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of each action."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+
+    def action(run: Callable[[argparse.Namespace], int], *, help: str) -> argparse.ArgumentParser:  # noqa: A002
+        name = run.__name__.removeprefix("run_")
+        declared = actions.add_parser(name, help=help, description=help, formatter_class=parser.formatter_class)
+        declared.set_defaults(run_action=run)
+        return declared
+
+    _declare_new(action(collecting.run_new, help="write survey.toml and design.toml"))
+    _declare_links(_with_settings(action(collecting.run_links, help="make one-time links")))
+    _with_settings(action(collecting.run_serve, help="serve the page and take answers"))
+    _with_settings(action(collecting.run_status, help="tell how many have answered"))
+    _with_settings(action(collecting.run_close, help="close the survey, then round two"))
+    _declare_export(_with_settings(action(collecting.run_export, help="write the disguised answers")))
+    _declare_page(_with_settings(action(collecting.run_page, help="write the pages as files")))
+    _with_settings(action(collecting.run_texts, help="print every text of the pages"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what was asked for."""
+    code: int = arguments.run_action(arguments)
+    return code
+
+
+def _with_settings(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("settings", type=Path, metavar="survey.toml", help="settings of the survey")
+    return parser
+
+
+def _declare_new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder for survey.toml and design.toml")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--table", type=Path, metavar="FILE", help="ask for this table's columns, with its values")
+    source.add_argument(
+        "--question", action="append", metavar="TEXT", help="such as 'Do you smoke? = yes, no'; may be repeated"
+    )
+    parser.add_argument("--column", action="append", default=[], metavar="NAME", help="of the table; may be repeated")
+    parser.add_argument("--title", default="Survey", metavar="TEXT", help="of the page (default: %(default)s)")
+    parser.add_argument("--kind", choices=("related", "unrelated"), default="related", help="default: %(default)s")
+    parser.add_argument("--theta", default="4/5", metavar="P", help="chance of the truth (default: %(default)s)")
+    add_form(parser)
+
+
+def _declare_links(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--number", type=int, required=True, metavar="N", help="how many")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret"
+    )
+
+
+def _declare_page(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="a folder that is there")
+
+
+def _declare_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet"
+    )

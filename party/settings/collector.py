@@ -1,0 +1,230 @@
+"""The file `survey.toml`: a survey that people answer in their browser, and the collector's server.
+
+What is asked and how it is disguised stands in the `design.toml` that it names; here stand the words, the server, where
+answers are kept, and when the survey closes. Every key is checked: the error names file, key and legal range.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from party.settings.address import Address, read_address
+from party.settings.page_texts import read_page_texts
+from party.settings.survey import UNRELATED, Questionnaire, check_known, read_design
+from party.settings.toml import Section, read_toml
+
+_KEYS = (
+    "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "paper",
+    "texts", "round_two",
+)  # fmt: skip
+_SERVER = ("listen", "address", "certificate", "key", "proxy", "requests", "submissions")
+_QUESTION = ("text", "answers", "personal", "personal_answers")
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+POSTGRES = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a respondent reads of one column.
+
+    Args:
+        text: The question; the private one, where there is a personal one too.
+        answers: One per value, in the order of the design.
+        personal: The personal question; None where the page draws its answer.
+        personal_answers: Its answers, one per value.
+    """
+
+    text: str
+    answers: tuple[str, ...]
+    personal: str | None
+    personal_answers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Where the collector listens, and how it is reached.
+
+    Args:
+        listen: Where it listens.
+        address: What respondents' links begin with; ends in a slash.
+        certificate: For TLS, with its key; None behind a proxy that has them, or on this machine alone.
+        key: Of the certificate.
+        proxies: Addresses whose word for who calls is taken.
+        requests: Most requests per minute from one address.
+        submissions: Most submissions by one link.
+    """
+
+    listen: Address
+    address: str
+    certificate: Path | None
+    key: Path | None
+    proxies: tuple[str, ...]
+    requests: int
+    submissions: int
+
+
+@dataclass(frozen=True)
+class ClosingSettings:
+    """When the survey closes of itself: at a time, or with as many answers as a half-width of all shares needs."""
+
+    date: datetime | None
+    half_width: Fraction | None
+    confidence: Fraction
+
+
+@dataclass(frozen=True, repr=False)
+class CollectorSettings:
+    """A survey in the browser.
+
+    Args:
+        path: The file.
+        title: Of the page.
+        language: Of its texts, as HTML has it.
+        direction: Of its script, "ltr" or "rtl".
+        introduction: Paragraphs.
+        questionnaire: What is asked and how it is disguised.
+        questions: One per column.
+        texts: All others.
+        server: The collector's.
+        store: A file, or the URL of a PostgreSQL database.
+        closing: When it closes of itself.
+        font: A TrueType file for the form on paper, where its texts need one.
+        model: The model of round two, if there is one.
+    """
+
+    path: Path
+    title: str
+    language: str
+    direction: str
+    introduction: tuple[str, ...]
+    questionnaire: Questionnaire
+    questions: tuple[Question, ...]
+    texts: Mapping[str, str]
+    server: ServerSettings
+    store: Path | str
+    closing: ClosingSettings
+    font: Path | None
+    model: Path | None
+
+    def __repr__(self) -> str:
+        return f"<CollectorSettings {self.path}>"
+
+
+def read_collector_settings(path: Path | str) -> CollectorSettings:
+    """Read a `survey.toml` and the design that it names.
+
+    Raises:
+        ConfigError: A file cannot be read, or a setting is missing, unknown or out of range.
+    """
+    top = read_toml(Path(path), _KEYS)
+    folder = top.path.parent
+    questionnaire = read_design(folder / top.text("design", "design.toml"))
+    introduction = top.text("introduction", "")
+    font = top.section("paper", ("font",)).text("font", None)
+    model = top.section("round_two", ("model",)).text("model", None)
+    return CollectorSettings(
+        path=top.path,
+        title=top.text("title"),
+        language=top.text("language", "en"),
+        direction=top.choice("direction", ("ltr", "rtl"), "ltr"),
+        introduction=tuple(part.strip() for part in introduction.split("\n\n") if part.strip()),
+        questionnaire=questionnaire,
+        questions=_questions(top.section("questions", None), questionnaire),
+        texts=read_page_texts(top.section("texts", None)),
+        server=_server(top.section("server", _SERVER), folder),
+        store=_store(top.section("store", ("place",)), folder),
+        closing=_closing(top.section("close", ("date", "half_width", "confidence"))),
+        font=None if font is None else folder / font,
+        model=None if model is None else folder / model,
+    )
+
+
+def _questions(section: Section, questionnaire: Questionnaire) -> tuple[Question, ...]:
+    for name in section.names:
+        check_known(section, name, name, questionnaire.names)
+    questions = tuple(_question(section, questionnaire, column) for column in range(len(questionnaire.names)))
+    for group in questionnaire.design.groups:
+        bare = [column for column in group if questions[column].personal is None]
+        if 0 < len(bare) < len(group):
+            name = questionnaire.names[bare[0]]
+            raise section.error(name, "needs a personal question, as others of its group have one, or none of them")
+    return questions
+
+
+def _question(section: Section, questionnaire: Questionnaire, column: int) -> Question:
+    name, values = questionnaire.names[column], questionnaire.values[column]
+    entry = section.section(name, _QUESTION)
+    personal = entry.text("personal", None)
+    asks = questionnaire.design.group_of(column) is not None and questionnaire.design.kind.value == UNRELATED
+    if personal is not None and not asks:
+        raise entry.error("personal", "only the unrelated question has personal ones, and not for columns in plain")
+    if personal is None and "personal_answers" in entry.names:
+        raise entry.error("personal_answers", "there is no personal question that they could answer")
+    return Question(
+        text=entry.text("text", name),
+        answers=_answers(entry, "answers", values),
+        personal=personal,
+        personal_answers=_answers(entry, "personal_answers", values),
+    )
+
+
+def _answers(entry: Section, key: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    answers = entry.texts(key, values)
+    if len(answers) != len(values) or not all(answer.strip() for answer in answers):
+        raise entry.error(key, f"must be {len(values)} texts, one per value, in the order of the design")
+    return answers
+
+
+def _server(section: Section, folder: Path) -> ServerSettings:
+    listen = read_address(section, "listen", lowest_port=0) or Address("127.0.0.1", 8080)
+    certificate, key = section.text("certificate", None), section.text("key", None)
+    proxies = section.texts("proxy", ())
+    if (certificate is None) != (key is None):
+        raise section.error("certificate", "give certificate and key, or neither")
+    if certificate is None and not proxies and listen.host not in _LOOPBACK:
+        raise section.error(
+            "listen", "without TLS answers would cross in the clear: give certificate and key, or name the proxy"
+        )
+    return ServerSettings(
+        listen=listen,
+        address=_public(section, listen, certificate is not None),
+        certificate=None if certificate is None else folder / certificate,
+        key=None if key is None else folder / key,
+        proxies=proxies,
+        requests=section.integer("requests", 1, 10**6, 60),
+        submissions=section.integer("submissions", 1, 1000, 20),
+    )
+
+
+def _public(section: Section, listen: Address, has_tls: bool) -> str:
+    text = section.text("address", f"http{'s' if has_tls else ''}://{listen}/")
+    try:
+        parts = urlsplit(text)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.query and not parts.fragment
+        fits = fits and (parts.scheme == "https" or parts.hostname in _LOOPBACK)
+    except ValueError:
+        fits = False
+    if not fits or any(c.isspace() for c in text):
+        raise section.error("address", 'must be where respondents find it, such as "https://survey.example.org/"')
+    return text if text.endswith("/") else f"{text}/"
+
+
+def _store(section: Section, folder: Path) -> Path | str:
+    place = section.text("place", "answers.sqlite")
+    return place if place.startswith(POSTGRES) else folder / place
+
+
+def _closing(section: Section) -> ClosingSettings:
+    moment = section.raw("date", None)
+    if moment is not None and (type(moment) is not datetime or moment.tzinfo is None):
+        raise section.error("date", "must be a time with its zone, such as 2026-12-31T18:00:00+01:00, without quotes")
+    width = section.fraction("half_width") if "half_width" in section.names else None
+    confidence = section.fraction("confidence", "19/20")
+    if width is not None and not 0 < width < 1:
+        raise section.error("half_width", 'must lie between 0 and 1, such as "1/20"')
+    if not 0 < confidence < 1:
+        raise section.error("confidence", 'must lie between 0 and 1, such as "19/20"')
+    return ClosingSettings(moment, width, confidence)

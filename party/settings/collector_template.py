@@ -1,0 +1,136 @@
+"""The files that `cotally survey new` writes: a design, and the settings of the survey, with every key explained."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_DESIGN = """\
+# What the survey asks and how answers are disguised. Once there are answers, it must stay as it is.
+kind = "{kind}"     # "related": a group is sent as it is, or moved on by a number of places; "unrelated": or
+                     # the answers to personal questions are sent, whose distribution you must know
+theta = "{theta}"          # chance of the truth, exact; `cotally privacy` tells what it discloses
+# class = "{first}"       # column that `cotally mine` predicts, if there is one
+plain = []           # columns that are not sensitive, sent as they are
+
+# The values of every column. missing = "left out": no answer may be given, which is seen; "refuse": one must be.
+[columns]
+{columns}
+
+# Columns of a group share one coin; more coins hide more, and cost accuracy.
+[groups]
+{groups}
+{personal}"""
+
+_PERSONAL = """
+# The chance of each personal answer. "uniform", above [columns], is for all at once.
+[personal]
+{chances}
+"""
+
+_SURVEY = """\
+# A survey that people answer in their browser. Its coins are tossed there; this server gets disguised answers alone.
+title = {title}
+design = "design.toml"   # the questions' values, their groups and theta
+language = "en"          # of the texts
+direction = "ltr"        # or "rtl"
+# Paragraphs, with an empty line between them. Say who asks, and what for.
+introduction = \"\"\"
+\"\"\"
+
+[server]
+listen = "127.0.0.1:8080"              # with certificate and key, or behind a proxy, "0.0.0.0:8443"
+address = "http://127.0.0.1:8080/"     # what links begin with: where respondents find the page
+# certificate = "cert.pem"             # TLS by these files, in PEM
+# key = "key.pem"
+# proxy = ["127.0.0.1"]                # proxies that do TLS: their word for who calls is taken
+requests = 60                          # most submissions a minute from one address
+submissions = 20                       # most submissions by one link; each replaces the one before
+
+[store]
+place = "answers.sqlite"               # or "postgresql://user@host/database", password in PGPASSWORD
+
+# When the survey closes of itself: codes are then cut from answers, for good. `cotally survey close` does it too.
+[close]
+# date = 2026-12-31T18:00:00+01:00
+# half_width = "1/20"                  # once there are answers enough for intervals of this half-width
+# confidence = "19/20"
+
+# What respondents read. answers: one per value, in the order of the design.
+# For the unrelated question, a personal one too, which you cannot look up; where there is none, the page draws.
+{questions}
+
+# The form on paper, and for browsers without scripts, needs chances that a coin, a die or slips of paper have.
+[paper]
+# font = "DejaVuSans.ttf"              # a TrueType file, for letters beyond Latin-1
+
+# Every other text of the page may be replaced: `cotally survey texts` prints them all.
+[texts]
+# send = "Send"
+
+# After the survey has closed: the page tries a model on each respondent's personal answers, and sends one bit.
+[round_two]
+# model = "model.json"
+"""
+
+
+@dataclass(frozen=True)
+class DraftQuestion:
+    """A column of a new survey.
+
+    Args:
+        name: Of the column.
+        text: The question.
+        values: Of it.
+        edges: Of its bins, as numbers in text; empty where it has none.
+    """
+
+    name: str
+    text: str
+    values: tuple[str, ...]
+    edges: tuple[str, ...] = ()
+
+
+def draft_design(questions: Sequence[DraftQuestion], kind: str, theta: str) -> str:
+    """Return a `design.toml` in which every column has a coin of its own."""
+    columns = [f"{_text(each.name)} = {{ {_domain(each)} }}" for each in questions]
+    groups = [f"{_text(f'group {number}')} = [{_text(each.name)}]" for number, each in enumerate(questions, 1)]
+    first = questions[0].name.replace('"', "'")
+    return _DESIGN.format(
+        kind=kind,
+        theta=theta,
+        first=first,
+        columns="\n".join(columns),
+        groups="\n".join(groups),
+        personal="".join(_chances(questions) if kind == "unrelated" else ()),
+    )
+
+
+def _chances(questions: Sequence[DraftQuestion]) -> list[str]:
+    lines = []
+    for each in questions:
+        chances = ", ".join(f"{_text(value)} = {_text(f'1/{len(each.values)}')}" for value in each.values)
+        lines.append(f"{_text(each.name)} = {{ {chances} }}")
+    return [_PERSONAL.format(chances="\n".join(lines))]
+
+
+def _domain(question: DraftQuestion) -> str:
+    if question.edges:
+        return f"bins = [{', '.join(question.edges)}]"
+    return f"values = [{', '.join(map(_text, question.values))}]"
+
+
+def draft_survey(title: str, questions: Sequence[DraftQuestion]) -> str:
+    """Return a `survey.toml` for it."""
+    sections = []
+    for each in questions:
+        answers = ", ".join(map(_text, each.values))
+        sections.append(
+            f"[questions.{_text(each.name)}]\ntext = {_text(each.text)}\nanswers = [{answers}]\n"
+            f'# personal = "Were you born in January to June?"\n# personal_answers = [{answers}]'
+        )
+    return _SURVEY.format(title=_text(title), questions="\n\n".join(sections))
+
+
+def _text(text: str) -> str:
+    """Return a text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,64 @@
+"""What the collector of a survey reads on the screen."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from party.survey.web.store import StoreStatus, SurveyStage
+
+STAGES = {
+    SurveyStage.OPEN: "open: answers are taken, and each stands beside the digest of its code",
+    SurveyStage.ANSWERED: "closed: answers are cut from codes; round two is open where there is a model for it",
+    SurveyStage.FINISHED: "closed, round two too: no code is kept",
+}
+
+
+def drafted_lines(folder: Path) -> list[str]:
+    """Say what a new survey has, and what comes next."""
+    settings = folder / "survey.toml"
+    return [
+        f"{settings} and {folder / 'design.toml'} are written: every key is explained there.",
+        f"Next: `cotally privacy {folder / 'design.toml'}` tells what it discloses; then",
+        f"  cotally survey links {settings} --number 100 -o links.csv",
+        f"  cotally survey serve {settings}",
+    ]
+
+
+def links_line(number: int, path: Path) -> str:
+    """Say where new links are."""
+    return (
+        f"{number:,} links are in {path}, for whoever sends them out alone: only their digests are kept here. "
+        "Who has a link can answer, once."
+    )
+
+
+def serving_lines(address: str, listen: str, digest: str, enough: int | None) -> Iterator[str]:
+    """Say where a survey is served, and by what others can tell that they get the same page."""
+    yield f"The survey listens on {listen}; links begin with {address}"
+    yield f"The page's SHA-256 is {digest}, whoever loads it."
+    if enough is not None:
+        yield f"It closes with {enough:,} answers."
+
+
+def status_lines(status: StoreStatus) -> Iterator[str]:
+    """Say how far a survey is."""
+    yield f"The survey is {STAGES[status.stage]}."
+    yield f"{status.answered:,} answers" + (f", {status.links:,} links" if status.links else "")
+    if status.verdicts:
+        yield f"{status.verdicts:,} bits of round two"
+
+
+def closed_line(stage: SurveyStage, answered: int) -> str:
+    """Say what closing did."""
+    if stage is SurveyStage.ANSWERED:
+        return f"The survey is closed with {answered:,} answers, which nothing ties to a code any more."
+    return "Round two is closed, and no code is kept."
+
+
+def page_lines(path: Path, digest: str) -> list[str]:
+    """Say where a page is, for whoever wants to read it."""
+    return [f"{path}  SHA-256 {digest}"]
+
+
+def exported_line(records: int, path: Path, design: Path) -> str:
+    """Say where the answers are, and what reads them."""
+    return f"{records:,} disguised answers are in {path}: `cotally estimate {path} {design} EXPRESSION` reads them."

@@ -1,0 +1,190 @@
+"""The two databases that a store may be in: a file of SQLite, or PostgreSQL by its URL."""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from party.closing import Closing
+from party.errors import ConfigError, StoreError
+from party.files import is_there, write_new
+from party.survey.web.store import AnswerStore, Database, new_tables
+
+_APPLICATION: Final = 0x636F7473  # "cots"
+
+
+def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerStore:
+    """Open a store.
+
+    Args:
+        place: A file, or the URL of a PostgreSQL database.
+        survey: The digest of the survey's design.
+        make: Whether to make the store where there is none.
+
+    Raises:
+        ConfigError: There is none, or it is no store of this survey.
+        StoreError: The database cannot be used.
+    """
+    database: Database = SqliteDatabase(place, make=make) if isinstance(place, Path) else PostgresDatabase(place, make)
+    try:
+        return AnswerStore(database, survey)
+    except BaseException:
+        database.close()
+        raise
+
+
+class SqliteDatabase(Closing):
+    """A file of SQLite, for its owner alone, with WAL and `synchronous=FULL`; threads take turns.
+
+    Args:
+        path: Of the file.
+        make: Whether to make it where there is none.
+
+    Raises:
+        ConfigError: There is none, it is open to others, or no store.
+        StoreError: It cannot be used.
+    """
+
+    read_stage = "SELECT stage FROM survey"
+
+    def __init__(self, path: Path, *, make: bool) -> None:
+        self.name = str(path)
+        if not is_there(path):
+            _make_file(path, make)
+        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+            raise ConfigError(f"{path} must be a file of its owner alone, with mode 0600")
+        self._turn = threading.RLock()
+        with _told(self.name, sqlite3.Error):
+            self._connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+            if self._connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+                self._connection.close()
+                raise ConfigError(f"{path} is no store of answers: name another file")
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run what is within as one: all of it is on the disk at the end, or nothing."""
+        with self._turn, _told(self.name, sqlite3.Error):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        """Run a statement; return how many rows it changed."""
+        return self._connection.execute(statement, parameters).rowcount
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return what a statement selects."""
+        return self._connection.execute(statement, parameters).fetchall()
+
+    def forget(self) -> None:
+        """Overwrite what was deleted: in the file, and in the log beside it."""
+        with self._turn, _told(self.name, sqlite3.Error):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _make_file(path: Path, make: bool) -> None:
+    if not make:
+        raise ConfigError(f"{path} does not exist: `cotally survey links` makes it with the first links")
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        for statement in new_tables("BLOB", " WITHOUT ROWID"):
+            connection.execute(statement)
+        write_new(path, connection.serialize(), 0o600)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _told(name: str, errors: type[Exception]) -> Iterator[None]:
+    """Turn whatever a database refuses into one error, which holds nothing of what was to be kept."""
+    try:
+        yield
+    except errors as error:
+        raise StoreError(f"{name} cannot be used: {type(error).__name__}") from None
+
+
+class PostgresDatabase(Closing):
+    """A PostgreSQL database; a connection that was lost is made anew. The password may stand in `PGPASSWORD`.
+
+    Args:
+        url: Of the database.
+        make: Whether to make the tables where there are none.
+
+    Raises:
+        ConfigError: There are none, or psycopg is not installed.
+        StoreError: It cannot be reached.
+    """
+
+    read_stage = "SELECT stage FROM survey FOR SHARE"
+    name = "the database"
+
+    def __init__(self, url: str, make: bool) -> None:
+        self._psycopg, self._url, self._turn = _psycopg(), url, threading.RLock()
+        with _told(self.name, self._psycopg.Error):
+            self._connection = self._connect()
+            self._prepare(make)
+
+    def _connect(self) -> Any:  # psycopg is optional
+        return self._psycopg.connect(self._url, autocommit=True, connect_timeout=10)
+
+    def _prepare(self, make: bool) -> None:
+        if self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'survey'"):
+            return
+        if not make:
+            raise ConfigError("the database has no store: `cotally survey links` makes it with the first links")
+        with self.transaction():
+            for statement in new_tables("BYTEA"):
+                self.run(statement)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run what is within as one: all of it is on the disk at the end, or nothing."""
+        with self._turn, _told(self.name, self._psycopg.Error):
+            if self._connection.closed:
+                self._connection = self._connect()
+            with self._connection.transaction():
+                yield
+
+    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
+        """Run a statement; return how many rows it changed."""
+        count: int = self._connection.execute(statement.replace("?", "%s"), parameters).rowcount
+        return count
+
+    def rows(self, statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return what a statement selects."""
+        found: list[tuple[Any, ...]] = self._connection.execute(statement.replace("?", "%s"), parameters).fetchall()
+        return found
+
+    def forget(self) -> None:
+        """Let the database take back what was deleted; its own log keeps it for as long as that is kept."""
+        with self._turn, _told(self.name, self._psycopg.Error):
+            self._connection.execute("VACUUM FULL links")
+
+
+def _psycopg() -> Any:
+    try:
+        import psycopg  # noqa: PLC0415  # an extra
+    except ImportError:
+        raise ConfigError("a store in PostgreSQL needs psycopg: pip install 'cotally[postgres]'") from None
+    return psycopg

@@ -1,0 +1,85 @@
+"""The collector's server as a process: uvicorn on one socket, with TLS by certificate files or behind a proxy.
+
+Nothing of a caller is written down: no log of calls, no address. Where the process ends, by a signal or by SIGKILL,
+every response that was acknowledged is on the disk.
+"""
+
+import socket
+import ssl
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+import uvicorn
+
+from party.errors import ConfigError
+from party.settings.address import Address
+from party.settings.collector import ClosingSettings, ServerSettings
+from protocols.randomized_response.design import Design
+from protocols.randomized_response.sample_size import sample_size
+from protocols.tables.expression import Expression
+
+_WAITING = 2048
+_AT_ONCE = 512
+
+
+def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
+    """Return with how many answers every share of one column has its wanted interval; None if none is wanted.
+
+    Fixed before there are answers, so that looking at them does not decide when to stop.
+    """
+    if closing.half_width is None:
+        return None
+    shares = (Expression().child(column, v) for column, size in enumerate(design.sizes) for v in range(size))
+    width, confidence = closing.half_width, float(closing.confidence)
+    return max(ceil(sample_size(design, share, width, confidence).records) for share in shares)
+
+
+def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], None]) -> None:
+    """Serve until a signal ends it.
+
+    Args:
+        app: The application.
+        settings: Where and how.
+        ready: Told where it listens.
+
+    Raises:
+        ConfigError: It cannot listen there, or the certificate cannot be used.
+    """
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        ws="none",
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=list(settings.proxies),
+        limit_concurrency=_AT_ONCE,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=10,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.key,
+    )
+    try:
+        config.load()
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"{settings.certificate} or its key cannot be used: {type(error).__name__}") from None
+    with _listening(settings.listen) as listener:
+        host, port = listener.getsockname()[:2]
+        ready(Address(str(host), int(port)))
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening(address: Address) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((address.host, address.port))
+        listener.listen(_WAITING)
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"{address} cannot be listened on: {error.strerror or 'no such address'}") from None
+    return listener

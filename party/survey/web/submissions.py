@@ -1,0 +1,147 @@
+"""What a browser sends, read strictly: bytes from anyone end as a submission or as the name of what is wrong.
+
+`cotally-answer/1`: `{"format", "survey": digest, "code", "answers": two hexadecimal digits per column}`, which has the
+same length whatever is answered. `cotally-verdict/1`: `{"format", "survey", "code", "right": "0" or "1"}`. The form
+without a script sends `survey`, `code` and an `a0`, `a1`, ... per column.
+
+Discloses, to the collector: the response of each group, and in the clear the answers of plain columns and which
+answers were not given; a verdict is one bit about the personal answers.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from party.survey.web.codes import code_digest, read_code
+from protocols.tables.table import NO_ANSWER
+
+ANSWER_FORMAT: Final = "cotally-answer/1"
+VERDICT_FORMAT: Final = "cotally-verdict/1"
+MALFORMED, OTHER_SURVEY, UNKNOWN_CODE = "malformed", "other_survey", "unknown_code"
+
+
+class RefusedError(Exception):
+    """A request that is refused; `why` is what the page has a text for."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, repr=False)
+class Submission:
+    """A code, by its digest, and what came with it: a byte per column, or one bit."""
+
+    code: bytes
+    content: bytes
+
+
+@dataclass(frozen=True)
+class ResponseShape:
+    """What a response to this survey can be.
+
+    Args:
+        survey: The digest of the design.
+        sizes: Domain size of each column.
+        optional: Of each column, whether it may be left without an answer.
+    """
+
+    survey: str
+    sizes: tuple[int, ...]
+    optional: tuple[bool, ...]
+
+    @property
+    def most_bytes(self) -> int:
+        """The length of the longest body: a form's, with room for every code and digit."""
+        return 1024 + 16 * len(self.sizes)
+
+    def read_answer(self, body: bytes) -> Submission:
+        """Read what the page sends.
+
+        Raises:
+            RefusedError: It is not a response to this survey.
+        """
+        content = _fields(body, ANSWER_FORMAT, "answers")
+        self._check_survey(content)
+        try:
+            response = bytes.fromhex(content["answers"])
+        except ValueError:
+            raise RefusedError(MALFORMED) from None
+        if response.hex() != content["answers"].lower():
+            raise RefusedError(MALFORMED)
+        return Submission(_code(content), self._checked(response))
+
+    def read_verdict(self, body: bytes) -> Submission:
+        """Read the bit of round two.
+
+        Raises:
+            RefusedError: It is none.
+        """
+        content = _fields(body, VERDICT_FORMAT, "right")
+        self._check_survey(content)
+        if content["right"] not in ("0", "1"):
+            raise RefusedError(MALFORMED)
+        return Submission(_code(content), bytes([int(content["right"])]))
+
+    def read_form(self, body: bytes) -> Submission:
+        """Read what the form without a script sends.
+
+        Raises:
+            RefusedError: It is not a response to this survey.
+        """
+        names = ["survey", "code", *(f"a{column}" for column in range(len(self.sizes)))]
+        try:
+            pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, strict_parsing=True, errors="strict")
+        except ValueError:
+            raise RefusedError(MALFORMED) from None
+        if sorted(name for name, _ in pairs) != sorted(names):
+            raise RefusedError(MALFORMED)
+        content = dict(pairs)
+        self._check_survey(content)
+        digits = [content[name] for name in names[2:]]
+        if not all(len(text) == 2 and set(text) <= set("0123456789abcdef") for text in digits):
+            raise RefusedError(MALFORMED)
+        return Submission(_code(content), self._checked(bytes.fromhex("".join(digits))))
+
+    def _check_survey(self, content: Mapping[str, str]) -> None:
+        if content["survey"] != self.survey:
+            raise RefusedError(OTHER_SURVEY)
+
+    def _checked(self, response: bytes) -> bytes:
+        if len(response) != len(self.sizes) or not all(map(_possible, response, self.sizes, self.optional)):
+            raise RefusedError(MALFORMED)
+        return response
+
+
+def _possible(code: int, size: int, optional: bool) -> bool:
+    return code < size or (optional and code == NO_ANSWER)
+
+
+def _fields(body: bytes, form: str, own: str) -> Mapping[str, str]:
+    """Return the texts of a JSON object that has these fields, each once, and no others."""
+    try:
+        content = json.loads(body.decode("ascii"), object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        raise RefusedError(MALFORMED) from None
+    names = {"format", "survey", "code", own}
+    if not isinstance(content, dict) or content.keys() != names or content["format"] != form:
+        raise RefusedError(MALFORMED)
+    if not all(isinstance(content[name], str) for name in names):
+        raise RefusedError(MALFORMED)
+    return content
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ValueError
+    return content
+
+
+def _code(content: Mapping[str, str]) -> bytes:
+    code = read_code(content["code"])
+    if code is None:
+        raise RefusedError(UNKNOWN_CODE)
+    return code_digest(code)

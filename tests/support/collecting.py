@@ -1,0 +1,194 @@
+"""Surveys in the browser: settings, stores, an application called without sockets, and a server in its own process."""
+
+import json
+import re
+import secrets
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import anyio
+from starlette.types import ASGIApp, Message
+
+from party.settings.collector import CollectorSettings, read_collector_settings
+from party.survey.web.app import CollectorSurvey, make_app
+from party.survey.web.codes import CODE_BYTES, code_digest, code_of
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.store import AnswerStore
+from tests.support.processes import COTALLY
+
+UNRELATED = """
+kind = "unrelated"
+theta = "1/2"
+plain = ["sex"]
+[columns]
+smokes = { values = ["yes", "no"] }
+income = { values = ["low", "middle", "high"], missing = "refuse" }
+sex = { values = ["f", "m"], missing = "refuse" }
+[groups]
+habits = ["smokes"]
+money = ["income"]
+[personal]
+smokes = { yes = "1/2", no = "1/2" }
+income = { low = "1/3", middle = "1/3", high = "1/3" }
+"""
+RELATED = """
+kind = "related"
+theta = "4/5"
+[columns]
+smokes = { values = ["yes", "no"], missing = "refuse" }
+drinks = { values = ["yes", "no"], missing = "refuse" }
+income = { values = ["low", "middle", "high"], missing = "refuse" }
+[groups]
+habits = ["smokes", "drinks"]
+money = ["income"]
+"""
+QUESTIONS = """
+[questions.smokes]
+text = "Do you smoke?"
+answers = ["Yes", "No"]
+"""
+PERSONAL = """
+personal = "Were you born in January to June?"
+personal_answers = ["Yes, I was", "No, I was not"]
+"""
+
+
+def write_survey_files(folder: Path, design: str, questions: str = QUESTIONS, server: str = "", more: str = "") -> Path:
+    """Write a design and settings; the server listens on any port of this machine."""
+    folder.mkdir(exist_ok=True)
+    (folder / "design.toml").write_text(design)
+    path = folder / "survey.toml"
+    path.write_text(
+        f'title = "A survey"\n[server]\nlisten = "127.0.0.1:0"\naddress = "http://127.0.0.1/"\n{server}\n'
+        f"{questions}\n{more}"
+    )
+    return path
+
+
+def add_links(store: AnswerStore, number: int) -> list[str]:
+    """Let some new codes answer."""
+    codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(number)]
+    store.add_codes(map(code_digest, codes))
+    return codes
+
+
+def answer_body(settings: CollectorSettings, code: str, answers: str, /, **changes: object) -> bytes:
+    """Return what the page sends; a change of None leaves a field out."""
+    content = {
+        "format": "cotally-answer/1",
+        "survey": survey_digest(settings.questionnaire),
+        "code": code,
+        "answers": answers,
+        **changes,
+    }
+    return json.dumps({name: value for name, value in content.items() if value is not None}).encode()
+
+
+def form_body(settings: CollectorSettings, code: str, answers: str, /, **changes: str) -> bytes:
+    """Return what the form without a script sends."""
+    pairs = {f"a{column}": answers[2 * column : 2 * column + 2] for column in range(len(answers) // 2)}
+    content = {"survey": survey_digest(settings.questionnaire), "code": code, **pairs, **changes}
+    return urlencode(content).encode()
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass
+class Served:
+    """A survey in this process."""
+
+    settings: CollectorSettings
+    store: AnswerStore
+    app: ASGIApp
+    faults: list[Exception] = field(default_factory=list)
+    caller: str = "203.0.113.1"
+
+    def call(self, method: str, path: str, body: bytes = b"", kind: str | None = "application/json") -> Reply:
+        """Call the application as a server does."""
+        headers = [] if kind is None else [(b"content-type", kind.encode())]
+        scope = {
+            "type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b"",
+            "headers": headers, "client": (self.caller, 1), "server": ("127.0.0.1", 80), "scheme": "http",
+            "http_version": "1.1", "root_path": "",
+        }  # fmt: skip
+        return anyio.run(_called, self.app, scope, body)
+
+    def answer(self, code: str, answers: str) -> int:
+        return self.call("POST", "/answer", answer_body(self.settings, code, answers)).status
+
+
+async def _called(app: ASGIApp, scope: dict[str, Any], body: bytes) -> Reply:
+    parts: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    got: list[Message] = []
+
+    async def receive() -> Message:
+        return parts.pop(0) if parts else {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        got.append(message)
+
+    await app(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in got[0]["headers"]}
+    return Reply(got[0]["status"], headers, b"".join(part.get("body", b"") for part in got[1:]))
+
+
+@contextmanager
+def served(
+    path: Path,
+    enough: int | None = None,
+    clock: Callable[[], float] = lambda: 0.0,
+    now: Callable[[], datetime] = lambda: datetime(2026, 1, 1, tzinfo=UTC),
+) -> Iterator[Served]:
+    """Open a survey with a new store, and its application."""
+    settings = read_collector_settings(path)
+    faults: list[Exception] = []
+    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
+        survey = CollectorSurvey(settings, store, enough, clock, now, faults.append)
+        yield Served(settings, store, make_app(survey), faults)
+
+
+@contextmanager
+def collector(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `cotally survey serve` in a process of its own; yield it, and its host and port."""
+    words = [*COTALLY, "survey", "serve", str(path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        told = process.stderr.readline()
+        found = re.search(r"listens on (\S+);", told)
+        assert found, told + process.stderr.read()
+        yield process, found[1]
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def everything_in(path: Path) -> bytes:
+    """Return the bytes of a store's file and of what stands beside it."""
+    return b"".join(each.read_bytes() for each in sorted(path.parent.glob(f"{path.name}*")))
+
+
+def raw_rows(path: Path, statement: str) -> list[tuple[Any, ...]]:
+    """Read a store's file beside the product."""
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(statement).fetchall()
+    finally:
+        connection.close()
