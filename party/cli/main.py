@@ -32,6 +32,7 @@ COMMANDS = {
     "trust": "trust the other party's certificate",
     "pair": "trust each other's certificates by a short code",
     "doctor": "find what keeps two parties from meeting",
+    "check": "tell what leaves, before it leaves",
     "plan": "tell what a run will cost, before it starts",
     "precompute": "make random factors while the machine is idle",
     "serve": "listen, and take part in the runs that the peer opens",

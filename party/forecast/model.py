@@ -86,7 +86,7 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
         splits: Inner nodes of the tree, if better known than the guess.
     """
     train = training_records(sizes.records, terms)
-    guess = _guess_splits(sizes, terms, train) if splits is None else splits
+    guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     return _Model(sizes, terms, speed, train, guess).forecast(most)
 
@@ -95,13 +95,18 @@ def _most_levels(attributes: int, terms: Terms) -> int:
     return attributes if terms.max_depth is None else min(attributes, terms.max_depth)
 
 
-def _guess_splits(sizes: Sizes, terms: Terms, train: int) -> float:
+def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
     """Guess the number of inner nodes: as of a tree grown to the end, with the smallest leaf in the place of a record.
 
     A depth allows no more than the attributes' values combine to.
+
+    Args:
+        domains: Numbers of values of all attributes.
+        terms: Of the run.
+        train: Training records.
     """
-    mean = sum(sizes.domains) / len(sizes.domains)
-    levels = (mean**level for level in range(_most_levels(len(sizes.domains), terms)))
+    mean = sum(domains) / len(domains)
+    levels = (mean**level for level in range(_most_levels(len(domains), terms)))
     grown: float = SPLITS_FACTOR * (train / terms.min_leaf) ** SPLITS_POWER
     return min(grown, sum(levels))
 

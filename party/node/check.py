@@ -1,0 +1,186 @@
+"""What leaves a party, looked at before it leaves: columns, the copy, earlier releases, and what a run would tell.
+
+The copy is measured by the same code as a survey's design (`protocols.privacy`), with the frequencies of the data
+themselves as what a receiver may know beforehand.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from party.files import is_there
+from party.forecast.model import guess_splits, most_counts
+from party.node.policy import check_job
+from party.records.ledger import LEDGER_FILE, read_ledger
+from party.records.releases import released, spent_of
+from party.records.spending import spent_before
+from party.records.tally import dealings
+from party.settings.party import PartyConfig
+from protocols.errors import InputError
+from protocols.privacy.findings import Findings, measure_design
+from protocols.privacy.odds import disguised_odds
+from protocols.terms import HALF, Method, Terms, Train
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.split import training_records
+
+_STEPS = 40  # in which the strongest theta that is agreed to is looked for
+
+
+@dataclass(frozen=True)
+class LeavingColumn:
+    """What a column became: each value with the records that hold it, and its group, None where it is sent plain."""
+
+    name: str
+    values: Mapping[str, int]
+    is_class: bool
+    group: int | None
+
+    @property
+    def rarest(self) -> int:
+        """How many records hold the value that fewest hold."""
+        return min(self.values.values())
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was told of a data set before: the terms of its release, runs on different terms, counts, epsilon.
+
+    `epsilon` is None where counts without noise have been told, which no epsilon bounds.
+    """
+
+    release: Mapping[str, object]
+    runs: int
+    counts: int
+    epsilon: Fraction | None
+
+
+@dataclass(frozen=True)
+class RunOutlook:
+    """What a run on these terms would tell: exact counts at most and probably, and why we would refuse it, if so."""
+
+    terms: Terms
+    most: int
+    likely: int
+    flaw: InputError | None
+
+
+@dataclass(frozen=True)
+class LeavingCheck:
+    """All that a look before leaving finds; `copy` is None where no copy may leave, `run` where no job was given."""
+
+    dataset: str
+    records: int
+    columns: tuple[LeavingColumn, ...]
+    copy: Findings | None
+    told: Past
+    run: RunOutlook | None
+
+
+def check_party(
+    local: PartyInputs, config: PartyConfig, terms: Terms | None, peer_columns: int, shown: Callable[[str], str] = str
+) -> LeavingCheck:
+    """Look at what would leave.
+
+    Args:
+        local: What we bring.
+        config: Our settings.
+        terms: Of a run; without, the strongest disguise that we agree to is looked at, and no run.
+        peer_columns: Attributes that the peer is taken to have.
+        shown: How names and values are written.
+
+    Raises:
+        LedgerError: The ledger in the party's folder cannot be read.
+        InputError: The disguise is impossible.
+    """
+    return LeavingCheck(
+        dataset=local.dataset,
+        records=len(local.records),
+        columns=_columns(local, shown),
+        copy=_copy(local, config, terms, shown),
+        told=_told(local, config.folder),
+        run=None if terms is None else _outlook(local, config, terms, peer_columns),
+    )
+
+
+def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingColumn, ...]:
+    found = []
+    for place, attribute in enumerate(local.table.attributes):
+        held = np.bincount(local.table.codes[:, place], minlength=attribute.size).tolist()
+        values = {shown(value): count for value, count in zip(attribute.values, held, strict=True)}
+        group = next((number for number, group in enumerate(local.groups) if place in group), None)
+        is_class = local.holds_class and place == len(local.attributes)
+        found.append(LeavingColumn(shown(attribute.name), values, is_class, group))
+    return tuple(found)
+
+
+def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: Callable[[str], str]) -> Findings | None:
+    """Measure our copy, with the class among its columns where we hold it; the peer may not."""
+    if terms is not None and not terms.disguises:
+        return None
+    theta = _strongest(local, config) if terms is None else terms.theta
+    if theta is None:
+        return None
+    columns = _columns(local, shown)
+    return measure_design(
+        local.design(theta, class_is_shared=False),
+        [column.name for column in columns],
+        [tuple(column.values) for column in columns],
+        [tuple(Fraction(held, len(local.records)) for held in column.values.values()) for column in columns],
+    )
+
+
+def _strongest(local: PartyInputs, config: PartyConfig) -> Fraction | None:
+    """Return, of forty steps, the theta farthest from 1/2 that we agree to; None where no copy may leave."""
+    if set(config.agree.methods) == {Method.SMC}:
+        return None
+    thetas = (Fraction(step, _STEPS) for step in range(1, _STEPS))
+    farthest = sorted((theta for theta in thetas if theta != HALF), key=lambda theta: (-abs(theta - HALF), -theta))
+    return next((theta for theta in farthest if _is_agreed(local, config, theta)), None)
+
+
+def _is_agreed(local: PartyInputs, config: PartyConfig, theta: Fraction) -> bool:
+    try:
+        design = local.design(theta, class_is_shared=False)
+    except InputError:
+        return False
+    most, names = config.agree.odds, [attribute.name for attribute in local.table.attributes]
+    strengths = (odds.strength for _, odds in disguised_odds(design, names))
+    return all(strength is not None and (most is None or strength <= most) for strength in strengths)
+
+
+def _told(local: PartyInputs, folder: Path) -> Past:
+    if not is_there(folder / LEDGER_FILE):
+        return Past({}, 0, 0, Fraction(0))
+    with read_ledger(folder, local.secrets.coins) as ledger:
+        entries = list(ledger.entries())
+    known = released(entries).get(local.dataset, {})
+    ours = [each for each in dealings(entries) if each.dataset == local.dataset]
+    return Past(
+        release=known,
+        runs=len({str(terms) for each in ours for terms in each.terms.values()}),
+        counts=sum(each.told.numbers + each.told_noisy.numbers for each in ours),
+        epsilon=spent_before(spent_of(known)),
+    )
+
+
+def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns: int) -> RunOutlook:
+    own = [attribute.size for attribute in local.attributes]
+    mean = round(sum(own) / len(own)) if own else 2
+    domains = [*own, *[mean] * peer_columns]
+    classes = local.class_attribute.size if local.class_attribute else 2
+    train = training_records(len(local.records), terms)
+    likely = max(1, round(guess_splits(domains, terms, train)))
+    flaw: InputError | None = None
+    try:
+        check_job(local, config, Train(terms))
+    except InputError as error:
+        flaw = error
+    return RunOutlook(
+        terms=terms,
+        most=most_counts(domains, classes, train, terms),
+        likely=most_counts(domains, classes, train, terms, likely),
+        flaw=flaw,
+    )

@@ -1,0 +1,140 @@
+"""`cotally check`: what leaves, told before it leaves, and by the numbers of the data themselves."""
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from party.node.inputs import load_inputs
+from party.settings.party import read_party_config
+from protocols.privacy.findings import measure_design
+from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
+
+ROWS = [["xyz"[i % 3 if i < 145 else 0], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
+ROWS[7][0] = "seen once"
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
+    other = [["rst"[i % 7 % 3], "pq"[i // 2 % 2]] for i in range(150)]
+    return make_pair(trusting, tmp_path / "parties", (["a", "b", "class"], ROWS), (["c", "d"], other))
+
+
+def check(pair: Pair, *more: str | Path, party: str = "alice") -> Ended:
+    ended = cotally_here("check", pair.folder / party / "party.toml", *more)
+    assert "Traceback" not in ended.err
+    return ended
+
+
+def as_json(pair: Pair, *more: str | Path) -> dict[str, Any]:
+    ended = check(pair, *more, "--json")
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+def test_each_column_is_told_with_the_frequencies_of_the_file_and_no_value_that_few_hold(pair: Pair) -> None:
+    found = as_json(pair)
+    columns = {column["name"]: column for column in found["columns"]}
+    for place, name in enumerate(("a", "b", "class")):
+        held = Counter(row[place] for row in ROWS)
+        told = dict(columns[name]["values"])
+        assert {value: count for value, count in told.items() if value != "other"}.items() <= held.items()
+        assert sum(told.values()) == len(ROWS)
+        assert columns[name]["rarest"] == min(told.values()) >= 10
+    assert "seen once" not in json.dumps(found)
+    assert [name for name, column in columns.items() if column["class"]] == ["class"]
+
+
+def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair) -> None:
+    found = as_json(pair, pair.write_job())["copy"]
+    local = load_inputs(read_party_config(pair.alice / "party.toml", BITS), BITS)
+    table = local.table
+    priors = [
+        tuple(Fraction(int((table.codes[:, c] == v).sum()), len(table)) for v in range(attribute.size))
+        for c, attribute in enumerate(table.attributes)
+    ]
+    names = [attribute.name for attribute in table.attributes]
+    measured = measure_design(
+        local.design(Fraction(9, 20), class_is_shared=False), names, [a.values for a in table.attributes], priors
+    )
+    assert found["theta"] == "9/20"
+    told = [(each["breach_level"], each["epsilon"]) for each in found["attributes"]]
+    assert told == [(str(each.own.breach.level), each.loss) for each in measured.attributes]
+    assert [each["relations"] != [] for each in found["groups"]] == [bool(each.relations) for each in measured.groups]
+
+
+@pytest.mark.parametrize(("odds", "strongest"), [("2", Fraction(2)), ("9", Fraction(9)), ('"any"', None)])
+def test_without_a_job_the_copy_is_the_strongest_that_is_agreed_to(
+    pair: Pair, odds: str, strongest: Fraction | None
+) -> None:
+    pair.edit("alice", "odds = 2 ", f"odds = {odds} ")
+    found = as_json(pair)
+    told = [Fraction(each["odds"][0]) / Fraction(each["odds"][1]) for each in found["copy"]["attributes"]]
+    worst = max(max(each, 1 / each) for each in told)
+    assert worst > 1
+    assert strongest is None or worst <= strongest
+    assert found["run"] is None
+
+
+def test_where_no_copy_may_leave_none_is_told(pair: Pair) -> None:
+    pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["smc"]')
+    assert as_json(pair)["copy"] is None
+    assert "No disguised copy leaves." in check(pair).out
+
+
+def test_a_column_that_is_sent_plain_is_told_so(pair: Pair) -> None:
+    pair.edit("alice", "plain = []", 'plain = ["b"]')
+    told = check(pair).out
+    assert "plain, as it is" in told
+    assert "Sent in the clear, as they are: b." in told
+
+
+def test_a_job_that_we_would_refuse_is_told_whole_and_ends_with_the_refusal(pair: Pair) -> None:
+    pair.edit("alice", 'omega = "all"', "omega = 1")
+    ended = check(pair, pair.write_job(omega=2))
+    assert ended.code == 2
+    assert "This party refuses this job: the job asks for 2" in ended.out
+    (line,) = ended.err.splitlines()
+    assert line.startswith("cotally: the job asks for 2")
+
+
+def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
+    """The forecast's bound holds, and what was told is counted against what is allowed."""
+    job = pair.write_job(min_leaf=5)
+    before = as_json(pair, job)
+    assert before["told"] == {"runs": 0, "counts": 0, "epsilon": "0"}
+    assert before["released"] == {}
+    with serving(pair):
+        trained = pair.train_here(job)
+        assert trained.code == 0, trained.err
+    pair.edit("alice", 'most_counts = "any"', "most_counts = 1000")
+    after = as_json(pair, job)
+    assert after["told"]["runs"] == 1
+    assert 0 < after["told"]["counts"] <= before["run"]["counts_at_most"]
+    assert after["told"]["epsilon"] is None
+    assert after["released"]["party"][0] == "bob"
+    told = check(pair, job).out
+    assert "Last release to bob: class class, theta 9/20, seed 1, test 1/5" in told
+    left = 1000 - after["told"]["counts"]
+    assert f"{left:,} of 1,000 are left" in told
+    assert check(pair, pair.write_job(theta="11/20")).code == 2
+
+
+def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:
+    lines = (pair.alice / "data.csv").read_text().splitlines()
+    rows = [f"{line},{'?' if i % 2 else 'k'},{1000 + 7 * i}" for i, line in enumerate(lines[1:])]
+    (pair.alice / "data.csv").write_text("\n".join([f"{lines[0]},odd,account", *rows]) + "\n")
+    pair.edit("alice", "# ignore = []", 'ignore = ["account"] #')
+    told = as_json(pair)["notes"]
+    assert any("taken for missing cells: '?' in 'odd'" in note for note in told)
+    pair.edit("alice", 'ignore = ["account"] #', "# ignore = []")
+    assert as_json(pair)["notes"] != told
+
+
+def test_what_cannot_be_is_refused_in_one_line(pair: Pair) -> None:
+    ended = check(pair, "--peer-columns", "0")
+    assert (ended.code, ended.err) == (2, "cotally: --peer-columns must be 1 or more\n")
