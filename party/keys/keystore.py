@@ -15,8 +15,8 @@ from phe.paillier import generate_paillier_keypair
 from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
 from party.files import read_bytes, write_new
+from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.curve import ORDER
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.encryption import ShortExponents

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 from _lab import make_parser, publish
 
+from protocols.ciphers.curve import ORDER, addresses, multiply_secretly, read_points, sum_runs
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
-from protocols.ciphers.elgamal.curve import ORDER, addresses, multiply_secretly, read_points, sum_runs
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
 from protocols.ciphers.port import Reply, Shape, sum_by_group

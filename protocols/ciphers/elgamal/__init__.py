@@ -1,5 +1,5 @@
 """ElGamal in the exponent on a curve (DESIGN 6.5), behind the port of ciphers.
 
-`curve` alone knows the library; `keys`, `encryption`, `sums`, `logarithms` and `sealing` are the arithmetic; `cipher`
+Over `protocols.ciphers.curve`, `keys`, `encryption`, `sums`, `logarithms` and `sealing` are the arithmetic; `cipher`
 gives it the names of the port.
 """

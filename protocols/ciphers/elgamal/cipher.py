@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.elgamal.curve import ORDER, add_points, multiply_secretly, negate_points
+from protocols.ciphers.curve import ORDER, add_points, multiply_secretly, negate_points
 from protocols.ciphers.elgamal.encryption import (
     CIPHERTEXT_BYTES,
     CurveEncryptor,

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from protocols.ciphers.draws import watched
-from protocols.ciphers.elgamal.curve import (
+from protocols.ciphers.curve import (
     FORM_BYTES,
     ORDER,
     POINT_BYTES,
@@ -22,6 +21,7 @@ from protocols.ciphers.elgamal.curve import (
     read_points,
     write_points,
 )
+from protocols.ciphers.draws import watched
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
 from protocols.ciphers.elgamal.values import HALVES

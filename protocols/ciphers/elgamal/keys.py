@@ -7,7 +7,7 @@ counterpart here): the group has prime order, and a reply sealed under any such 
 import hashlib
 from dataclasses import dataclass
 
-from protocols.ciphers.elgamal.curve import ORDER, POINT_BYTES, NotAPointError, read_points, write_points
+from protocols.ciphers.curve import ORDER, POINT_BYTES, NotAPointError, read_points, write_points
 from protocols.ciphers.elgamal.point_table import GENERATOR, PointTable, table_of
 from protocols.errors import InputError, PeerError
 

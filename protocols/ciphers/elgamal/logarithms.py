@@ -8,7 +8,7 @@ from math import isqrt
 
 import numpy as np
 
-from protocols.ciphers.elgamal.curve import POINT_BYTES, Points, add_points, are_finite, write_points
+from protocols.ciphers.curve import POINT_BYTES, Points, add_points, are_finite, write_points
 from protocols.ciphers.elgamal.point_table import GENERATOR, table_of
 from protocols.errors import DeviationError
 from protocols.tables.arrays import Index

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from protocols.ciphers.elgamal.curve import (
+from protocols.ciphers.curve import (
     FORM_BYTES,
     ORDER,
     SCALAR_BYTES,

@@ -10,8 +10,8 @@ a cell whatever it can guess about their sum.
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.ciphers.curve import ORDER, Addresses, Points, addresses, are_finite, sum_runs
 from protocols.ciphers.draws import watched
-from protocols.ciphers.elgamal.curve import ORDER, Addresses, Points, addresses, are_finite, sum_runs
 from protocols.ciphers.elgamal.encryption import FreshPairs, write_fresh
 from protocols.ciphers.elgamal.keys import CurvePublicKey
 from protocols.ciphers.elgamal.point_table import GENERATOR, table_of

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.ciphers.elgamal.curve import FORM_BYTES, Points, addresses, are_finite, read_points, sum_runs
+from protocols.ciphers.curve import FORM_BYTES, Points, addresses, are_finite, read_points, sum_runs
 from protocols.ciphers.elgamal.point_table import GENERATOR
 from protocols.errors import InputError
 from protocols.tables.arrays import Index

@@ -2,7 +2,7 @@ import secrets
 
 import pytest
 
-from protocols.ciphers.elgamal.curve import ORDER, write_points
+from protocols.ciphers.curve import ORDER, write_points
 from protocols.ciphers.elgamal.encryption import (
     CIPHERTEXT_BYTES,
     CurveEncryptor,

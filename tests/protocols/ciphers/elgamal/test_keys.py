@@ -1,6 +1,6 @@
 import pytest
 
-from protocols.ciphers.elgamal.curve import ORDER
+from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.keys import CurvePrivateKey, check_peer_key
 from protocols.errors import InputError, PeerError
 from tests.protocols.ciphers.elgamal.plain import as_bytes, times

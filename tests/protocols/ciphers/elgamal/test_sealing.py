@@ -3,8 +3,8 @@ import secrets
 import numpy as np
 import pytest
 
+from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.cipher import MOST_COUNT, CurveKeyHolder
-from protocols.ciphers.elgamal.curve import ORDER
 from protocols.ciphers.elgamal.encryption import CIPHERTEXT_BYTES, CurveEncryptor, read_pairs, write_pairs
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.sealing import seal_pairs

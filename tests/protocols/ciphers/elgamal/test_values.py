@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocols.ciphers.curve import are_finite, negate_points
 from protocols.ciphers.elgamal import values as module
-from protocols.ciphers.elgamal.curve import are_finite, negate_points
 from protocols.ciphers.elgamal.encryption import CurveEncryptor, read_pairs, write_pairs
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.ciphers.elgamal.values import CurveSums, CurveValues

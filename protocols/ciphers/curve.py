@@ -30,6 +30,7 @@ FORM_BYTES: Final = 64
 
 _COMPRESSED: Final = 258
 _UNCOMPRESSED_BYTES: Final = 65
+_COORDINATES: Final = lib.btclib_secp256k1_ecdh_hash_function_xy  # a shared point as it is: both coordinates, no hash
 
 
 class NotAPointError(ValueError):
@@ -123,6 +124,19 @@ def add_points(*summands: Points) -> Points:
     return sum_runs(places[present], present.sum(axis=1, dtype=np.intp))
 
 
+def hash_to_points(seeds: Sequence[bytes]) -> Points:
+    """Return the point that each 64 bytes stand for: of uniform bytes, one that cannot be told from a uniform one.
+
+    SwiftEC (Chavez-Saab, Rodriguez-Henriquez and Tibouchi, 2022): with a random oracle before it, one of points. Nobody
+    knows a logarithm of what it gives.
+    """
+    points = _none(len(seeds))
+    target, decode = _pointer(points), lib.secp256k1_ellswift_decode
+    for i, seed in enumerate(seeds):
+        decode(ctx, target + i, seed)
+    return points
+
+
 def multiply_secretly(points: Points, scalars: Sequence[int]) -> Points:
     """Multiply each point by a secret scalar of its own, below the order and not 0.
 
@@ -134,23 +148,10 @@ def multiply_secretly(points: Points, scalars: Sequence[int]) -> Points:
     source, target = _pointer(points), _pointer(products)
     for i, scalar in enumerate(scalars):
         secret = scalar.to_bytes(SCALAR_BYTES, "big")
-        good = lib.secp256k1_ecdh(ctx, coordinates + 1, source + i, secret, _TAKE_COORDINATES, ffi.NULL)
+        good = lib.secp256k1_ecdh(ctx, coordinates + 1, source + i, secret, _COORDINATES, ffi.NULL)
         if not good or not lib.secp256k1_ec_pubkey_parse(ctx, target + i, coordinates, _UNCOMPRESSED_BYTES):
             raise NotAPointError
     return products
-
-
-def _take_coordinates(output: CData, x: CData, y: CData, data: CData) -> int:
-    """Replaces the hash that the library would take of a shared point: the point is wanted as it is."""
-    del data
-    ffi.memmove(output, x, SCALAR_BYTES)
-    ffi.memmove(output + SCALAR_BYTES, y, SCALAR_BYTES)
-    return 1
-
-
-_TAKE_COORDINATES = ffi.callback(
-    "int(unsigned char *, const unsigned char *, const unsigned char *, void *)", _take_coordinates
-)
 
 
 def _none(count: int) -> Points:
