@@ -85,6 +85,22 @@ class ClaimsFact(Fact):
 
 
 @dataclass(frozen=True, repr=False)
+class AlignmentFact(Fact):
+    """How many people both list, and with `named` which they are: each side learns it of its own list.
+
+    `lists` are commitments to the two lists, ours and the peer's, and `points` a digest of the peer's blinded points.
+    `both` is None while we do not know it: the peer is about to.
+    """
+
+    lists: tuple[bytes, bytes]
+    points: bytes
+    mine: int
+    yours: int
+    both: int | None
+    named: bool
+
+
+@dataclass(frozen=True, repr=False)
 class ModelFact(Fact):
     """The finished model, which both hold, by its digest."""
 

@@ -81,6 +81,9 @@ class IdForm:
         return IdForm(self.columns, self.alike | frozenset(more))
 
 
+USUAL_FORM: Final = IdForm()
+
+
 def read_form(names: Sequence[str], columns: int) -> IdForm:
     """Return the form of these names and this many columns.
 

@@ -6,6 +6,7 @@ learns from it (semi-honest model, DESIGN 7.5).
 
 from dataclasses import dataclass
 
+from protocols.identifiers import IdForm
 from protocols.role import Message
 from protocols.terms import Job, Unusable
 
@@ -46,6 +47,65 @@ class Share(Message):
     groups: tuple[tuple[int, ...], ...]
     records_digest: bytes
     spelling_digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class PeopleDigest(Message):
+    """How many records the sender brings, and a digest of their ordered ids, keyed by the nonces of both parties.
+
+    Like the digests of a `Share`: it confirms a guess of the whole list, and tells nothing of a part of it.
+    """
+
+    records: int
+    digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class IdList(Message):
+    """How many ids the sender brings to an alignment, in which normal form, and what tells this list from another.
+
+    The commitment is keyed by a secret that never leaves: it shows that the same list is brought again, and confirms
+    no guess. `spellings` are digests of the whole list, keyed by the nonces of both parties, with each of the ways in
+    which spellings may differ left out, and with all: equal ones show that both list the same people in another
+    spelling. Anyone who can guess the whole list, up to that spelling, can confirm the guess; of a part they tell
+    nothing.
+    """
+
+    ids: int
+    form: IdForm
+    commitment: bytes
+    spellings: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class BlindedPage(Message):
+    """Points of the sender's ids, times its secret number, in ascending order, so that the order tells nothing.
+
+    Under DDH they are to the receiver as good as random points: no guess of an id can be tried on them.
+    """
+
+    points: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class ReblindedPage(Message):
+    """The receiver's blinded points times the sender's secret number, in ascending order.
+
+    The receiver learns how many of the sender's ids are among its own, and not which: it cannot tell which of its ids
+    is behind which point.
+    """
+
+    points: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class PlacesPage(Message):
+    """For each of the receiver's blinded points, its place among the reblinded ones, in four bytes.
+
+    The receiver learns which of its ids the sender has too; of the sender's other ids, nothing.
+    """
+
+    places: bytes
 
 
 @dataclass(frozen=True, repr=False)

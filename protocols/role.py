@@ -88,6 +88,8 @@ class Kept(Protocol):
 class Phase(Enum):
     """What a role may be busy with; the words for it are the display's."""
 
+    BLINDING = auto()
+    MATCHING = auto()
     COPIES = auto()
     COINS = auto()
     COLUMNS = auto()

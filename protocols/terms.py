@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import Final
 
 from protocols.errors import InputError
-from protocols.identifiers import IdForm
 
 Window = int | None
 """How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
@@ -301,12 +300,8 @@ class Train:
 
 @dataclass(frozen=True)
 class Align:
-    """Find the people whom both list (DESIGN 13): which they are, or with `count_only` how many.
+    """Find the people whom both list (DESIGN 13): which they are, or with `count_only` how many."""
 
-    `form` is the normal form of the ids that both have declared.
-    """
-
-    form: IdForm
     count_only: bool = False
 
 

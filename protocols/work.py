@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 A = TypeVar("A")
@@ -28,17 +28,21 @@ class Workers(Protocol):
         ...
 
 
-@dataclass(frozen=True, repr=False)
-class Compute:
-    """Both ports; `encryption` makes the encryptor of one of our keys, a `KeyHolder` of `protocols.ciphers.port`."""
-
-    encryption: Callable[[Any], PageEncryptor]
-    workers: Workers
-
-
 class InlineWorkers:
     """Runs every task here, when its result is asked for."""
 
     def map(self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
         """Apply one by one."""
         return map(function, tasks)
+
+
+@dataclass(frozen=True, repr=False)
+class Compute:
+    """Both ports; `encryption` makes the encryptor of one of our keys, a `KeyHolder` of `protocols.ciphers.port`.
+
+    `home` are workers of this machine, for what must not leave it.
+    """
+
+    encryption: Callable[[Any], PageEncryptor]
+    workers: Workers
+    home: Workers = field(default_factory=InlineWorkers)

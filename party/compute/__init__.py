@@ -44,7 +44,8 @@ def make_compute(settings: ComputeSettings) -> Iterator[Compute]:
         WorkerError: The cluster cannot be used.
     """
     with _workers(settings) as workers:
-        yield Compute(partial(ParallelEncryptor, workers=workers), workers)
+        home = workers if settings.cluster is None else InlineWorkers()
+        yield Compute(partial(ParallelEncryptor, workers=workers), workers, home)
 
 
 def _workers(settings: ComputeSettings) -> AbstractContextManager[Workers]:

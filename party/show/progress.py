@@ -49,6 +49,8 @@ class Work(Enum):
 
 
 WORDS: Mapping[Phase | Work, str] = {
+    Phase.BLINDING: "hiding our ids",
+    Phase.MATCHING: "comparing ids under both parties' numbers",
     Phase.COPIES: "exchanging disguised copies",
     Phase.COINS: "encrypting coins",
     Phase.COLUMNS: "encrypting columns",

@@ -21,8 +21,10 @@ from party.wire.jobs import job_of, put_job
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
+from protocols.identifiers import read_form
 from protocols.role import Message
 from protocols.terms import MAX_LABEL
+from protocols.two_party.people import WAYS_TO_SPELL
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
@@ -191,6 +193,31 @@ def _share_valid(message: m.Share) -> bool:
     )
 
 
+def _id_list_to_wire(message: m.IdList) -> wire.IdList:
+    form = message.form
+    return wire.IdList(
+        ids=message.ids,
+        columns=form.columns,
+        alike=form.names,
+        commitment=message.commitment,
+        spellings=message.spellings,
+    )
+
+
+def _id_list(proto: wire.IdList) -> m.IdList:
+    try:
+        form = read_form(proto.alike, proto.columns)
+    except InputError:
+        raise ValueError("no form of ids") from None
+    if list(proto.alike) != list(form.names):
+        raise ValueError("names in another order")
+    return m.IdList(proto.ids, form, proto.commitment, proto.spellings)
+
+
+def _id_list_valid(message: m.IdList) -> bool:
+    return _is_digest(message.commitment) and len(message.spellings) == WAYS_TO_SPELL * DIGEST_BYTES
+
+
 def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
     nodes = [wire.SentNode(attribute=n.attribute, label=n.label, counts=n.counts) for n in message.nodes]
     return wire.SentTree(nodes=nodes, correct=message.correct, error=message.error)
@@ -276,6 +303,11 @@ ENTRIES: Final = (
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
+    _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),
+    _one_field("blinded_page", m.BlindedPage, wire.BlindedPage, most=_NUMBERS),
+    _one_field("reblinded_page", m.ReblindedPage, wire.ReblindedPage, most=_NUMBERS),
+    _one_field("places_page", m.PlacesPage, wire.PlacesPage, most=_NUMBERS),
+    _flat("people_digest", m.PeopleDigest, wire.PeopleDigest, lambda message: _is_digest(message.digest), _FEW),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
 )
 

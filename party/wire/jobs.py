@@ -5,8 +5,6 @@ from fractions import Fraction
 from typing import Final
 
 from party.wire.v1 import node_pb2 as wire
-from protocols.errors import InputError
-from protocols.identifiers import read_form
 from protocols.terms import (
     ALL,
     MOST_DIGITS,
@@ -34,9 +32,8 @@ def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
     match job:
         case Train(terms):
             greeting.train.CopyFrom(_terms_to_wire(terms))
-        case Align(form, count_only):
-            proto = wire.Alignment(count_only=count_only, id_columns=form.columns, alike=form.names)
-            greeting.align.CopyFrom(proto)
+        case Align(count_only):
+            greeting.align.CopyFrom(wire.Alignment(count_only=count_only))
         case Unusable():
             pass
 
@@ -48,23 +45,11 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
             case "train":
                 return Train(_terms(greeting.train))
             case "align":
-                return _alignment(greeting.align)
+                return Align(greeting.align.count_only)
             case _:
                 return NO_JOB
-    except InputError as error:
-        return Unusable(error.field or "job", error.problem)
-
-
-def _alignment(proto: wire.Alignment) -> Align:
-    """Read what both align by, in its one form.
-
-    Raises:
-        InputError: There is no such normal form.
-    """
-    form = read_form(proto.alike, proto.id_columns)
-    if list(proto.alike) != list(form.names):
-        raise InputError("must be named in one order", field="ids")
-    return Align(form, proto.count_only)
+    except TermError as error:
+        return Unusable(error.field, error.problem)
 
 
 def _terms(proto: wire.Terms) -> Terms:

@@ -29,7 +29,7 @@ from protocols.two_party.split import held_out_records, split_records, training_
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", *TERM_NAMES, "ids", "job", "memory", "run", "budget",
+    "version", "party", *TERM_NAMES, "ids", "id list", "overlap", "job", "memory", "run", "budget",
     "records", "record ids", "class values", "class column", "columns", "groups",
     "peer columns", "peer groups", "peer data", "class counts", "peer copy",
 )  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import InputError
+from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.messages import Share
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.related_question import Coins, RelatedDesign
@@ -39,12 +40,14 @@ class PartyInputs:
         party: Its name.
         table: Its attributes in file order, then the class where it holds one.
         holds_class: Whether the last column of `table` is the class.
-        records: Record ids, in the order of the table: ascending at both parties, so that both list them in one order.
+        records: Record ids, in the order of the table, which is the same at both parties: ascending, or as an alignment
+            left them.
         groups: Columns that share a coin, as indices into `table`; others are sent as they are.
         dataset: The owner's name for the data set, under which its coins are made.
         secrets: Keys and chance.
         compute: Where heavy arithmetic is done; in this process unless given.
         limits: The fewest records that what is told may stand for.
+        form: The normal form in which the ids are.
 
     Raises:
         InputError: The number of ids is not the number of records, there are no records, or a group names a column
@@ -60,6 +63,7 @@ class PartyInputs:
     secrets: Secrets
     compute: Compute | None = None
     limits: Limits = USUAL_LIMITS
+    form: IdForm = USUAL_FORM
 
     def __post_init__(self) -> None:
         if not self.records or len(self.records) != len(self.table):

@@ -6,10 +6,14 @@ lists are compared a second time in one spelling, as whole sets by one digest, n
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from protocols.identifiers import IdForm, Spelling
 from protocols.randomness import keyed_digest
 
+WAYS_TO_SPELL: Final = len(Spelling) + 1
+_LOOSER: Final = (*(frozenset({each}) for each in Spelling), frozenset(Spelling))
 _WHOLE = re.compile(r"0*([0-9]+?)(\.0*)?", re.ASCII)
 
 
@@ -27,6 +31,39 @@ def one_spelling(record: str) -> str:
 def spelling_digest(nonces: bytes, records: Iterable[str]) -> bytes:
     """Return a digest of all ids in one spelling, in whatever order, keyed by the nonces of both parties."""
     return keyed_digest(nonces, b"spelling", *sorted(one_spelling(record).encode() for record in records))
+
+
+def list_spellings(nonces: bytes, records: Sequence[str], form: IdForm) -> bytes:
+    """Return a digest of the whole list for each way in which spellings may differ, left out, and one for all.
+
+    In whatever order, keyed by the nonces of both parties. Two ids that become one count once.
+    """
+    plain = keyed_digest(nonces, b"spelling", *sorted(record.encode() for record in records))
+    return b"".join(plain if more <= form.alike else _looser(nonces, records, form.with_more(more)) for more in _LOOSER)
+
+
+def _looser(nonces: bytes, records: Sequence[str], form: IdForm) -> bytes:
+    loosened = {form.joined(form.parts(record)) for record in records}
+    return keyed_digest(nonces, b"spelling", *sorted(record.encode() for record in loosened))
+
+
+def alike_by(own: bytes, theirs: bytes, form: IdForm) -> tuple[str, ...]:
+    """Return what to leave out of spellings, beside what is left out already, so that both lists are the same.
+
+    The first of the ways of `list_spellings` that does it; nothing where the lists are the same already or none does.
+    """
+    size = len(own) // len(_LOOSER)
+    for place, more in enumerate(_LOOSER):
+        part = slice(place * size, (place + 1) * size)
+        if own[part] == theirs[part]:
+            return tuple(each.value for each in Spelling if each in more - form.alike)
+    return ()
+
+
+def form_text(form: IdForm) -> str:
+    """Say what a normal form is."""
+    parts = "of one column" if form.columns == 1 else f"of {form.columns} columns"
+    return f"{parts}, alike whatever their {', '.join(form.names)}" if form.names else f"{parts}, as they are written"
 
 
 def tell_difference(own: int, other: int, there: str, same_spelling: bool) -> str:

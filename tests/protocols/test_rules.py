@@ -79,6 +79,7 @@ def test_the_roles_are_found() -> None:
         "two_party.agreement.answer",
         "two_party.agreement.propose",
         "two_party.agreement.settle",
+        "two_party.alignment.align",
         "two_party.class_first.share_class_counts",
         "two_party.copies.exchange_copies",
         "two_party.known.agree_on_known",

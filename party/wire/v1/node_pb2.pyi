@@ -334,6 +334,11 @@ class Frame(_message.Message):
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
     KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
+    ID_LIST_FIELD_NUMBER: _builtins.int
+    BLINDED_PAGE_FIELD_NUMBER: _builtins.int
+    REBLINDED_PAGE_FIELD_NUMBER: _builtins.int
+    PLACES_PAGE_FIELD_NUMBER: _builtins.int
+    PEOPLE_DIGEST_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
@@ -370,6 +375,16 @@ class Frame(_message.Message):
     @_builtins.property
     def known_digests(self) -> Global___KnownDigests: ...
     @_builtins.property
+    def id_list(self) -> Global___IdList: ...
+    @_builtins.property
+    def blinded_page(self) -> Global___BlindedPage: ...
+    @_builtins.property
+    def reblinded_page(self) -> Global___ReblindedPage: ...
+    @_builtins.property
+    def places_page(self) -> Global___PlacesPage: ...
+    @_builtins.property
+    def people_digest(self) -> Global___PeopleDigest: ...
+    @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
     def __init__(
         self,
@@ -391,13 +406,18 @@ class Frame(_message.Message):
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
         known_digests: Global___KnownDigests | None = ...,
+        id_list: Global___IdList | None = ...,
+        blinded_page: Global___BlindedPage | None = ...,
+        reblinded_page: Global___ReblindedPage | None = ...,
+        places_page: Global___PlacesPage | None = ...,
+        people_digest: Global___PeopleDigest | None = ...,
         kept_parts: Global___KeptParts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "kept_parts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "kept_parts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -442,15 +462,45 @@ Global___Greeting: _TypeAlias = Greeting  # noqa: Y015
 
 @_typing.final
 class Alignment(_message.Message):
-    """To find the people whom both list, or how many they are; the normal form of ids that both have declared."""
+    """To find the people whom both list, or how many they are."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     COUNT_ONLY_FIELD_NUMBER: _builtins.int
-    ID_COLUMNS_FIELD_NUMBER: _builtins.int
-    ALIKE_FIELD_NUMBER: _builtins.int
     count_only: _builtins.bool
-    id_columns: _builtins.int
+    def __init__(
+        self,
+        *,
+        count_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count_only", b"count_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Alignment: _TypeAlias = Alignment  # noqa: Y015
+
+@_typing.final
+class IdList(_message.Message):
+    """How many ids there are, their normal form, and digests."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IDS_FIELD_NUMBER: _builtins.int
+    COLUMNS_FIELD_NUMBER: _builtins.int
+    ALIKE_FIELD_NUMBER: _builtins.int
+    COMMITMENT_FIELD_NUMBER: _builtins.int
+    SPELLINGS_FIELD_NUMBER: _builtins.int
+    ids: _builtins.int
+    columns: _builtins.int
+    """Columns that make one id."""
+    commitment: _builtins.bytes
+    """Keyed by the sender's own secret."""
+    spellings: _builtins.bytes
+    """32 bytes for each way in which spellings may differ, in alphabetical order, and 32 for all of them; keyed by both
+    nonces.
+    """
     @_builtins.property
     def alike(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What spellings of one id may differ in, in alphabetical order."""
@@ -458,17 +508,104 @@ class Alignment(_message.Message):
     def __init__(
         self,
         *,
-        count_only: _builtins.bool = ...,
-        id_columns: _builtins.int = ...,
+        ids: _builtins.int = ...,
+        columns: _builtins.int = ...,
         alike: _abc.Iterable[_builtins.str] | None = ...,
+        commitment: _builtins.bytes = ...,
+        spellings: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "count_only", b"count_only", "id_columns", b"id_columns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "columns", b"columns", "commitment", b"commitment", "ids", b"ids", "spellings", b"spellings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___Alignment: _TypeAlias = Alignment  # noqa: Y015
+Global___IdList: _TypeAlias = IdList  # noqa: Y015
+
+@_typing.final
+class BlindedPage(_message.Message):
+    """Points of 33 bytes, ascending."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINTS_FIELD_NUMBER: _builtins.int
+    points: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        points: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlindedPage: _TypeAlias = BlindedPage  # noqa: Y015
+
+@_typing.final
+class ReblindedPage(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINTS_FIELD_NUMBER: _builtins.int
+    points: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        points: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReblindedPage: _TypeAlias = ReblindedPage  # noqa: Y015
+
+@_typing.final
+class PlacesPage(_message.Message):
+    """For each of the receiver's blinded points where it is among the reblinded ones: four bytes, little-endian."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACES_FIELD_NUMBER: _builtins.int
+    places: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        places: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["places", b"places"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlacesPage: _TypeAlias = PlacesPage  # noqa: Y015
+
+@_typing.final
+class PeopleDigest(_message.Message):
+    """The number of records, and a digest of their ordered ids keyed by both nonces."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECORDS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    records: _builtins.int
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        records: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "records", b"records"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PeopleDigest: _TypeAlias = PeopleDigest  # noqa: Y015
 
 @_typing.final
 class Terms(_message.Message):

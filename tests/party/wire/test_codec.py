@@ -53,7 +53,7 @@ TERMS = st.builds(
     st.integers(1, MOST_KEY_BITS),
 )
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
-JOBS = TERMS.map(Train) | st.builds(Align, FORMS, st.booleans()) | st.just(NO_JOB)
+JOBS = TERMS.map(Train) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -97,6 +97,11 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     ),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
+    m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.binary(min_size=192, max_size=192)),
+    m.BlindedPage: st.builds(m.BlindedPage, st.binary()),
+    m.ReblindedPage: st.builds(m.ReblindedPage, st.binary()),
+    m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
+    m.PeopleDigest: st.builds(m.PeopleDigest, COUNTS, DIGESTS),
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 
@@ -264,12 +269,10 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
 @pytest.mark.parametrize(
     ("columns", "alike"), [(0, ["case"]), (17, ["case"]), (1, ["sound"]), (1, ["case", "case"]), (1, ["zeros", "case"])]
 )
-def test_a_normal_form_of_ids_that_nobody_knows_is_one_that_no_job_can_have(columns: int, alike: list[str]) -> None:
-    job = wire.Alignment(id_columns=columns, alike=alike)
-    greeting = wire.Greeting(version="v", party="alice", nonce=bytes(32), align=job)
-    read = decode(wire.Frame(greeting=greeting).SerializeToString(), m.Greeting)
-    assert isinstance(read.job, Unusable)
-    assert read.job.field == "ids"
+def test_a_list_in_a_normal_form_of_ids_that_nobody_knows_is_refused(columns: int, alike: list[str]) -> None:
+    proto = wire.IdList(ids=1, columns=columns, alike=alike, commitment=bytes(32), spellings=bytes(192))
+    with pytest.raises(PeerError, match="cannot be read"):
+        decode(wire.Frame(id_list=proto).SerializeToString(), m.IdList)
 
 
 def test_a_greeting_without_a_job_is_one_whose_job_nobody_knows() -> None:

@@ -13,8 +13,8 @@ from protocols.ciphers.elgamal.encryption import (
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
 from protocols.errors import DeviationError, InputError, PeerError
 from tests.protocols.ciphers.elgamal.plain import as_bytes, times
-from tests.protocols.ciphers.elgamal.test_curve import HOSTILE
 from tests.protocols.ciphers.paillier.chance import Chance, Script
+from tests.protocols.ciphers.test_curve import HOSTILE
 
 KEY = CurvePrivateKey(2)
 

@@ -4,7 +4,7 @@ from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.keys import CurvePrivateKey, check_peer_key
 from protocols.errors import InputError, PeerError
 from tests.protocols.ciphers.elgamal.plain import as_bytes, times
-from tests.protocols.ciphers.elgamal.test_curve import HOSTILE
+from tests.protocols.ciphers.test_curve import HOSTILE
 
 OURS = CurvePrivateKey(5).public_key
 THEIRS = as_bytes(times(7))
