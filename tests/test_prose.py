@@ -28,7 +28,6 @@ EXCEPTIONS = {
     "party/survey/web/databases.py": "statements of SQL",
     "party/survey/web/store.py": "statements of SQL",
     "protocols/association/audit.py": "what is counted, in words that no screen shows yet: they are to be values",
-    "protocols/ciphers/curve.py": "the signature of a function in C",
 }
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
