@@ -14,7 +14,7 @@ from party.errors import IdentityError
 from party.files import locked_folder
 from party.keys.certificates import Peer, about
 from party.keys.identity import load_identity, pin
-from party.keys.pairing import new_code, read_code
+from party.keys.pairing import new_code, read_spoken_code
 from party.settings.party import PartyConfig, read_party_config
 from party.show.parties import ASK_FOR_CODE, code_lines, paired_lines
 from party.show.screen import say_all
@@ -40,7 +40,7 @@ def _listen(config: PartyConfig) -> Peer:
     paired: list[Peer] = []
     address = str(config.need_listen())
     with PairingServer.listen(
-        read_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), address
+        read_spoken_code(code), own.certificate, lambda theirs: paired.append(_pin(config, theirs)), address
     ) as server:
         say_all(code_lines(code, server.address, CODE_SECONDS), sys.stderr)
         server.wait()
@@ -51,7 +51,7 @@ def _call(config: PartyConfig, address: str) -> Peer:
     own = load_identity(config.folder)
     sys.stderr.write(ASK_FOR_CODE)
     sys.stderr.flush()
-    return _pin(config, pair(read_code(sys.stdin.readline()), own.certificate, address))
+    return _pin(config, pair(read_spoken_code(sys.stdin.readline()), own.certificate, address))
 
 
 def _pin(config: PartyConfig, certificate: x509.Certificate) -> Peer:

@@ -16,6 +16,7 @@ from party.node.inputs import load_inputs, pinned_peer, with_workers
 from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
+from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import tell
 from party.show.progress import complain, make_progress
 from party.show.screen import say
@@ -31,11 +32,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
     parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
+    parser.add_argument(
+        "--log",
+        metavar="FILE|json",
+        help="keep a log with times and levels, without data: in a file, or as JSON lines on the standard error",
+    )
     add_outputs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command; without `--once` a failed run is reported and the node keeps serving.
+    """Run the command, and keep a log of it where one is asked for.
+
+    Raises:
+        InputError: The log cannot be written.
+    """
+    if arguments.log is None:
+        return _serve(arguments)
+    handler = start_log(arguments.log)
+    try:
+        return _serve(arguments)
+    except CotallyError as error:
+        log_problem(str(error))
+        raise
+    finally:
+        stop_log(handler)
+
+
+def _serve(arguments: argparse.Namespace) -> int:
+    """Serve; without `--once` a failed run is reported and the node keeps serving.
 
     After a deviation it does not: the operator is to find out what the peer did.
     """
@@ -52,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         say(listening(config.name, server.address, peer.name), sys.stderr)
+        log_event(listening(config.name, server.address, peer.name))
         make_progress(arguments.progress).ready(server.address)
         while True:
             try:
@@ -61,25 +86,33 @@ def run(arguments: argparse.Namespace) -> int:
             except CotallyError as error:
                 if arguments.once:
                     raise
-                complain(str(error), arguments.progress)
+                _report(str(error), arguments)
             except Exception as error:  # one run's fault must not end the node
                 if arguments.once:
                     raise
-                complain(incident(error), arguments.progress)
+                _report(incident(error), arguments)
             if arguments.once:
                 return 0
+
+
+def _report(problem: str, arguments: argparse.Namespace) -> None:
+    complain(problem, arguments.progress)
+    log_problem(problem)
 
 
 def _serve_one(
     server: NodeServer, local: PartyInputs, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
 ) -> None:
     with server.accept() as channel, make_progress(arguments.progress) as progress:
+        log_event(session_text(channel.peer))
         model = arguments.model
         kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
         host = Host(progress.follow, partial(announce, local), kept)
         report = run_session(local, config, held, channel, None, host)
     costs = arguments.report
     write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept.path, report)
+    traffic = report.traffic
+    log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
 
 
 def _beside_earlier(model: Path, tree: Tree) -> Path:

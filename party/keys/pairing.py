@@ -36,7 +36,7 @@ def new_code(draw: Callable[[int], int] = secrets.randbelow) -> str:
     return " ".join(digits[start : start + 3] for start in range(0, len(digits), 3))
 
 
-def read_code(text: str) -> str:
+def read_spoken_code(text: str) -> str:
     """Return the digits of a code as somebody typed it.
 
     Raises:
@@ -93,7 +93,7 @@ class Pairing:
     """One side of one attempt.
 
     Args:
-        code: As `read_code` returns it.
+        code: As `read_spoken_code` returns it.
         certificate: Our own.
         calls: Whether we are the side that calls.
     """

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from party.demo.processes import free_port
 from party.errors import PeerLostError
 from party.keys.identity import Identity, create_identity, load_identity, load_peers
-from party.keys.pairing import Pairing, new_code, read_code
+from party.keys.pairing import Pairing, new_code, read_spoken_code
 from party.transport.grpc.pairing import PairingServer, pair
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -24,8 +24,8 @@ from protocols.errors import PeerError
 from tests.support.processes import COTALLY, Ended, cotally_here, finish, start
 from tests.support.timer import SkippingTimer
 
-CODE = read_code(new_code(lambda _: 4_711_000))
-OTHER = read_code(new_code(lambda _: 4_711_001))
+CODE = read_spoken_code(new_code(lambda _: 4_711_000))
+OTHER = read_spoken_code(new_code(lambda _: 4_711_001))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class PairingServer(node_pb2_grpc.PairingServicer, Closing):
     """A port on which one code may be tried once; made by `listen`, which opens it.
 
     Args:
-        code: The code, as `read_code` returns it.
+        code: The code, as `read_spoken_code` returns it.
         certificate: Our own.
         accept: Pins the caller's, whose proof is right.
         timer: Measures the life of the code.

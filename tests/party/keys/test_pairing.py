@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from party.keys.certificates import general_name, self_signed, utc_now
-from party.keys.pairing import CODE_DIGITS, Meeting, Pairing, new_code, read_code
+from party.keys.pairing import CODE_DIGITS, Meeting, Pairing, new_code, read_spoken_code
 from protocols.errors import InputError, PeerError
 
 
@@ -19,7 +19,7 @@ def certificate(name: str) -> x509.Certificate:
 
 
 ALICE, BOB, MALLORY = (certificate(name) for name in ("alice", "bob", "mallory"))
-CODE = read_code(new_code(lambda _: 12_345_678))
+CODE = read_spoken_code(new_code(lambda _: 12_345_678))
 
 
 def der(made: x509.Certificate) -> bytes:
@@ -112,7 +112,7 @@ def test_one_in_a_hundred_million_guesses_is_right() -> None:
 def test_a_code_is_read_as_people_write_it() -> None:
     spoken = new_code(lambda _: 7_004_217)
     for text in (spoken, spoken.replace(" ", ""), spoken.replace(" ", "-"), f"  {spoken}\n"):
-        assert read_code(text) == spoken.replace(" ", "")
+        assert read_spoken_code(text) == spoken.replace(" ", "")
 
 
 def test_the_check_digit_is_that_of_iso_7064_mod_11_10() -> None:
@@ -139,7 +139,7 @@ CHANGES: dict[str, Callable[[str, int], str]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_slip_is_found_before_the_code_is_tried(change: str) -> None:
-    code = read_code(new_code(lambda _: 31_415_926))
+    code = read_spoken_code(new_code(lambda _: 31_415_926))
     for at in range(len(code)):
         with pytest.raises(InputError, match="code"):
-            read_code(CHANGES[change](code, at))
+            read_spoken_code(CHANGES[change](code, at))

@@ -1,0 +1,101 @@
+"""The log of a node: what happened, when and how grave it was, line by line or as JSON. It holds no data.
+
+An error that nobody foresaw is told by its kind and place alone: its own text may hold a record.
+"""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import Final
+
+from party.names import printable
+from party.show.incident import incident
+from protocols.errors import InputError
+
+_AS_JSON: Final = "json"
+_LEVELS: Final = {"ERROR": "error", "WARNING": "warning", "INFO": "info"}
+_log = logging.getLogger("party.node")
+
+
+class _Lines(logging.Formatter):
+    """A line per event: time, level, text."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return " ".join(_parts(record).values())
+
+
+class _JsonLines(logging.Formatter):
+    """A JSON object per event."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        return json.dumps(_parts(record))
+
+
+def _parts(record: logging.LogRecord) -> dict[str, str]:
+    text = record.getMessage()
+    if record.exc_info and isinstance(record.exc_info[1], Exception):
+        text = f"{text}: {incident(record.exc_info[1])}"
+    return {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "level": _LEVELS.get(record.levelname, "debug"),
+        "event": printable(" ".join(text.split())),
+    }
+
+
+def start_log(target: str) -> logging.Handler:
+    """Begin to keep a log.
+
+    Args:
+        target: A file, which is added to, and may be moved away meanwhile; or "json" for the standard error.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    logging.raiseExceptions = False  # a full disk takes the log away, and not the node
+    handler: logging.Handler
+    if target == _AS_JSON:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_JsonLines())
+    else:
+        try:
+            Path(target).touch(mode=0o600)
+            handler = WatchedFileHandler(target, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{target} cannot be written: {error.strerror or 'output error'}") from None
+        handler.setFormatter(_Lines())
+    house = logging.getLogger("party")
+    house.setLevel(logging.INFO)
+    house.propagate = False
+    house.addHandler(handler)
+    return handler
+
+
+def stop_log(handler: logging.Handler) -> None:
+    """Keep it no longer."""
+    logging.getLogger("party").removeHandler(handler)
+    handler.close()
+
+
+def log_event(text: str) -> None:
+    """Note what happened."""
+    _log.info("%s", text)
+
+
+def log_problem(text: str) -> None:
+    """Note what went wrong."""
+    _log.error("%s", text)
+
+
+def session_text(peer: str) -> str:
+    """Say that a session begins."""
+    return f"a session with {peer} begins"
+
+
+def finished_text(peer: str, seconds: float, kibibytes: float) -> str:
+    """Say that a run has ended as it should."""
+    return f"the run with {peer} has ended: {seconds:.0f} s, {kibibytes:,.0f} KiB; the model is written"
