@@ -105,3 +105,27 @@ class ModelFact(Fact):
     """The finished model, which both hold, by its digest."""
 
     digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class AskedRow:
+    """A row that is asked: whose, the asker's commitment to its columns, and the answerer's columns of it, in bytes."""
+
+    person: str
+    commitment: bytes
+    own: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class AnsweringFact(Fact):
+    """The peer is about to learn the outcomes of these rows, which we do not know."""
+
+    asked: tuple[AskedRow, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class AnswersFact(Fact):
+    """We have learned the outcomes of these people's rows, as their positions among the tree's."""
+
+    people: tuple[str, ...]
+    outcomes: tuple[int, ...]

@@ -299,6 +299,42 @@ class ExactCounts(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class RowsShare(Message):
+    """How many rows the sender brings to a joint prediction, and keyed digests of their ids, as in `Share`.
+
+    The receiver learns the number, and whether it has the same people; who can guess the whole list can confirm it.
+    """
+
+    rows: int
+    records_digest: bytes
+    spelling_digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class RowsAsked(Message):
+    """For each row, in the order of the ids, a commitment to the sender's columns of it, or zeros: it is not asked.
+
+    The receiver, who is to answer, learns which people the sender has an answer for already, and later whether it asks
+    for one again with other columns. A commitment is keyed by a secret that never leaves: it confirms no guess, and
+    those of equal rows differ.
+    """
+
+    commitments: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class SealedAnswers(Message):
+    """Fresh encryptions, under the receiver's key, of one number for each row of a batch that was asked.
+
+    The receiver learns which outcome of the tree the row has: its class or, where agreed, the shares of the classes
+    where it ends, which nearly name the leaf. A receiver that encrypted other than bits reads one other number for each
+    row: of Paillier no more bits than the outcomes need, of the curve whatever it can guess of a sum (DESIGN 13).
+    """
+
+    ciphertexts: bytes
+
+
+@dataclass(frozen=True, repr=False)
 class ModelDigest(Message):
     """A digest of the sender's finished model, which it has put where nothing can lose it: equal on both sides."""
 

@@ -96,6 +96,7 @@ class Phase(Enum):
     COUNTS = auto()
     TREE = auto()
     HELD_OUT = auto()
+    ROWS = auto()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ MOST_DEPTH: Final = 65535
 MOST_LEAF: Final = 2**31 - 1
 MOST_SEED: Final = 2**63 - 1
 MOST_KEY_BITS: Final = 16384
+MODEL_BYTES: Final = 32
 MOST_DIGITS: Final = 18  # of a fraction, above and below the line
 MAX_LABEL: Final = 1024  # characters of a name or a value label
 WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
@@ -305,7 +306,55 @@ class Align:
     count_only: bool = False
 
 
-Job = Train | Align
+class Receiver(_Choice):
+    """Who learns the classes of a joint prediction: who opened the session, who answered, or both (DESIGN 13)."""
+
+    INITIATOR = "initiator"
+    RESPONDER = "responder"
+    BOTH = "both"
+
+
+@dataclass(frozen=True)
+class PredictionTerms:
+    """The parameters of classifying rows together, on which both parties must agree.
+
+    `model` is the digest of the tree that both hold, `receiver` who learns, `probabilities` whether that is the shares
+    of the classes beside the class, `cipher` and `key_bits` as in `Terms`.
+
+    Raises:
+        TermError: The first term that no prediction can have.
+    """
+
+    model: bytes
+    receiver: Receiver
+    probabilities: bool
+    cipher: Cipher
+    key_bits: int
+
+    def __post_init__(self) -> None:
+        if len(self.model) != MODEL_BYTES:
+            raise TermError("model", f"must be a digest of {MODEL_BYTES} bytes")
+        Receiver(self.receiver)
+        Cipher(self.cipher)
+        if not 1 <= self.key_bits <= MOST_KEY_BITS:
+            raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
+
+    def difference(self, other: "PredictionTerms") -> str | None:
+        """Return the name of the first term in which the two differ; None if they are equal."""
+        return next((name for name in PREDICTION_TERM_NAMES if getattr(self, name) != getattr(other, name)), None)
+
+
+PREDICTION_TERM_NAMES: Final = tuple(field.name for field in fields(PredictionTerms))
+
+
+@dataclass(frozen=True)
+class Predict:
+    """Classify rows of which each party holds some columns, by a tree that both hold."""
+
+    terms: PredictionTerms
+
+
+Job = Train | Align | Predict
 """What two parties may do together: a sum of its kinds."""
 
 

@@ -6,59 +6,47 @@ cell counts as the value "missing" where the model has it, else as "other". A ce
 seen in training, or missing where the model knows no missing value) gives its row the majority class of the node that
 it reached; naive Bayes leaves it out. How many such cells each column has is told on the standard error; so is, if the
 file has the class column, the accuracy over the rows whose class is given.
+
+With --with PEER the first argument is PARTY.toml, the file holds the ids and our own columns of the tree, and the peer,
+whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to the other.
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from party.cli.arguments import add_form, form
-from party.data import csv_text, has_columns, name_flaw, read_frame
-from party.errors import DataError
-from party.files import check_target, is_there, write_atomically
+from party.cli.classified import Classified, check_written, write_classified
+from party.cli.predict_with import add_joint, predict_with
+from party.data import read_frame
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
 from party.show.notices import tell
-from party.show.prediction import classes_written, prediction_notes
-from party.show.screen import say_all
+from party.show.prediction import prediction_notes
 from protocols.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("model", type=Path, metavar="model.json")
+    parser.add_argument("model", type=Path, metavar="MODEL.json", help="or PARTY.toml, with --with")
     parser.add_argument("rows", type=Path, metavar="rows.csv", help="CSV or Parquet; - for the standard input")
     parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
     parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
+    parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
     add_form(parser)
+    add_joint(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
-    flaw = name_flaw(arguments.column)
-    if flaw is not None:
-        raise InputError(f"--column: the name {flaw}")
+    if arguments.peer is not None:
+        return predict_with(arguments)
+    if arguments.tree is not None:
+        raise InputError("--model: names the tree of a joint prediction; without --with give it as the first argument")
     model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)
-    if arguments.column in frame.columns:
-        raise DataError(
-            "the file has a column of this name already: choose another with --column",
-            path=arguments.rows,
-            column=arguments.column,
-        )
-    columns = (*frame.columns, arguments.column)
-    if arguments.output is not None:
-        check_target(arguments.output, (arguments.model, arguments.rows), lambda path: has_columns(path, columns))
-    predictions = predict_frame(model, frame)
-    text = csv_text(columns, zip(*frame.cells, predictions.labels, strict=True))
-    notes = prediction_notes(predictions)
-    if arguments.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()  # what cannot be written has nothing to be said about
-        say_all(notes, sys.stderr)
-    else:
-        replaced = is_there(arguments.output)
-        write_atomically(arguments.output, text)
-        say_all([*notes, classes_written(arguments.output, len(frame), replaced=replaced)], sys.stderr)
+    check_written(arguments, frame, model.schema.class_attribute, (arguments.model, arguments.rows))
+    predictions = predict_frame(model, frame, probabilities=arguments.probabilities)
+    classified = Classified(frame, model.schema.class_attribute, predictions.labels, predictions.shares)
+    write_classified(arguments.output, arguments.column, classified, list(prediction_notes(predictions)))
     return 0

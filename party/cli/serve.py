@@ -7,12 +7,14 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+from party.cli.predict_with import served_offers, write_served
 from party.cli.train import add_outputs, announce, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
 from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.players import Predicted
 from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
@@ -107,10 +109,12 @@ def _serve_one(
         log_event(session_text(channel.peer))
         model = arguments.model
         kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
-        host = Host(progress.follow, partial(announce, local), kept)
+        host = Host(progress.follow, partial(announce, local), kept, offers=served_offers(config))
         report = run_session(local, config, held, channel, None, host)
+    if isinstance(report.ended, Predicted):
+        write_served(report.ended, config.folder)
     costs = arguments.report
-    write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept.path, report)
+    write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept, report)
     traffic = report.traffic
     log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
 

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
                     return run_session(ready, config, held, channel, job, host)
 
             report = meet_again(meet, arguments.fresh)
-    write_results(arguments.report, kept.path, report)
+    write_results(arguments.report, kept, report)
     return 0
 
 
@@ -173,10 +173,9 @@ def announce(local: PartyInputs, agreed: Agreement) -> None:
     say_all(agreed_lines(local, agreed), sys.stderr)
 
 
-def write_results(costs: Path | None, model: Path, report: Report) -> None:
-    """Say what a job ended with, whose model is in its file by now, and write what it cost."""
-    match report.ended:
-        case Trained():
-            say_all(result_lines(report.ended, model), sys.stderr)
-            if costs is not None:
-                write_train_report(costs, train_report(report.ended, report))
+def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:
+    """Say what training ended with, whose model is in its file by now, and write what it cost."""
+    if isinstance(report.ended, Trained):
+        say_all(result_lines(report.ended, kept.path), sys.stderr)
+        if costs is not None:
+            write_train_report(costs, train_report(report.ended, report))

@@ -18,6 +18,7 @@ from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, taken_no
 from party.data.bins import DECIMAL_COMMA, number
 from party.errors import DataError
 from party.models.any_file import Model
+from protocols.tables.arrays import Floats
 from protocols.tables.schema import Attribute
 
 UNKNOWN = -1
@@ -50,7 +51,8 @@ class Predictions:
     """The class of each row, and, where the file has the class column, how many are right, of how many.
 
     `unknown` names the columns (of those that the model reads, and the class) that have cells of no known value;
-    `notices` tell how cells were read.
+    `notices` tell how cells were read. `shares` are those of the classes (`rows x classes`): of the training records
+    where a row ends in a tree, by naive Bayes of what it takes for their chances; None where they were not asked for.
     """
 
     labels: list[str]
@@ -58,39 +60,66 @@ class Predictions:
     known: int | None
     unknown: tuple[Unknown, ...]
     notices: tuple[Notice, ...] = ()
+    shares: Floats | None = None
 
     def __repr__(self) -> str:
         return f"<Predictions of {len(self.labels)} rows>"
 
 
-def predict_frame(model: Model, frame: Frame) -> Predictions:
+def predict_frame(model: Model, frame: Frame, *, probabilities: bool = False) -> Predictions:
     """Classify every row of a file.
 
     Args:
         model: The model.
         frame: The file; of a tree only columns that it splits on are needed.
+        probabilities: Whether to tell the shares of the classes too.
 
     Raises:
         DataError: A column that the model reads is not there, or its name alone does not tell whose it is.
     """
-    attributes, target = model.schema.attributes, model.schema.class_attribute
-    rows = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
-    read, unknown = [], []
-    for index in sorted(model.columns):
-        column = _column(frame, column_of(frame, attributes, index), attributes[index])
-        rows[:, index] = _coded(column, attributes[index])
-        read.append(column)
-        unknown.append(_unknown(column, column.cells, rows[:, index], attributes[index]))
-    predicted = model.predict(rows)
+    target = model.schema.class_attribute
+    coded = coded_rows(model, frame, model.columns)
+    predicted = model.predict(coded.codes)
     labels = [target.values[code] for code in predicted]
+    shares = model.shares(coded.codes) if probabilities else None
     if target.name not in frame.columns:
-        return Predictions(labels, None, None, tuple(filter(None, unknown)), taken_notices(read))
+        return Predictions(labels, None, None, coded.unknown, taken_notices(coded.read), shares)
     column = _column(frame, target.name, target)
     true = _coded(column, target)
     given = [row for row, text in enumerate(column.cells) if text is not None]
-    unknown.append(_unknown(column, [column.cells[row] for row in given], true[given], target))
+    unknown = _unknown(column, [column.cells[row] for row in given], true[given], target)
     correct = int((true == predicted)[given].sum())
-    return Predictions(labels, correct, len(given), tuple(filter(None, unknown)), taken_notices([*read, column]))
+    told = (*coded.unknown, *([unknown] if unknown else []))
+    return Predictions(labels, correct, len(given), told, taken_notices([*coded.read, column]), shares)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CodedRows:
+    """The rows of a file as codes of a model's attributes (`rows x attributes`), `UNKNOWN` where none was read.
+
+    `unknown` names the columns that have cells of no known value; `read` are all that were read.
+    """
+
+    codes: NDArray[np.int16]
+    unknown: tuple[Unknown, ...]
+    read: tuple[Column, ...]
+
+
+def coded_rows(model: Model, frame: Frame, columns: Iterable[int]) -> CodedRows:
+    """Read these columns of a model, as indices into its attributes, from a file.
+
+    Raises:
+        DataError: One is not there, or its name alone does not tell whose it is.
+    """
+    attributes = model.schema.attributes
+    codes = np.full((len(frame), len(attributes)), UNKNOWN, dtype=np.int16)
+    read, unknown = [], []
+    for index in sorted(columns):
+        column = _column(frame, column_of(frame, attributes, index), attributes[index])
+        codes[:, index] = _coded(column, attributes[index])
+        read.append(column)
+        unknown.append(_unknown(column, column.cells, codes[:, index], attributes[index]))
+    return CodedRows(codes, tuple(filter(None, unknown)), tuple(read))
 
 
 def column_of(frame: Frame, attributes: tuple[Attribute, ...], index: int) -> str:

@@ -12,7 +12,7 @@ from party.records.entries import terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, dealings
 from party.settings.life import LifeBounds
-from protocols.terms import Align, Job, Terms, Train
+from protocols.terms import Align, Job, Predict, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
@@ -37,8 +37,8 @@ class Account:
         match job:
             case Train(terms):
                 content = terms_content(terms)
-            case Align():
-                return None
+            case Align() | Predict():
+                return None  # the rows of a prediction are counted when it is known which are asked
         known = [each for dealing in self._dealings() for each in dealing.telling]
         before = len({str(each) for each in known})
         if self.bounds.runs is None or content in known or before < self.bounds.runs:

@@ -10,20 +10,23 @@ from pathlib import Path
 from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.kept_model import KeptModel
 from party.node.budget import Account
+from party.node.offers import Offer, Offers
 from party.node.runs import SessionRuns
 from party.records.entries import PeerPages, RunPages, terms_content
 from party.records.known import known_counts
+from party.records.predictions import PredictionPages
 from party.records.releases import Memory
 from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
 from protocols.randomness import keyed_digest
 from protocols.role import Progress
-from protocols.terms import Align, Terms, Train
+from protocols.terms import Align, Predict, PredictionTerms, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
+from protocols.two_party.prediction import Answers, PredictionRun, predict_together
 from protocols.two_party.training import Outcome, keep_nothing, run
 
 OnProgress = Callable[[Progress], None]
@@ -39,7 +42,16 @@ class Trained:
     factors: FactorsUse = field(default_factory=FactorsUse)
 
 
-Ended = Trained
+@dataclass(frozen=True, repr=False)
+class Predicted:
+    """What a joint prediction ended with: the rows that we brought, and what we learned, if we were to."""
+
+    terms: PredictionTerms
+    offer: Offer
+    answers: Answers | None
+
+
+Ended = Trained | Predicted
 """What a job ended with: a sum over the kinds of jobs."""
 
 
@@ -58,6 +70,8 @@ class Stage:
         on_progress: Told how far each phase is.
         kept: Where the model is safe before the peer hears that we hold it.
         on_agreed: Told when both sides have agreed, before any data leaves.
+        offers: What we bring to a prediction.
+        initiates: Whether we have opened the session.
     """
 
     local: PartyInputs
@@ -70,6 +84,8 @@ class Stage:
     on_progress: OnProgress
     kept: KeptModel | None = None
     on_agreed: OnAgreed | None = None
+    offers: Offers = field(default_factory=Offers)
+    initiates: bool = False
 
 
 def play_job(opening: Opening, stage: Stage) -> Ended:
@@ -84,6 +100,8 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
             return _train(terms, opening, stage)
         case Align():
             raise InputError("nobody plays this job yet")
+        case Predict(asked):
+            return _predict(asked, opening, stage)
 
 
 def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
@@ -130,3 +148,14 @@ def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
     groups = (str(design.groups).encode() for design in (agreed.own_design, agreed.peer_design))
     terms = str(terms_content(agreed.terms)).encode()
     return keyed_digest(local.secrets.coins, b"run contents", terms, *groups, tables_digest(local, agreed))
+
+
+def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicted:
+    """Classify the rows that both offer; the tree fits, or there would be no agreement."""
+    local, offer = stage.local, stage.offers.offer
+    stage.memory.note_peer(opening.job)
+    pages = PredictionPages(stage.pages, local, terms, stage.account.bounds.predictions)
+    recall, peer = pages.recall(offer.shared.people), stage.channel.peer
+    run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)
+    answers = play(predict_together(run), stage.channel, Watchers(stage.on_progress, pages.note))
+    return Predicted(terms, offer, answers)

@@ -16,7 +16,7 @@ from protocols.privacy.odds import column_odds, disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, HALF, Align, Job, Terms, Train
+from protocols.terms import ALL, HALF, Align, Job, Predict, PredictionTerms, Terms, Train
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -39,6 +39,9 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
             _check_training(local, config, terms)
         case Align():
             pass
+        case Predict(asked):
+            if (flaw := _prediction_objection(config.agree, asked)) is not None:
+                raise ConfigError(flaw.reason)
     who = None if peer is None else (peer.name, peer.fingerprint)
     check_release(config.folder, release_of(local, job, who))
 
@@ -117,6 +120,8 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) ->
                 objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
             case Align():
                 objection = Objection("job", "alignment is not agreed to")
+            case Predict(asked):
+                objection = _prediction_objection(config.agree, asked)
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
@@ -148,6 +153,17 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ),
         None,
     )
+
+
+def _prediction_objection(agree: Acceptance, terms: PredictionTerms) -> Objection | None:
+    """Return the first term of a joint prediction that this party does not agree to."""
+    if terms.probabilities and not agree.probabilities:
+        return Objection("probabilities", "the job asks for probabilities, our [agree] does not allow it")
+    if terms.cipher not in agree.ciphers:
+        return Objection("cipher", f"the job asks for cipher {terms.cipher}, our [agree] does not allow it")
+    if terms.key_bits < agree.smallest_key_bits:
+        return Objection("key_bits", f"the job asks for {terms.key_bits}, our [agree] does not allow it")
+    return None
 
 
 def _is_noisy_enough(agree: Acceptance, terms: Terms) -> bool:

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from party.files import FolderLock
@@ -11,6 +11,7 @@ from party.keys.identity import load_identity, load_peers
 from party.keys.signatures import Signatures, signatures
 from party.models.kept_model import KeptModel
 from party.node.budget import Account
+from party.node.offers import Offers
 from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
 from party.node.policy import make_policy
 from party.node.runs import SessionRuns
@@ -64,12 +65,14 @@ class Host:
         on_agreed: Told when both sides have agreed, before any data leaves.
         kept: Where the model is safe before the peer hears that we hold it.
         fresh: Whether to begin anew where an earlier run could go on.
+        offers: What we bring to a prediction.
     """
 
     on_progress: OnProgress | None = None
     on_agreed: OnAgreed | None = None
     kept: KeptModel | None = None
     fresh: bool = False
+    offers: Offers = field(default_factory=Offers)
 
 
 NOBODY: Final = Host()
@@ -111,9 +114,20 @@ def run_session(
             clock.show(progress)
             runs.follow(progress)
 
-        policy = make_policy(local, config, memory.judge_job, account.judge_job)
+        policy = make_policy(local, config, host.offers.judge_job, memory.judge_job, account.judge_job)
         stage = Stage(
-            local, config.folder, memory, account, channel, pages, runs, on_progress, host.kept, host.on_agreed
+            local=local,
+            folder=config.folder,
+            memory=memory,
+            account=account,
+            channel=channel,
+            pages=pages,
+            runs=runs,
+            on_progress=on_progress,
+            kept=host.kept,
+            on_agreed=host.on_agreed,
+            offers=host.offers,
+            initiates=job is not None,
         )
         with runs.watched():
             opening = _opened(local, policy, channel, job)

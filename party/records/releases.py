@@ -22,7 +22,7 @@ from party.files import is_there
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
-from protocols.terms import Align, Job, Terms, Train
+from protocols.terms import Align, Job, Predict, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
@@ -84,7 +84,7 @@ def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None
     match job:
         case Train(terms):
             fields = _let_out_by_training(local, terms)
-        case Align():
+        case Align() | Predict():
             fields = {}
     if peer is not None:
         fields["party"] = list(peer)
@@ -257,6 +257,15 @@ class Memory:
             fields = {name: value for name, value in release.fields.items() if name in _CLASS_TELLS[leaving]}
             release = replace(release, fields=fields)
         record_release(self.pages, release)
+
+    def note_peer(self, job: Job) -> None:
+        """Note with whom a job is done of which nothing else is noted here.
+
+        Raises:
+            ConfigError: It is not who is on record.
+            LedgerError: It cannot be written.
+        """
+        record_release(self.pages, release_of(self.local, job, self._peer))
 
     def judge_copy(self, agreed: Agreement, copy: bytes) -> Objection | None:
         """Object to a copy that is not the peer's earlier one; else note its digest, before anything answers to it.

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from party.records.ledger import LedgerEntry, PeerName
+from party.records.predictions import PREDICTION
 from protocols.facts import Way
 from protocols.terms import ALL, Method, unasked
 
@@ -22,7 +23,8 @@ class Side:
 
     `tables` are the sizes of all tables of counts, each once however often it was told. `counts` are those whose
     numbers are known here, `gains` how many estimated gains were told, `accuracies` the terms of the runs whose
-    accuracy was, `pruning` how many counts pruned the tree of each run's terms.
+    accuracy was, `pruning` how many counts pruned the tree of each run's terms. `answers` are the people, as digests,
+    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -34,6 +36,7 @@ class Side:
     accuracies: list[Any] = field(default_factory=list)
     pruning: dict[str, int] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
+    answers: dict[tuple[str, bool], set[str]] = field(default_factory=dict)
 
     @property
     def numbers(self) -> int:
@@ -60,6 +63,10 @@ class Side:
                 self.pruning[str(_counting(terms))] = len(content["claims"])
             case "model":
                 _once(self.models, content["digest"])
+
+    def add_answers(self, content: Any) -> None:
+        """Add what an entry of a joint prediction tells."""
+        self.answers.setdefault((content["model"], content["probabilities"]), set()).update(content["people"])
 
     def _add_tables(self, nodes: Any, noise: str) -> None:
         for node in nodes:
@@ -119,6 +126,10 @@ class Dealings:
 
     def add(self, content: Any) -> None:
         """Add an entry of this data set and peer."""
+        if content["kind"] == PREDICTION:
+            self.first, self.last = self.first or content["time"], content["time"]
+            (self.told if content["way"] == Way.TOLD else self.learned).add_answers(content)
+            return
         if content["kind"] == "run":
             self.runs.append(content["run"])
             self.terms[content["run"]] = content["terms"]

@@ -1,4 +1,4 @@
-"""Bounds on all runs over a data set together: `[agree] most_runs` and `most_counts` (FAULTS B7)."""
+"""Bounds on all that is told of a data set: `[agree] most_runs`, `most_counts` and `most_predictions` (FAULTS B7)."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,31 +11,37 @@ _MOST: Final = 10**12
 
 @dataclass(frozen=True)
 class LifeBounds:
-    """The most runs, on different terms, and the most exact counts told, over the life of a data set; None for any.
+    """The most over the life of a data set, None for any.
 
-    One run is usual: counts and accuracies of two can be subtracted (DESIGN 14).
+    `runs` are those on different terms, `counts` the exact ones told, `predictions` the rows answered for together. One
+    run is usual: counts and accuracies of two can be subtracted (DESIGN 14).
     """
 
     runs: int | None = None
     counts: int | None = None
+    predictions: int | None = None
 
 
 USUAL_BOUNDS: Final = LifeBounds(runs=1)
 
 
 def read_life_bounds(section: Section) -> LifeBounds:
-    """Read both bounds.
+    """Read the bounds.
 
     Raises:
         ConfigError: One of them is neither a number nor "any".
     """
-    return LifeBounds(_most(section, "most_runs", USUAL_BOUNDS.runs or ANY), _most(section, "most_counts", ANY))
+    return LifeBounds(
+        runs=_most(section, "most_runs", USUAL_BOUNDS.runs or ANY),
+        counts=_most(section, "most_counts", ANY),
+        predictions=_most(section, "most_predictions", ANY, least=0),
+    )
 
 
-def _most(section: Section, key: str, usual: int | str) -> int | None:
+def _most(section: Section, key: str, usual: int | str, least: int = 1) -> int | None:
     value = section.raw(key, usual)
     if value == ANY:
         return None
-    if type(value) is not int or not 1 <= value <= _MOST:
-        raise section.error(key, f'must be an integer from 1 to {_MOST}, or "{ANY}"')
+    if type(value) is not int or not least <= value <= _MOST:
+        raise section.error(key, f'must be an integer from {least} to {_MOST}, or "{ANY}"')
     return value

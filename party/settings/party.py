@@ -18,11 +18,11 @@ from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
-from party.errors import ConfigError, IdentityError
-from party.names import check_party_name
-from party.settings.address import Address, read_address
+from party.errors import ConfigError
+from party.settings.address import Address
 from party.settings.depth import read_depth
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
+from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
@@ -42,6 +42,7 @@ USUAL_MIN_LEAF = 5
 _AGREE = (
     "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
+    "most_predictions", "probabilities",
 )  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
 
@@ -87,6 +88,7 @@ class Acceptance:
     `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
     most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise.
+    `probabilities` allows joint predictions that tell the shares of the classes beside the class.
     """
 
     methods: tuple[Method, ...]
@@ -101,17 +103,7 @@ class Acceptance:
     noise: Fraction | None = None
     epsilon: Fraction | None = None
     life: LifeBounds = USUAL_BOUNDS
-
-
-@dataclass(frozen=True)
-class NodeSettings:
-    """Where this party listens, who its peer is and where to reach it; `patience` and `silence` in seconds."""
-
-    listen: Address | None
-    peer: str | None
-    address: Address | None
-    patience: int
-    silence: int
+    probabilities: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,6 +118,7 @@ class PartyConfig:
     agree: Acceptance
     node: NodeSettings
     compute: ComputeSettings
+    predict: PredictSettings
 
     @property
     def folder(self) -> Path:
@@ -173,8 +166,8 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     Raises:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
     """
-    top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute"))
-    name = _party_name(top, "name", top.text("name"))
+    top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
+    name = read_party_name(top, "name", top.text("name"))
     data = _data(top)
     return PartyConfig(
         path=path,
@@ -183,17 +176,10 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
         columns=_columns(top.section("columns", None), data),
         disguise=_disguise(top.section("disguise", ("groups", "plain"))),
         agree=_acceptance(top.section("agree", _AGREE), key_floor),
-        node=_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
+        node=read_node(top.section("node", ("listen", "peer", "address", "patience", "silence")), name),
         compute=_compute(top),
+        predict=read_predict(top.section("predict", ("rows", "model")), path.parent),
     )
-
-
-def _party_name(section: Section, key: str, name: str) -> str:
-    try:
-        check_party_name(name)
-    except IdentityError as error:
-        raise section.error(key, str(error)) from None
-    return name
 
 
 def _data(top: Section) -> DataSettings:
@@ -313,6 +299,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         noise=read_most_noise(section),
         epsilon=read_budget(section),
         life=read_life_bounds(section),
+        probabilities=section.flag("probabilities", default=False),
     )
 
 
@@ -332,19 +319,6 @@ def _odds(section: Section) -> Fraction | None:
     if strongest <= 1:
         raise section.error("odds", 'must be a number above 1, as in 2 for "2 to 1", or "any"')
     return strongest
-
-
-def _node(section: Section, name: str) -> NodeSettings:
-    peer = section.text("peer", None)
-    if peer == name:
-        raise section.error("peer", "is this party's own name")
-    return NodeSettings(
-        listen=read_address(section, "listen", lowest_port=0),
-        peer=peer if peer is None else _party_name(section, "peer", peer),
-        address=read_address(section, "address", lowest_port=1),
-        patience=section.integer("patience", 1, 86400, 30),
-        silence=section.integer("silence", 1, 604800, 3600),
-    )
 
 
 def _compute(top: Section) -> ComputeSettings:

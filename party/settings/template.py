@@ -56,6 +56,8 @@ noise = "any"              # largest epsilon of a job; a number refuses exact co
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
 most_runs = 1              # most runs on different terms over this data set: two can be subtracted
 most_counts = "any"        # most exact counts that all runs over it may tell
+most_predictions = "any"   # most rows that joint predictions may answer for, over its life
+probabilities = false      # whether these may tell class shares, which nearly name the leaf
 
 [node]
 listen = "0.0.0.0:7071"    # where `cotally serve` listens
@@ -63,6 +65,12 @@ listen = "0.0.0.0:7071"    # where `cotally serve` listens
 # address = "bob.example.org:7071"   # where `cotally train` reaches it
 patience = 30              # seconds without a sign of life after which the peer is given up
 silence = 3600             # seconds without a message after which a peer that lives is given up
+
+# Rows that `cotally serve` classifies together with the other party's columns, when that asks: our
+# columns of the model, and the ids. Without rows it is refused.
+[predict]
+# rows = "new.csv"
+# model = "model.json"
 
 # Where the heavy arithmetic is done; the results are the same everywhere.
 #   on         "local", or a Dask cluster (pip install 'cotally[cluster]'). When this party

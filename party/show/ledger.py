@@ -54,8 +54,15 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     if side.accuracies:
         trees = len(side.accuracies)
         yield f"how many held-out records {'the tree gets' if trees == 1 else f'each of {trees} trees gets'} right"
+    for (_, probabilities), people in side.answers.items():
+        what = "class, and the shares of the classes where the row ends," if probabilities else "class"
+        yield f"the {what} of {_rows(len(people))} by one model"
     if side.models:
         yield "the finished tree" if len(side.models) == 1 else f"{len(side.models)} finished trees"
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def _times(number: int) -> str:

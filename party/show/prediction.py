@@ -5,7 +5,9 @@ from pathlib import Path
 
 from party.models.prediction import Predictions, Unknown
 from party.names import printable
+from party.node.offers import Offer
 from party.show.notices import notice_text
+from protocols.two_party.prediction import Answers
 
 
 def prediction_notes(predicted: Predictions) -> Iterator[str]:
@@ -18,6 +20,20 @@ def prediction_notes(predicted: Predictions) -> Iterator[str]:
         yield "every cell that was read is a value that the model knows"
     share = (predicted.correct or 0) / predicted.known
     yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows (rows trained on included)"
+
+
+def joint_notes(offer: Offer, answers: Answers | None) -> Iterator[str]:
+    """Yield what there is to say of a joint prediction: what our cells were, who learned, what came from memory."""
+    yield from map(_unknown, offer.unknown)
+    rows = len(offer.order)
+    if answers is None:
+        yield f"The other party has learned the classes of {rows} rows; nothing was told here"
+        return
+    if answers.remembered:
+        yield (
+            f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked for "
+            "once per model, whatever the columns are now"
+        )
 
 
 def _unknown(column: Unknown) -> str:

@@ -57,6 +57,7 @@ WORDS: Mapping[Phase | Work, str] = {
     Phase.COUNTS: "counting under encryption",
     Phase.TREE: "growing the tree",
     Phase.HELD_OUT: "encrypting columns of held-out records",
+    Phase.ROWS: "classifying rows together",
     Work.MEASURING: "measuring this machine",
     Work.FACTORS: "making factors",
     Work.DRAWING: "drawing coins",

@@ -275,6 +275,10 @@ def _signed_valid(message: m.SignedHead) -> bool:
     return _is_digest(message.digest) and 1 <= len(message.signature) <= MAX_SIGNATURE_BYTES
 
 
+def _rows_valid(message: m.RowsShare) -> bool:
+    return _is_digest(message.records_digest) and _is_digest(message.spelling_digest)
+
+
 def _is_digest(content: bytes) -> bool:
     return len(content) == DIGEST_BYTES
 
@@ -308,6 +312,9 @@ ENTRIES: Final = (
     _one_field("reblinded_page", m.ReblindedPage, wire.ReblindedPage, most=_NUMBERS),
     _one_field("places_page", m.PlacesPage, wire.PlacesPage, most=_NUMBERS),
     _flat("people_digest", m.PeopleDigest, wire.PeopleDigest, lambda message: _is_digest(message.digest), _FEW),
+    _flat("rows_share", m.RowsShare, wire.RowsShare, _rows_valid, _FEW),
+    _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
+    _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
 )
 

@@ -15,7 +15,10 @@ from protocols.terms import (
     Impurity,
     Job,
     Method,
+    Predict,
+    PredictionTerms,
     Rank,
+    Receiver,
     TermError,
     Terms,
     Train,
@@ -34,6 +37,8 @@ def put_job(job: Job | Unusable, greeting: wire.Greeting) -> None:
             greeting.train.CopyFrom(_terms_to_wire(terms))
         case Align(count_only):
             greeting.align.CopyFrom(wire.Alignment(count_only=count_only))
+        case Predict(asked):
+            greeting.predict.CopyFrom(wire.PredictionTerms(**vars(asked)))
         case Unusable():
             pass
 
@@ -46,6 +51,8 @@ def job_of(greeting: wire.Greeting) -> Job | Unusable:
                 return Train(_terms(greeting.train))
             case "align":
                 return Align(greeting.align.count_only)
+            case "predict":
+                return Predict(_prediction_terms(greeting.predict))
             case _:
                 return NO_JOB
     except TermError as error:
@@ -70,6 +77,11 @@ def _terms(proto: wire.Terms) -> Terms:
         impurity=Impurity(proto.impurity),
         prune=_fraction("prune", proto.prune),
     )
+
+
+def _prediction_terms(proto: wire.PredictionTerms) -> PredictionTerms:
+    receiver, cipher = Receiver(proto.receiver), Cipher(proto.cipher)
+    return PredictionTerms(proto.model, receiver, proto.probabilities, cipher, proto.key_bits)
 
 
 def _terms_to_wire(terms: Terms) -> wire.Terms:

@@ -59,7 +59,7 @@ class Tree:
         """
         labels = np.zeros(len(codes), dtype=np.intp)
         for node, rows in self._sorted_into_nodes(codes):
-            labels[rows] = node.label if isinstance(node, Leaf) else majority(node.counts)
+            labels[rows] = label_of_node(node)
         return labels
 
     def shares(self, codes: Rows) -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ class Tree:
             if counts.sum() > 0:
                 result[rows] = counts / counts.sum()
             else:
-                result[rows, node.label if isinstance(node, Leaf) else majority(node.counts)] = 1.0
+                result[rows, label_of_node(node)] = 1.0
         return result
 
     def _sorted_into_nodes(self, codes: Rows) -> Iterator[tuple[Node, NDArray[np.intp]]]:
@@ -199,6 +199,11 @@ def _folded(
             results[expression] = split(expression, node, children)
     (root,) = results.values()
     return root
+
+
+def label_of_node(node: Node) -> int:
+    """Return the class of a row that ends at a node: at a split, since the row's value has no branch."""
+    return node.label if isinstance(node, Leaf) else majority(node.counts)
 
 
 def majority(counts: Sequence[float]) -> int:

@@ -21,7 +21,7 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Align, Job, Terms, Train, Unusable
+from protocols.terms import TERM_NAMES, Align, Cipher, Job, Predict, Terms, Train, Unusable
 from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
@@ -29,9 +29,10 @@ from protocols.two_party.split import held_out_records, split_records, training_
 VERSION = "cotally/1"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
-    "version", "party", *TERM_NAMES, "ids", "id list", "overlap", "job", "memory", "run", "budget",
+    "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",
+    "run", "budget", "rows",
     "records", "record ids", "class values", "class column", "columns", "groups",
-    "peer columns", "peer groups", "peer data", "class counts", "peer copy",
+    "peer columns", "peer groups", "peer data", "class counts", "peer copy", "people",
 )  # fmt: skip
 
 
@@ -60,6 +61,10 @@ _KNOWN_OTHERWISE = (
 )
 _PEER_WANTS = {
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
+    "model": "the peer has no such tree: its screen says which it has; both must name the model of one run",
+    "people": "the peer has answered for some of these people before, about other columns of ours or its own",
+    "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
+    "rows": "the peer has no rows to classify: it names them in its [predict] rows, or they cannot be read",
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
@@ -215,23 +220,32 @@ def _job_objection(
         case (Unusable(field, reason), _) | (_, Unusable(field, reason)):
             return Objection(field, f"it {reason}")
         case Train(named), Train(terms):
-            changed = terms.difference(named)
-            if changed is not None:
-                return Objection(changed, "the peer answers with another value")
-            return _terms_objection(local, terms) or policy(ours)
+            return _answered(terms.difference(named)) or _terms_objection(local, terms) or policy(ours)
+        case Predict(asked), Predict(wanted):
+            weak = _key_objection(local, wanted.cipher, wanted.key_bits)
+            return _answered(wanted.difference(asked)) or weak or policy(ours)
         case Align(), Align():
             return policy(ours) if theirs == ours else Objection("ids", "the peer answers with another alignment")
         case _:
             return Objection("job", "the peer answers with another job")
 
 
+def _answered(changed: str | None) -> Objection | None:
+    return None if changed is None else Objection(changed, "the peer answers with another value")
+
+
 def _terms_objection(local: PartyInputs, terms: Terms) -> Objection | None:
     if local.class_attribute is not None and local.class_attribute.name != terms.class_name:
         return Objection("class", f"our class column is {local.class_attribute.name!r}")
-    bits = local.secrets.keys[terms.cipher].bits
-    if terms.counts_exactly and bits < terms.key_bits:
-        return Objection("key_bits", f"our {terms.cipher} key has {bits} bits, the job asks for {terms.key_bits}")
-    return _object_to_sizes(local, terms)
+    weak = _key_objection(local, terms.cipher, terms.key_bits) if terms.counts_exactly else None
+    return weak or _object_to_sizes(local, terms)
+
+
+def _key_objection(local: PartyInputs, cipher: Cipher, key_bits: int) -> Objection | None:
+    bits = local.secrets.keys[cipher].bits
+    if bits >= key_bits:
+        return None
+    return Objection("key_bits", f"our {cipher} key has {bits} bits, the job asks for {key_bits}")
 
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:

@@ -40,6 +40,7 @@ from protocols.messages import (
 )
 from protocols.role import Message
 from tests.support.processes import BITS, Pair, make_pair
+from tests.support.sessions import trained
 
 CANARY = "CANARY-7f3a91"
 AGREEMENT: set[type[Message]] = {
@@ -120,7 +121,7 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     crossed = play_session(pair, method=method, engine=engine, omega=2)
-    holder = crossed.reports["alice"].ended.outcome.key_holder or "alice"
+    holder = trained(crossed.reports["alice"]).outcome.key_holder or "alice"
     for name, recording in crossed.recordings.items():
         allowed = AGREEMENT | KINDS[method][0 if name == holder else 1]
         assert {type(decode(frame, Message)) for frame in recording.sent} <= allowed
@@ -129,7 +130,7 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     assert crossed.recordings["alice"].sent == crossed.recordings["bob"].received
     assert crossed.recordings["bob"].sent == crossed.recordings["alice"].received
     assert CANARY not in caplog.text
-    assert crossed.reports["alice"].ended.outcome == crossed.reports["bob"].ended.outcome
+    assert trained(crossed.reports["alice"]).outcome == trained(crossed.reports["bob"]).outcome
 
 
 def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pair: Pair) -> None:
@@ -137,7 +138,7 @@ def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pai
     for name in ("alice", "bob"):
         copies = [_of_kind(crossed.recordings[name], DisguisedPage) for crossed in (first, second)]
         assert copies[0] == copies[1] != []
-    holder = first.reports["alice"].ended.outcome.key_holder
+    holder = trained(first.reports["alice"]).outcome.key_holder
     assert holder is not None
     pages = [set(_of_kind(crossed.recordings[holder], CiphertextPage)) for crossed in (first, second)]
     assert pages[0]

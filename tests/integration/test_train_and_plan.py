@@ -21,6 +21,7 @@ from party.show.costs import forecast_text
 from protocols.randomized_response.precision import records_to_tell
 from protocols.terms import Cipher
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
+from tests.support.sessions import trained
 
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
@@ -80,7 +81,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
 ) -> None:
     ended = run_train(pair, "--progress", "none", method=method, test=test, omega=1)
     (report,) = reports
-    outcome = report.ended.outcome
+    outcome = trained(report).outcome
     tree, model = outcome.tree, pair.bob / "model.json"
     lines = [
         f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}"
@@ -99,7 +100,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         assert error == 0 if method != "randomized" else (error > 0) == any(a.party == "bob" for a in read)
         commonest = max(tree.root.counts) / sum(tree.root.counts)
         lines.append(f"The commonest class has {commonest:.3f} of the training records")
-    domains, terms = [3, 2, 4, 2], report.ended.agreed.terms
+    domains, terms = [3, 2, 4, 2], trained(report).agreed.terms
     most = most_counts(domains, 2, outcome.records_train, terms)
     lines.append(f"Exact counts told: {outcome.exact_counts_disclosed:,}; forecast: at most {most:,}")
     assert outcome.exact_counts_disclosed <= most

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from party.errors import PeerStoppedError
 from party.files import locked_folder
+from party.node.players import Trained
 from party.node.session import Report, run_session
 from party.records.ledger import Ledger, read_ledger
 from party.settings.party import read_party_config
@@ -75,6 +76,12 @@ class Sessions:
             alice = pool.submit(self._take_part, "alice", ours, None)
             bob = pool.submit(self._take_part, "bob", theirs, Train(terms or self.case.terms))
             return [alice.exception(), bob.exception()]
+
+
+def trained(report: Report) -> Trained:
+    """Return what a run that trained ended with."""
+    assert isinstance(report.ended, Trained)
+    return report.ended
 
 
 def with_terms(case: Case, **changes: object) -> Case:

@@ -339,6 +339,9 @@ class Frame(_message.Message):
     REBLINDED_PAGE_FIELD_NUMBER: _builtins.int
     PLACES_PAGE_FIELD_NUMBER: _builtins.int
     PEOPLE_DIGEST_FIELD_NUMBER: _builtins.int
+    ROWS_SHARE_FIELD_NUMBER: _builtins.int
+    ROWS_ASKED_FIELD_NUMBER: _builtins.int
+    SEALED_ANSWERS_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
@@ -385,6 +388,12 @@ class Frame(_message.Message):
     @_builtins.property
     def people_digest(self) -> Global___PeopleDigest: ...
     @_builtins.property
+    def rows_share(self) -> Global___RowsShare: ...
+    @_builtins.property
+    def rows_asked(self) -> Global___RowsAsked: ...
+    @_builtins.property
+    def sealed_answers(self) -> Global___SealedAnswers: ...
+    @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
     def __init__(
         self,
@@ -411,13 +420,16 @@ class Frame(_message.Message):
         reblinded_page: Global___ReblindedPage | None = ...,
         places_page: Global___PlacesPage | None = ...,
         people_digest: Global___PeopleDigest | None = ...,
+        rows_share: Global___RowsShare | None = ...,
+        rows_asked: Global___RowsAsked | None = ...,
+        sealed_answers: Global___SealedAnswers | None = ...,
         kept_parts: Global___KeptParts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "kept_parts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "rows_share", "rows_asked", "sealed_answers", "kept_parts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -434,6 +446,7 @@ class Greeting(_message.Message):
     NONCE_FIELD_NUMBER: _builtins.int
     TRAIN_FIELD_NUMBER: _builtins.int
     ALIGN_FIELD_NUMBER: _builtins.int
+    PREDICT_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     party: _builtins.str
     nonce: _builtins.bytes
@@ -441,6 +454,8 @@ class Greeting(_message.Message):
     def train(self) -> Global___Terms: ...
     @_builtins.property
     def align(self) -> Global___Alignment: ...
+    @_builtins.property
+    def predict(self) -> Global___PredictionTerms: ...
     def __init__(
         self,
         *,
@@ -449,12 +464,13 @@ class Greeting(_message.Message):
         nonce: _builtins.bytes = ...,
         train: Global___Terms | None = ...,
         align: Global___Alignment | None = ...,
+        predict: Global___PredictionTerms | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "train", b"train"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "predict", b"predict", "train", b"train"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "nonce", b"nonce", "party", b"party", "train", b"train", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["align", b"align", "job", b"job", "nonce", b"nonce", "party", b"party", "predict", b"predict", "train", b"train", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train", "align"]  # noqa: Y015
+    _WhichOneofReturnType_job: _TypeAlias = _typing.Literal["train", "align", "predict"]  # noqa: Y015
     _WhichOneofArgType_job: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_job) -> _WhichOneofReturnType_job | None: ...
 
@@ -606,6 +622,39 @@ class PeopleDigest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PeopleDigest: _TypeAlias = PeopleDigest  # noqa: Y015
+
+@_typing.final
+class PredictionTerms(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MODEL_FIELD_NUMBER: _builtins.int
+    RECEIVER_FIELD_NUMBER: _builtins.int
+    PROBABILITIES_FIELD_NUMBER: _builtins.int
+    CIPHER_FIELD_NUMBER: _builtins.int
+    KEY_BITS_FIELD_NUMBER: _builtins.int
+    model: _builtins.bytes
+    """Digest of the tree."""
+    receiver: _builtins.str
+    """Who learns: the initiator, the responder, or both."""
+    probabilities: _builtins.bool
+    cipher: _builtins.str
+    key_bits: _builtins.int
+    def __init__(
+        self,
+        *,
+        model: _builtins.bytes = ...,
+        receiver: _builtins.str = ...,
+        probabilities: _builtins.bool = ...,
+        cipher: _builtins.str = ...,
+        key_bits: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "key_bits", b"key_bits", "model", b"model", "probabilities", b"probabilities", "receiver", b"receiver"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PredictionTerms: _TypeAlias = PredictionTerms  # noqa: Y015
 
 @_typing.final
 class Terms(_message.Message):
@@ -1159,3 +1208,72 @@ class ModelDigest(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ModelDigest: _TypeAlias = ModelDigest  # noqa: Y015
+
+@_typing.final
+class RowsShare(_message.Message):
+    """How many rows are to be classified, and keyed digests of their ids, as they are and in one spelling."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROWS_FIELD_NUMBER: _builtins.int
+    RECORDS_DIGEST_FIELD_NUMBER: _builtins.int
+    SPELLING_DIGEST_FIELD_NUMBER: _builtins.int
+    rows: _builtins.int
+    records_digest: _builtins.bytes
+    spelling_digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        rows: _builtins.int = ...,
+        records_digest: _builtins.bytes = ...,
+        spelling_digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["records_digest", b"records_digest", "rows", b"rows", "spelling_digest", b"spelling_digest"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RowsShare: _TypeAlias = RowsShare  # noqa: Y015
+
+@_typing.final
+class RowsAsked(_message.Message):
+    """32 bytes for each row, one after the other: a commitment, or zeros."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMITMENTS_FIELD_NUMBER: _builtins.int
+    commitments: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        commitments: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitments", b"commitments"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RowsAsked: _TypeAlias = RowsAsked  # noqa: Y015
+
+@_typing.final
+class SealedAnswers(_message.Message):
+    """One number for each row that was asked, encrypted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CIPHERTEXTS_FIELD_NUMBER: _builtins.int
+    ciphertexts: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        ciphertexts: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertexts", b"ciphertexts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SealedAnswers: _TypeAlias = SealedAnswers  # noqa: Y015

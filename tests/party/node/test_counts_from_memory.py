@@ -16,7 +16,7 @@ from protocols.two_party.known import agree_on_known
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
 from tests.protocols.counting.test_remembered import QUERIES, everything
 from tests.support.duel import duel
-from tests.support.sessions import NAMES, Sessions, with_terms
+from tests.support.sessions import NAMES, Sessions, trained, with_terms
 
 WINDOWS: list[Window] = [1, 2, 3, ALL]
 
@@ -37,7 +37,7 @@ def alone(folder: Path, window: Window) -> tuple[set[Any], Any]:
     folder.mkdir()
     sessions = Sessions(folder, with_terms(CASE, omega=window), ANY_ODDS)
     report, _ = sessions.run()
-    return asked(sessions, "alice")[0], report.ended.outcome
+    return asked(sessions, "alice")[0], trained(report).outcome
 
 
 def test_wider_windows_ask_only_for_what_is_new_and_end_as_if_nothing_were_known(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_wider_windows_ask_only_for_what_is_new_and_end_as_if_nothing_were_known
         whole, expected = alone(tmp_path / str(window), window)
         reports = sessions.run(with_terms(CASE, omega=window).terms)
         for party, report in zip(NAMES, reports, strict=True):
-            outcome = report.ended.outcome
+            outcome = trained(report).outcome
             assert outcome.tree == expected.tree
             assert outcome.smc_computations == expected.smc_computations  # the cost ratio's tally (DESIGN 7.3)
             assert outcome.correct == expected.correct
@@ -59,7 +59,7 @@ def test_wider_windows_ask_only_for_what_is_new_and_end_as_if_nothing_were_known
 
 def test_the_same_run_again_asks_for_nothing_but_the_accuracy(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC), ANY_ODDS)
-    first, second = sessions.run()[0].ended.outcome, sessions.run()[0].ended.outcome
+    first, second = trained(sessions.run()[0]).outcome, trained(sessions.run()[0]).outcome
     assert (first.remembered, second.remembered) == (0, first.smc_computations)
     assert replace(second, remembered=0, fingerprint=first.fingerprint) == first
     with sessions.ledger("alice") as ledger:
@@ -73,7 +73,7 @@ def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path, monkeypa
     sessions.run()
     monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
     report, _ = sessions.run(with_terms(sessions.case, seed=2).terms)
-    assert report.ended.outcome.remembered == 0
+    assert trained(report).outcome.remembered == 0
 
 
 def test_a_count_that_only_one_side_remembers_is_asked_again() -> None:

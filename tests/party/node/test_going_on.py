@@ -35,7 +35,7 @@ from protocols.terms import Method, Terms, Train
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_terms
-from tests.support.sessions import NAMES, Sessions, with_terms
+from tests.support.sessions import NAMES, Sessions, trained, with_terms
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -290,7 +290,7 @@ def test_an_interrupted_run_is_paused_for_the_one_that_is_left(tmp_path: Path) -
 def test_a_budget_of_counts_is_not_spent_twice_by_a_run_that_goes_on(tmp_path: Path) -> None:
     whole = Meeting(begun(tmp_path / "whole", with_terms(CASE, method=Method.SMC, max_depth=1)))
     whole.play()
-    agreed = whole.sessions.run()[0].ended.agreed
+    agreed = trained(whole.sessions.run()[0]).agreed
     domains = [attribute.size for attribute in agreed.schema.attributes]
     most = most_counts(domains, agreed.schema.classes, 64, agreed.terms)
     folder = tmp_path / "bounded"

@@ -29,6 +29,9 @@ from protocols.terms import (
     Engine,
     Impurity,
     Method,
+    Predict,
+    PredictionTerms,
+    Receiver,
     Terms,
     Train,
     Unusable,
@@ -53,7 +56,15 @@ TERMS = st.builds(
     st.integers(1, MOST_KEY_BITS),
 )
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
-JOBS = TERMS.map(Train) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
+ASKED = st.builds(
+    PredictionTerms,
+    DIGESTS,
+    st.sampled_from(Receiver),
+    st.booleans(),
+    st.sampled_from(Cipher),
+    st.integers(1, MOST_KEY_BITS),
+)
+JOBS = TERMS.map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -95,6 +106,9 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.MemoryHeads: st.builds(
         m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()
     ),
+    m.RowsShare: st.builds(m.RowsShare, COUNTS, DIGESTS, DIGESTS),
+    m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
+    m.SealedAnswers: st.builds(m.SealedAnswers, st.binary()),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
     m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.binary(min_size=192, max_size=192)),
@@ -317,7 +331,7 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 
 
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
-    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts}
+    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
     assert max(entry.most for entry in ENTRIES if entry.kind not in raw) <= codec.MAX_FRAME // 16
     assert max(longest_frame(kind, encode(find(MESSAGES[kind], bool))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14

@@ -1,0 +1,114 @@
+"""`cotally predict PARTY.toml --with PEER rows.csv`: classify rows of which the peer holds the other columns."""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from party.cli.classified import Classified, check_written, write_classified
+from party.cli.train import compute_settings
+from party.errors import ConfigError
+from party.files import kept_apart, locked_folder
+from party.keys.identity import load_identity
+from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.offers import Offer, Offers, load_offer, offer_of_settings
+from party.node.players import Predicted
+from party.node.policy import check_job
+from party.node.session import Host, run_session
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.notices import tell
+from party.show.prediction import joint_notes
+from party.show.progress import PROGRESS_STYLES, make_progress, waiting
+from party.show.screen import say_all
+from party.transport.grpc.client import connect
+from party.transport.timer import Waits
+from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
+from protocols.two_party.prediction import Answers
+
+RECEIVERS = {"us": Receiver.INITIATOR, "peer": Receiver.RESPONDER, "both": Receiver.BOTH}
+
+
+def add_joint(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a prediction with a peer."""
+    joint = parser.add_argument_group("with a peer")
+    joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
+    joint.add_argument("--model", dest="tree", type=Path, help="the tree (default: model.json beside PARTY.toml)")
+    joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
+    joint.add_argument(
+        "--cipher", choices=Cipher.names(), default=Cipher.CURVE.value, help="of the bits that cross (%(default)s)"
+    )
+    joint.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+    joint.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
+
+
+def predict_with(arguments: argparse.Namespace) -> int:
+    """Classify the rows together with the peer, and write what we learn."""
+    config = read_party_config(arguments.model)
+    settings = compute_settings(arguments, config)
+    address, peer = str(config.need_address()), pinned_peer(config)
+    if arguments.peer != peer.name:
+        raise ConfigError(f"{config.path}: [node] peer: is {peer.name!r}: run with --with {peer.name}")
+    model = arguments.tree or config.folder / "model.json"
+    offer = load_offer(config, model, arguments.rows)
+    tell(offer.notices)
+    check_written(arguments, offer.frame, offer.tree.schema.class_attribute, (config.path, model, arguments.rows))
+    job = _job(arguments, config, offer)
+    with locked_folder(config.folder) as held:
+        local = load_inputs(config, KEY_FLOOR)
+        check_job(local, config, job, peer)
+        with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
+            progress.show(waiting(peer.name, address, config.node.patience))
+            waits = Waits(config.node.patience, config.node.silence)
+            with connect(load_identity(config.folder), peer, address, waits=waits) as channel:
+                host = Host(progress.follow, offers=Offers(lambda: offer))
+                report = run_session(ready, config, held, channel, job, host)
+    if isinstance(report.ended, Predicted):
+        write_predicted(report.ended, arguments.output, arguments.column)
+    return 0
+
+
+def _job(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> Job:
+    return Predict(
+        PredictionTerms(
+            model=offer.tree.digest(),
+            receiver=RECEIVERS[arguments.receiver],
+            probabilities=arguments.probabilities,
+            cipher=Cipher(arguments.cipher),
+            key_bits=config.agree.smallest_key_bits,
+        )
+    )
+
+
+def served_offers(config: PartyConfig) -> Offers:
+    """Return what a node that listens brings to a prediction, read anew for each session."""
+    return Offers(partial(offer_of_settings, config), tell)
+
+
+def write_served(predicted: Predicted, folder: Path) -> None:
+    """Write what a node that listens has learned, under a name that no other file has."""
+    write_predicted(predicted, kept_apart(folder / "predictions.csv"), "prediction")
+
+
+def write_predicted(predicted: Predicted, output: Path | None, column: str) -> None:
+    """Write what we have learned, if anything, and say what there is to say.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    offer, answers = predicted.offer, predicted.answers
+    notes = list(joint_notes(offer, answers))
+    if answers is None:
+        say_all(notes, sys.stderr)
+        return
+    write_classified(output, column, _classified(offer, answers, probabilities=predicted.terms.probabilities), notes)
+
+
+def _classified(offer: Offer, answers: Answers, *, probabilities: bool) -> Classified:
+    """Put the answers into the order of the file."""
+    target = offer.tree.schema.class_attribute
+    rows = sorted(range(len(offer.order)), key=offer.order.__getitem__)
+    outcomes = [answers.outcomes[answers.positions[row]] for row in rows]
+    shares = np.array([outcome.shares for outcome in outcomes], dtype=np.float64) if probabilities else None
+    return Classified(offer.frame, target, [target.values[outcome.label] for outcome in outcomes], shares)

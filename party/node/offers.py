@@ -1,0 +1,123 @@
+"""What a party brings to a joint prediction: its rows, read by the model that both hold."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from party.data import Frame, Notice, distinct_ids, read_frame, taken_notices
+from party.errors import ConfigError
+from party.models.prediction import Unknown, coded_rows
+from party.models.tree_file import read_tree
+from party.settings.party import PartyConfig
+from protocols.errors import InputError
+from protocols.learning.routes import check_holders
+from protocols.learning.tree import Tree
+from protocols.terms import Align, Job, Predict, Train
+from protocols.two_party.agreement import Objection
+from protocols.two_party.prediction import SharedRows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Offer:
+    """Rows of a file, and how the model reads our columns of them.
+
+    Args:
+        frame: The file.
+        order: Its rows in the order of their ids.
+        shared: The rows in that order.
+        unknown: Our columns that have cells of no value that the model knows.
+        notices: How cells were read.
+    """
+
+    frame: Frame
+    order: tuple[int, ...]
+    shared: SharedRows
+    unknown: tuple[Unknown, ...]
+    notices: tuple[Notice, ...]
+
+    @property
+    def tree(self) -> Tree:
+        """The model."""
+        return self.shared.tree
+
+
+def load_offer(config: PartyConfig, model: Path, rows: Path) -> Offer:
+    """Read a party's rows.
+
+    Args:
+        config: The party's settings: who it and its peer are, and how its files are written.
+        model: The tree's file.
+        rows: The file of the rows, with the ids and our columns of the tree.
+
+    Raises:
+        InputError: A file cannot be used; the text says which and why.
+    """
+    tree = read_tree(model)
+    try:
+        check_holders(tree, (config.name, config.need_peer()))
+    except InputError as error:
+        raise ConfigError(f"{model}: {error}: bring a model of both") from None
+    frame = read_frame(rows, config.data.form)
+    ids = distinct_ids(frame.ids(config.data.id_column))
+    own = [column for column in tree.columns if tree.schema.attributes[column].party == config.name]
+    coded = coded_rows(tree, frame, own)
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    shared = SharedRows(tree, tuple(ids[row] for row in order), coded.codes[order])
+    return Offer(frame, tuple(order), shared, coded.unknown, (*frame.notices, *taken_notices(coded.read)))
+
+
+def offer_of_settings(config: PartyConfig) -> Offer:
+    """Read the rows that the settings offer.
+
+    Raises:
+        InputError: They offer none, or a file cannot be used.
+    """
+    if config.predict.rows is None:
+        raise ConfigError(f"{config.path}: [predict] rows: names no rows to classify with the peer")
+    return load_offer(config, config.predict.model, config.predict.rows)
+
+
+@dataclass(frozen=True)
+class Offers:
+    """Reads an offer once, when a prediction asks for it; without a reader there is none.
+
+    Args:
+        read: Reads it.
+        tell: Gets what the owner should know of it.
+    """
+
+    read: Callable[[], Offer] | None = None
+    tell: Callable[[Sequence[Notice]], None] = lambda _: None
+
+    @cached_property
+    def offer(self) -> Offer:
+        """The offer.
+
+        Raises:
+            InputError: There is none, or it cannot be read.
+        """
+        if self.read is None:
+            raise InputError("there are no rows to classify here")
+        offer = self.read()
+        self.tell(offer.notices)
+        return offer
+
+    def judge_job(self, job: Job) -> Objection | None:
+        """Object to a prediction of rows that we do not have, or by a tree that we do not hold."""
+        match job:
+            case Train() | Align():
+                return None
+            case Predict(terms):
+                return self._judge_model(terms.model)
+
+    def _judge_model(self, wanted: bytes) -> Objection | None:
+        try:
+            held = self.offer.tree.digest()
+        except InputError as error:
+            return Objection("rows", str(error))
+        if held == wanted:
+            return None
+        return Objection(
+            "model", f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: name the model of one run"
+        )

@@ -1,0 +1,125 @@
+"""Joint predictions in the ledger: for whom each side has been answered, and by which tree (DESIGN 13).
+
+Of a person the ledger holds a digest under our own secret. Where we answered, it keeps the peer's commitment to its
+columns and a digest of ours beside it: the same question may be answered again, as after a crash, and no other one.
+Where we were answered, it keeps the answer: a person that is asked for again gets it from here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from party.records.entries import PeerPages
+from party.records.ledger import Content
+from protocols.errors import InputError
+from protocols.facts import AnsweringFact, AnswersFact, AskedRow, Way
+from protocols.randomness import keyed_digest
+from protocols.role import Fact
+from protocols.terms import PredictionTerms
+from protocols.two_party.agreement import Objection
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.prediction import Recall
+
+PREDICTION = "prediction"
+_DIGITS = 32
+
+
+@dataclass(frozen=True, repr=False)
+class PredictionPages:
+    """The entries of joint predictions with one peer.
+
+    Args:
+        pages: About the peer.
+        local: What we bring.
+        terms: Of the prediction that is being made.
+        most: The most rows that may be answered for over the life of the data set; None for any.
+    """
+
+    pages: PeerPages
+    local: PartyInputs
+    terms: PredictionTerms
+    most: int | None = None
+
+    def recall(self, people: Sequence[str]) -> Recall:
+        """Return what we remember: the answers about these people, and what we object to answering."""
+        remembered: dict[str, int] = {}
+        for content in self._entries(Way.LEARNED):
+            if content["probabilities"] == self.terms.probabilities:
+                remembered |= dict(zip(content["people"], content["outcomes"], strict=True))
+        digests = {person: self._person(person) for person in people}
+        known = {person: remembered[digest] for person, digest in digests.items() if digest in remembered}
+        return Recall(known, self._judge)
+
+    def note(self, fact: Fact) -> None:
+        """Note a fact, durably, before the role goes on.
+
+        Raises:
+            LedgerError: It cannot be written.
+        """
+        match fact:
+            case AnsweringFact(asked):
+                columns = {"asked": [row.commitment.hex() for row in asked], "own": [self._own(row) for row in asked]}
+                self._write(Way.TOLD, [row.person for row in asked], columns)
+            case AnswersFact(people, outcomes):
+                self._write(Way.LEARNED, people, {"outcomes": list(outcomes)})
+            case _:
+                raise InputError(f"{fact!r} has no place among predictions")
+
+    def _write(self, way: Way, people: Sequence[str], more: Content) -> None:
+        if not people:
+            return
+        what = {"model": self.terms.model.hex(), "probabilities": self.terms.probabilities}
+        digests = [self._person(person) for person in people]
+        self.pages.write(PREDICTION, {"dataset": self.local.dataset, "way": way, **what, "people": digests, **more})
+
+    def _judge(self, asked: Sequence[AskedRow]) -> Objection | None:
+        """Object to answering about other columns than before, or for more rows than are left."""
+        told: dict[str, tuple[str, str]] = {}
+        for content in self._entries(Way.TOLD):
+            told |= dict(zip(content["people"], zip(content["asked"], content["own"], strict=True), strict=True))
+        now = {self._person(row.person): (row.commitment.hex(), self._own(row)) for row in asked}
+        changed = sum(told.get(person, question) != question for person, question in now.items())
+        if changed:
+            return Objection(
+                "people",
+                f"{changed:,} of the {len(asked):,} rows are of people for whom we have answered by this model before, "
+                "about other columns of one side: two answers about one person tell more than one; leave them out",
+            )
+        return self._overdrawn(len(now.keys() - told.keys()))
+
+    def _overdrawn(self, new: int) -> Objection | None:
+        before = answered(self.pages, self.local.dataset)
+        if self.most is None or not new or before + new <= self.most:
+            return None
+        return Objection(
+            "budget",
+            f"our [agree] most_predictions allows {self.most:,} over the life of a data set: {before:,} answered "
+            f"before and {new:,} asked for now make {before + new:,}; ask for fewer, or let it allow more",
+        )
+
+    def _entries(self, way: Way) -> Iterator[Any]:
+        for entry in self.pages.ledger.entries():
+            content = entry.content
+            if content["kind"] == PREDICTION and content["dataset"] == self.local.dataset:
+                about = (entry.peer, content["way"], content["model"])
+                if about == (self.pages.peer, way, self.terms.model.hex()):
+                    yield content
+
+    def _person(self, person: str) -> str:
+        return self._digest(b"person asked", person.encode())
+
+    def _own(self, row: AskedRow) -> str:
+        return self._digest(b"own row asked", row.person.encode(), row.own)
+
+    def _digest(self, *fields: bytes) -> str:
+        return keyed_digest(self.local.secrets.coins, *fields).hex()[:_DIGITS]
+
+
+def answered(pages: PeerPages, dataset: str) -> int:
+    """Return for how many rows we have answered over a data set, each person once per model."""
+    told: set[tuple[str, str]] = set()
+    for entry in pages.ledger.entries():
+        content: Any = entry.content
+        if content["kind"] == PREDICTION and content["dataset"] == dataset and content["way"] == Way.TOLD:
+            told |= {(content["model"], person) for person in content["people"]}
+    return len(told)

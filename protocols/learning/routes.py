@@ -1,0 +1,192 @@
+"""A tree as two parties walk it together, each seeing its own columns alone (DESIGN 13).
+
+The *asker* knows which of the branches on its own columns a row takes, the *answerer* the same of its own. Where a row
+ends is an *outcome*: a class or, where agreed, a class with the shares of all classes. An *edge* is a branch of one of
+the asker's columns, told apart by the asker's branches above it alone: a row takes it or not. With `S(e)` the outcome
+of a row that goes no further on the asker's columns than edge `e`, which the answerer knows for its own values,
+
+    outcome of a row = S(start) + sum over the edges e that it takes of S(e) - S(edge above e)
+
+since these differences add up along the row's only path. So the outcome is a sum of the asker's bits, with weights that
+the answerer knows, and can be formed under encryption. A value that has no branch ends its row at the node, as it does
+in `Tree.predict`. What all branches of a node agree on is not asked.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.learning.tree import Leaf, Node, Tree, label_of_node
+from protocols.tables.table import Rows
+
+_START = -1
+
+
+@dataclass(frozen=True)
+class RowOutcome:
+    """Where a row may end: its class and, where they are told, the shares of the classes there."""
+
+    label: int
+    shares: tuple[Fraction, ...] | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class _Stop:
+    """A node of the tree: what a row that ends here gets, and the branches of one column (none at a leaf)."""
+
+    outcome: int
+    column: int
+    children: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """A branch of one of the asker's columns, and the edge above it."""
+
+    above: int
+    column: int
+    value: int
+
+
+@dataclass(frozen=True, repr=False)
+class _Walkers:
+    """Rows that have come to a node in the same way: over this edge, with this outcome if they go no further."""
+
+    node: int
+    rows: NDArray[np.intp]
+    edge: int
+    before: int
+
+
+class Routes:
+    """The edges of a tree for one asker, and the weights with which the answerer adds them.
+
+    Args:
+        tree: The tree.
+        asker: The party that asks; every column that is not its own is the answerer's.
+        probabilities: Whether outcomes tell the shares of the classes.
+    """
+
+    def __init__(self, tree: Tree, asker: str, *, probabilities: bool) -> None:
+        attributes = tree.schema.attributes
+        self._asks = frozenset(c for c in tree.columns if attributes[c].party == asker)
+        self._outcomes: dict[RowOutcome, int] = {}
+        self._stops = self._short(tree, probabilities)
+        self._edges: dict[_Edge, int] = {}
+        self._number_edges()
+
+    @property
+    def outcomes(self) -> tuple[RowOutcome, ...]:
+        """All outcomes; a row's is known by its position among them."""
+        return tuple(self._outcomes)
+
+    @property
+    def edges(self) -> int:
+        """How many bits the asker has for each row."""
+        return len(self._edges)
+
+    def bits(self, codes: Rows) -> NDArray[np.bool_]:
+        """Return for each row which edges it takes (`rows x edges`); the asker's columns are read."""
+        taken = np.zeros((len(codes), len(self._edges)), dtype=np.bool_)
+        for edge, position in self._edges.items():
+            taken[:, position] = codes[:, edge.column] == edge.value
+            if edge.above != _START:
+                taken[:, position] &= taken[:, edge.above]
+        return taken
+
+    def weights(self, codes: Rows) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        """Return what each row adds without any edge, and for each of them; the answerer's columns are read.
+
+        The outcome of a row is `constant + bits @ weights`.
+        """
+        constants = np.zeros(len(codes), dtype=np.intp)
+        weights = np.zeros((len(codes), len(self._edges)), dtype=np.int32)
+        for outcome, walkers in self._ended(codes):
+            if walkers.edge == _START:
+                constants[walkers.rows] = outcome
+            else:
+                weights[walkers.rows, walkers.edge] = outcome - walkers.before
+        return constants, weights
+
+    def _ended(self, codes: Rows) -> Iterator[tuple[int, _Walkers]]:
+        """Yield which rows have which outcome if they go no further than they have come, by edges."""
+        pending = [_Walkers(0, np.arange(len(codes), dtype=np.intp), _START, 0)]
+        while pending:
+            walkers = pending.pop()
+            stop = self._stops[walkers.node]
+            if not stop.children or stop.column in self._asks:
+                yield stop.outcome, walkers
+                pending += self._split_by_asker(walkers, stop)
+                continue
+            values = codes[walkers.rows, stop.column]
+            for value, child in enumerate(stop.children):
+                if (values == value).any():
+                    pending.append(_Walkers(child, walkers.rows[values == value], walkers.edge, walkers.before))
+            stray = walkers.rows[(values < 0) | (values >= len(stop.children))]
+            if len(stray):
+                yield stop.outcome, _Walkers(walkers.node, stray, walkers.edge, walkers.before)
+
+    def _split_by_asker(self, walkers: _Walkers, stop: _Stop) -> Iterator[_Walkers]:
+        for value, child in enumerate(stop.children):
+            yield _Walkers(child, walkers.rows, self._edges[_Edge(walkers.edge, stop.column, value)], stop.outcome)
+
+    def _number_edges(self) -> None:
+        """Number the edges from the root downward, so that each comes after the one above it."""
+        pending = [(0, _START)]
+        while pending:
+            node, above = pending.pop()
+            stop = self._stops[node]
+            for value, child in enumerate(stop.children):
+                edge = above
+                if stop.column in self._asks:
+                    edge = self._edges.setdefault(_Edge(above, stop.column, value), len(self._edges))
+                pending.append((child, edge))
+
+    def _short(self, tree: Tree, probabilities: bool) -> list[_Stop]:
+        """Return the nodes, parents first; one whose branches all have its own outcome is an end."""
+        found: list[tuple[Node, int]] = []
+        places: list[list[int]] = []
+        pending: list[tuple[Node, int]] = [(tree.root, _START)]
+        while pending:
+            node, parent = pending.pop()
+            if parent != _START:
+                places[parent].append(len(found))
+            found.append((node, self._outcome(node, probabilities)))
+            places.append([])
+            if not isinstance(node, Leaf):
+                pending += [(child, len(found) - 1) for child in reversed(node.children)]
+        stops: list[_Stop] = []
+        for (node, outcome), children in reversed(list(zip(found, places, strict=True))):
+            below = [stops[len(found) - 1 - child] for child in children]
+            ends = all(not stop.children and stop.outcome == outcome for stop in below)
+            column = _START if isinstance(node, Leaf) else node.attribute
+            stops.append(_Stop(outcome, column, () if ends else tuple(children)))
+        return stops[::-1]
+
+    def _outcome(self, node: Node, probabilities: bool) -> int:
+        outcome = RowOutcome(label_of_node(node), _exact_shares(node) if probabilities else None)
+        return self._outcomes.setdefault(outcome, len(self._outcomes))
+
+
+def _exact_shares(node: Node) -> tuple[Fraction, ...]:
+    """Return the class shares of a row that ends at a node, the same on every machine."""
+    counts = [Fraction(max(0.0, count)) for count in node.counts]
+    total = sum(counts)
+    if not total:
+        return tuple(Fraction(label == label_of_node(node)) for label in range(len(counts)))
+    return tuple(count / total for count in counts)
+
+
+def check_holders(tree: Tree, parties: tuple[str, str]) -> None:
+    """Make sure that every column that the tree splits on belongs to one of two parties.
+
+    Raises:
+        InputError: One does not.
+    """
+    owners = {tree.schema.attributes[column].party for column in tree.columns}
+    if not owners <= set(parties):
+        raise InputError(f"the tree splits on columns of others than {' and '.join(parties)}")

@@ -1,0 +1,118 @@
+"""Joint prediction gives what the whole tree says of the joined rows, to whom it shall, and nothing to the other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.errors import InputError
+from protocols.learning.tree import Tree
+from protocols.messages import CiphertextPage, HolderKey, RowsAsked, RowsShare, SealedAnswers, Verdict
+from protocols.role import Transcript, run_pair
+from protocols.two_party.prediction import MOST_ROWS, Answers, Recall, SharedRows
+from tests.support.models import chain, models, small_model
+from tests.support.predictions import Together
+
+ROWS = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [2, 2, 1], [-1, 0, 0], [1, 0, -1], [0, 7, 1]], dtype=np.int16)
+
+
+def labels(answers: Answers | None) -> list[int]:
+    assert answers is not None
+    return [answers.outcomes[position].label for position in answers.positions]
+
+
+@st.composite
+def meetings(draw: st.DrawFn) -> Together:
+    tree = draw(models())
+    row = st.tuples(*(st.integers(-1, attribute.size) for attribute in tree.schema.attributes))
+    codes = np.array(draw(st.lists(row, min_size=1, max_size=6)), dtype=np.int16)
+    return Together(
+        tree,
+        codes,
+        receiver=draw(st.sampled_from(["initiator", "responder", "both"])),
+        cipher=draw(st.sampled_from(["curve", "paillier"])),
+        probabilities=draw(st.booleans()),
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(meetings())
+def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoever_receives(meeting: Together) -> None:
+    alice, bob = run_pair(*meeting.roles())
+    for receives, answers in (("initiator", alice), ("responder", bob)):
+        if meeting.receiver not in (receives, "both"):
+            assert answers is None
+            continue
+        assert answers is not None
+        assert labels(answers) == meeting.tree.predict(meeting.codes).tolist()
+        if meeting.probabilities:
+            shares = [answers.outcomes[position].shares or () for position in answers.positions]
+            np.testing.assert_allclose(np.array(shares, dtype=float), meeting.tree.shares(meeting.codes))
+
+
+@pytest.mark.parametrize("cipher", ["curve", "paillier"])
+def test_weights_of_several_digits_are_added(cipher: str) -> None:
+    """A chain of 40 splits has 41 leaves of other shares, so that differences of positions pass 32."""
+    tree, rng = chain(40), np.random.default_rng(1)
+    codes = rng.choice([0, 1], p=[0.05, 0.95], size=(20, 40)).astype(np.int16)
+    alice, _ = run_pair(*Together(tree, codes, cipher=cipher, probabilities=True).roles())
+    assert labels(alice) == tree.predict(codes).tolist()
+
+
+def test_many_rows_travel_in_several_pages_and_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocols.counting.replies.REPLY_PAGE_BYTES", 66 * 13)
+    codes = np.tile(ROWS, (6, 1))
+    transcript = Transcript()
+    alice, _ = run_pair(*Together(small_model(), codes).roles(), transcript)
+    assert labels(alice) == small_model().predict(codes).tolist()
+    assert sum(isinstance(message, CiphertextPage) for message in transcript.sent_by_a) == 21
+    assert sum(isinstance(message, SealedAnswers) for message in transcript.sent_by_b) == 3
+
+
+def test_only_what_is_listed_crosses_and_the_other_side_gets_ciphertexts_alone() -> None:
+    transcript = Transcript()
+    run_pair(*Together(small_model(), ROWS).roles(), transcript)
+    assert {type(m) for m in transcript.sent_by_a} == {RowsShare, Verdict, RowsAsked, HolderKey, CiphertextPage}
+    assert {type(m) for m in transcript.sent_by_b} == {RowsShare, Verdict, SealedAnswers}
+
+
+def test_of_equal_rows_no_commitment_and_no_ciphertext_is_equal() -> None:
+    transcript = Transcript()
+    run_pair(*Together(small_model(), np.tile(ROWS[:1], (30, 1))).roles(), transcript)
+    (asked,) = (m.commitments for m in transcript.sent_by_a if isinstance(m, RowsAsked))
+    (page,) = (m.ciphertexts for m in transcript.sent_by_a if isinstance(m, CiphertextPage))
+    assert len({asked[start : start + 32] for start in range(0, len(asked), 32)}) == 30
+    assert len({page[start : start + 66] for start in range(0, len(page), 66)}) == len(page) / 66
+
+
+def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
+    transcript = Transcript()
+    meeting = Together(small_model(), ROWS, recalls={"alice": Recall({"p001": 0, "p003": 1})})
+    alice, _ = run_pair(*meeting.roles(), transcript)
+    assert alice is not None
+    expected = meeting.tree.predict(ROWS).tolist()
+    asked_of = [row for row in range(len(ROWS)) if row not in (1, 3)]
+    assert [labels(alice)[row] for row in asked_of] == [expected[row] for row in asked_of]
+    assert (alice.remembered, alice.positions[1], alice.positions[3]) == (2, 0, 1)
+    (page,) = (m.ciphertexts for m in transcript.sent_by_a if isinstance(m, CiphertextPage))
+    assert len(page) == 66 * 6 * len(asked_of)
+
+
+@pytest.mark.parametrize("people", [(), ("a",)])
+def test_rows_without_people_are_refused(people: tuple[str, ...]) -> None:
+    with pytest.raises(InputError):
+        SharedRows(small_model(), people, np.zeros((0, 3), dtype=np.int16))
+
+
+def test_more_rows_than_fit_a_message_are_refused() -> None:
+    people: Any = range(MOST_ROWS + 1)
+    with pytest.raises(InputError, match="262,144"):
+        SharedRows(small_model(), people, np.zeros((MOST_ROWS + 1, 3), dtype=np.int16))
+
+
+def test_a_tree_without_a_split_needs_no_bits() -> None:
+    tree = Tree(small_model().schema, small_model().root.children[2])  # type: ignore[union-attr]
+    alice, _ = run_pair(*Together(tree, ROWS).roles())
+    assert labels(alice) == [0] * len(ROWS)
