@@ -1,0 +1,121 @@
+"""Joint predictions between two folders: who learns, what is written, what the ledgers hold, and who is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from party.cli.predict_with import write_predicted
+from party.node.players import Predicted
+from party.show.ledger import dealings_lines
+from protocols.learning.tree import Leaf, Tree
+from protocols.terms import Cipher, Receiver
+from tests.support.offering import EXPECTED, TREE, Offering, assert_not_answered, classes
+
+
+def test_each_side_brings_its_own_columns_in_any_order_and_the_receiver_learns(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    assert pair.learned() == EXPECTED
+    alice, bob = pair.play(receiver=Receiver.BOTH)
+    assert classes(alice) == classes(bob) == EXPECTED
+    for party, peer in (("alice", "bob"), ("bob", "alice")):
+        told = pair.dealings(party)
+        assert [len(people) for people in (*told.told.answers.values(), *told.learned.answers.values())] == [4, 4]
+        lines = "\n".join(dealings_lines(told, full=False))
+        assert f"What {peer} learned from us:\n    the class of 4 rows by one model" in lines
+
+
+def test_the_rows_are_written_in_the_order_of_the_file_with_shares_where_both_agree(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, bob = Offering(tmp_path, "probabilities = true").play(probabilities=True)
+    assert isinstance(bob, Predicted)
+    write_predicted(bob, None, "class")
+    assert capsys.readouterr().out.splitlines() == [
+        "id,city,class,P(no),P(yes)",
+        "p4,Oslo,yes,0.250000,0.750000",
+        "p3,Rome,yes,0.000000,1.000000",
+        "p2,Oslo,yes,0.250000,0.750000",
+        "p1,,no,1.000000,0.000000",
+    ]
+
+
+def test_one_who_learns_nothing_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    alice, _ = Offering(tmp_path).play()
+    assert isinstance(alice, Predicted)
+    assert alice.answers is None
+    write_predicted(alice, tmp_path / "none.csv", "class")
+    assert "has learned the classes of 4 rows" in capsys.readouterr().err
+    assert not (tmp_path / "none.csv").exists()
+
+
+def test_a_person_asked_for_again_with_other_columns_gets_the_first_answer_from_memory(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    pair.learned()
+    pair.cities = dict.fromkeys(pair.cities, "Rome") | {"p5": "Rome"}
+    pair.ages["p5"] = "old"
+    _, bob = pair.play()
+    assert classes(bob) == EXPECTED | {"p5": "yes"}
+    assert isinstance(bob, Predicted)
+    assert bob.answers is not None
+    assert bob.answers.remembered == 4
+
+
+def test_rows_of_other_people_are_refused_and_the_screens_say_how_many_there_are(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    pair.cities["p5"] = "Oslo"
+    ends = pair.play()
+    assert_not_answered(ends, "records")
+    assert "4 records here, 5 at the peer" in str(ends[0])
+    del pair.cities["p5"]
+    pair.cities = {f" {person.upper()}": city for person, city in pair.cities.items()}
+    ends = pair.play()
+    assert_not_answered(ends, "record ids")
+    assert "another spelling" in str(ends[1])
+
+
+def test_a_model_that_the_other_side_does_not_hold_is_refused(tmp_path: Path) -> None:
+    other = Tree(TREE.schema, replace(TREE.root, counts=(8.0, 7.0)))
+    ends = Offering(tmp_path, trees={"alice": other, "bob": TREE}).play()
+    assert_not_answered(ends, "model")
+    assert "the peer has no such tree" in str(ends[1])
+
+
+def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    pair.ages = {}
+    assert_not_answered(pair.play(), "rows")
+
+
+@pytest.mark.parametrize(
+    ("agree", "changes", "term"),
+    [
+        ("", {"probabilities": True}, "probabilities"),
+        ('ciphers = ["paillier"]', {}, "cipher"),
+        ("most_predictions = 3", {}, "budget"),
+        ("most_predictions = 0", {}, "budget"),
+    ],
+)
+def test_what_the_settings_do_not_allow_is_refused(
+    tmp_path: Path, agree: str, changes: dict[str, object], term: str
+) -> None:
+    assert_not_answered(Offering(tmp_path, agree).play(**changes), term)
+
+
+def test_a_budget_counts_each_person_once_per_model(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, "most_predictions = 5")
+    pair.learned()
+    pair.ages["p5"] = pair.ages["p6"] = "old"
+    pair.cities["p5"] = pair.cities["p6"] = "Oslo"
+    assert_not_answered(pair.play(), "budget")
+    del pair.ages["p6"], pair.cities["p6"]
+    assert pair.learned() == EXPECTED | {"p5": "no"}
+
+
+def test_by_paillier_it_is_the_same(tmp_path: Path) -> None:
+    assert Offering(tmp_path).learned(cipher=Cipher.PAILLIER) == EXPECTED
+
+
+def test_a_tree_without_a_split_is_applied_too(tmp_path: Path) -> None:
+    leaf = Tree(TREE.schema, Leaf((1.0, 4.0), 1))
+    assert set(Offering(tmp_path, trees={"alice": leaf, "bob": leaf}).learned().values()) == {"yes"}

@@ -1,0 +1,114 @@
+"""Two folders whose sessions classify rows together: ledgers, settings and rows are files, the line is not."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from party.files import locked_folder
+from party.models.any_file import write_model
+from party.node.offers import Offers, load_offer
+from party.node.players import Predicted
+from party.node.session import Host, run_session
+from party.records.tally import Dealings, dealings
+from party.settings.party import read_party_config
+from party.transport.channel import PagedChannel
+from protocols.errors import DisagreementError
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
+from tests.support.cases import correlated
+from tests.support.channels import memory_channels
+from tests.support.parties import TEST_BITS, Case, make_terms
+from tests.support.sessions import Sessions
+
+CASE = Case(
+    sizes={"alice": (2,), "bob": (2,)},
+    class_owners=("alice",),
+    classes=2,
+    codes=correlated((2, 2, 2), 20),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(),
+)
+SCHEMA = Schema(
+    (Attribute("alice", "age", ("old", "young")), Attribute("bob", "city", ("Oslo", "Rome", "missing"))),
+    Attribute("", "outcome", ("no", "yes")),
+    (),
+)
+TREE = Tree(
+    SCHEMA,
+    Split(
+        (9, 6),
+        1,
+        (Split((5, 3), 0, (Leaf((4, 0), 0), Leaf((1, 3), 1))), Leaf((0, 3), 1), Leaf((4, 0), 0)),
+    ),
+)
+AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
+CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}
+EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}
+
+
+@dataclass
+class Offering:
+    """Bob opens and, unless told otherwise, learns."""
+
+    folder: Path
+    agree: str = ""
+    ages: dict[str, str] = field(default_factory=lambda: dict(AGES))
+    cities: dict[str, str] = field(default_factory=lambda: dict(CITIES))
+    trees: dict[str, Tree] = field(default_factory=lambda: {"alice": TREE, "bob": TREE})
+
+    def __post_init__(self) -> None:
+        self.sessions = Sessions(self.folder, CASE, self.agree)
+        for party, peer in (("alice", "bob"), ("bob", "alice")):
+            path = self.folder / party / "party.toml"
+            path.write_text(path.read_text() + f'\n[node]\npeer = "{peer}"\n')
+
+    def terms(self, **changes: object) -> PredictionTerms:
+        usual = PredictionTerms(self.trees["bob"].digest(), Receiver.INITIATOR, False, Cipher.CURVE, TEST_BITS)
+        return replace(usual, **changes)  # type: ignore[arg-type]
+
+    def play(self, **changes: object) -> list[Predicted | BaseException]:
+        """Classify the rows as they are now; return what each side ends with, Alice first."""
+        for party, column, rows in (("alice", "age", self.ages), ("bob", "city", self.cities)):
+            text = "".join(f"{person},{value}\n" for person, value in rows.items())
+            (self.folder / party / "new.csv").write_text(f"id,{column}\n{text}")
+            write_model(self.folder / party / "model.json", self.trees[party])
+        ours, theirs = memory_channels()
+        with ThreadPoolExecutor(2) as pool:
+            alice = pool.submit(self._take_part, "alice", ours, None)
+            bob = pool.submit(self._take_part, "bob", theirs, Predict(self.terms(**changes)))
+            return [end.exception() or end.result() for end in (alice, bob)]
+
+    def _take_part(self, party: str, channel: PagedChannel, job: Job | None) -> Predicted:
+        folder = self.folder / party
+        config = read_party_config(folder / "party.toml", TEST_BITS)
+        offers = Offers(lambda: load_offer(config, folder / "model.json", folder / "new.csv"))
+        with locked_folder(folder) as held, channel:
+            report = run_session(self.sessions.local(party), config, held, channel, job, Host(offers=offers))
+        assert isinstance(report.ended, Predicted)
+        return report.ended
+
+    def learned(self, **changes: object) -> dict[str, str]:
+        """Return the classes that Bob learns."""
+        _, bob = self.play(**changes)
+        return classes(bob)
+
+    def dealings(self, party: str) -> Dealings:
+        with self.sessions.ledger(party) as ledger:
+            (found,) = dealings(ledger.entries())
+        return found
+
+
+def classes(ended: Predicted | BaseException) -> dict[str, str]:
+    if isinstance(ended, BaseException):
+        raise ended
+    assert ended.answers is not None
+    labels = [SCHEMA.class_attribute.values[ended.answers.outcomes[p].label] for p in ended.answers.positions]
+    return dict(zip(ended.offer.shared.people, labels, strict=True))
+
+
+def assert_not_answered(ends: list[Predicted | BaseException], field_: str) -> None:
+    for end in ends:
+        assert isinstance(end, DisagreementError), end
+        assert end.field == field_
+        assert len(str(end).splitlines()) == 1
