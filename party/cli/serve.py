@@ -10,6 +10,7 @@ from types import FrameType
 from party.cli.predict_with import served_offers, write_served
 from party.cli.train import add_outputs, announce, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
+from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
@@ -20,8 +21,9 @@ from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
 from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import tell
+from party.show.parties import expiry_lines
 from party.show.progress import complain, make_progress
-from party.show.screen import say
+from party.show.screen import say, say_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
@@ -70,6 +72,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
     address = str(config.need_listen())
     identity, peer = load_identity(config.folder), pinned_peer(config)
+    say_all(expiry_lines([identity, peer], utc_now()), sys.stderr)
     waits = Waits(config.node.patience, config.node.silence)
     signal.signal(signal.SIGTERM, _stop)
     with (

@@ -11,6 +11,7 @@ from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import check_target, locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
+from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
@@ -24,6 +25,7 @@ from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.notices import tell
+from party.show.parties import expiry_lines
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, waiting, working
 from party.show.run_report import train_report
 from party.show.screen import say, say_all
@@ -61,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
+    say_all(expiry_lines([identity, peer], utc_now()), sys.stderr)
     with locked_folder(config.folder) as held:
         again = arguments.overwrite or is_done_here(config, job)
         settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write

@@ -19,6 +19,7 @@ from party.errors import DatesError, IdentityError
 from party.names import is_party_name
 
 LIFETIME: Final = timedelta(days=730)
+WARNING_DAYS: Final = 30
 HEAD_START: Final = timedelta(hours=1)  # for a peer whose clock is behind
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*", re.ASCII)
 _USAGES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
@@ -72,6 +73,11 @@ class Peer:
             IdentityError: It is expired or not yet valid.
         """
         check_dates_of(self.certificate, f"the certificate of {self.name}", now)
+
+    def days_left(self, now: datetime) -> int | None:
+        """Return in how many days the certificate expires; None where it is not soon."""
+        left = (self.certificate.not_valid_after_utc - now).days
+        return left if left < WARNING_DAYS else None
 
     def check_signs_no_other(self) -> None:
         """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.

@@ -1,8 +1,10 @@
 """A party and its peer in words: what was made, what was trusted, what comes next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
+from party.keys.certificates import Peer
 from party.show.layout import Block, meanings
 
 ASK_FOR_CODE = "Code that the other side shows: "
@@ -55,3 +57,14 @@ def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) ->
         f"  {fingerprint}",
     ]
     return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']
+
+
+def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
+    """Say whose certificates expire soon; nothing where none does."""
+    return [
+        f"cotally: note: the certificate of {party.name} expires on {party.certificate.not_valid_after_utc:%Y-%m-%d}, "
+        f"in {left} days: end what runs are open before then; a new one is made by `cotally init` in another folder, "
+        "trusted anew, and counts as another party for data sets that were released"
+        for party in parties
+        if (left := party.days_left(now)) is not None
+    ]
