@@ -6,7 +6,7 @@ Each kind reads arrays in its own way, has its own names and labels, and knows i
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -189,7 +189,7 @@ def _has_plain_class(design: Design) -> bool:
 
 
 def _with_classes(design: Design, classes: int) -> Design:
-    return replace(design, sizes=(*design.sizes[:-1], classes))
+    return design.with_sizes((*design.sizes[:-1], classes))
 
 
 def _lacks_some(y: Any) -> bool:

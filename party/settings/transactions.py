@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from party.files import read_bytes
-from party.settings.survey import read_exact
+from party.settings.questions import read_exact
 from party.settings.toml import Section, read_toml
 from protocols.association.breaches import breach_bound, smallest_rho
 from protocols.association.design import TransactionDesign

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from party.names import printable
 from party.settings.survey import Questionnaire
+from party.show.questions import kinds_text
 from party.survey.estimation import EstimateOptions, Finding
 from party.survey.expressions import expression_text
 from protocols.randomized_response.precision import records_to_tell, tells
@@ -20,7 +21,7 @@ def estimate_lines(
     records: int, questionnaire: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
 ) -> Iterator[str]:
     """Yield what the disguised answers say of each expression."""
-    yield f"{records} records, {questionnaire.design.kind.value} question, theta {questionnaire.design.theta}"
+    yield f"{records} records, {kinds_text(questionnaire.design)}"
     for finding in findings:
         yield from finding_lines(finding, asked)
     yield _UNBIASED

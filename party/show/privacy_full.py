@@ -9,6 +9,7 @@ from party.show.names import listed, titled
 from party.show.privacy_short import assumption_lines, legend, summary_lines
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
 from protocols.privacy.relations import Relation
+from protocols.randomized_response.design import Kind
 
 Attributes = tuple[AttributeFindings, ...]
 
@@ -91,7 +92,8 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
     """Return what responses say about the attributes of one group together."""
     title = titled(group.name)
     names = ", ".join(found.names(group.columns))
-    worth = "of whether it is the truth" if found.unrelated else "the most that its attributes keep secret together"
+    lies = group.kind in (Kind.RELATED, Kind.CROSSWISE)
+    worth = "the most that its attributes keep secret together" if lies else "of whether it is the truth"
     infinite = ": some response rules combinations of values out" if isinf(group.loss) else ""
     text = [
         f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
@@ -106,7 +108,8 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
 def _if_known(group: GroupFindings) -> str:
     if group.loss_if_known in (None, group.loss):
         return ""
-    return "; infinite against someone who knows a personal answer of the respondent"
+    share = "" if group.given_away is None else f", to whom the truth of {percent(group.given_away)} is then certain"
+    return f"; infinite against someone who knows a personal answer of the respondent{share}"
 
 
 def level_lines(group: GroupFindings, found: Findings) -> list[str]:

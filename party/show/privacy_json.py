@@ -15,8 +15,9 @@ def findings_json(found: Findings) -> Json:
     """Return all that was found."""
     names = tuple(own.name for own in found.attributes)
     groups = tuple(group.name for group in found.groups)
+    thetas = {group.truth for group in found.groups}
     return {
-        "theta": str(found.theta),
+        "theta": str(thetas.pop()) if len(thetas) == 1 else None,
         "sent_as_they_are": [own.name for own in found.attributes if own.group is None],
         "disclosed_in_full": found.names(found.disclosed),
         "attributes": [_attribute(own, groups) for own in found.attributes],
@@ -59,10 +60,13 @@ def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
     return {
         "name": group.name,
         "attributes": [names[column] for column in group.columns],
+        "kind": group.kind.value,
+        "theta": str(group.truth),
         "single_entry_before_mining": str(group.single_entry),
         "breach_levels_all_responses_read": levels,
         "epsilon": _finite(group.loss),
         "epsilon_if_a_personal_answer_is_known": None if group.loss_if_known is None else _finite(group.loss_if_known),
+        "given_away_if_a_personal_answer_is_known": None if group.given_away is None else str(group.given_away),
         "coin_bits": group.coin_bits,
         "relations": [
             {

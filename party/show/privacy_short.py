@@ -11,8 +11,10 @@ from party.show.figures import epsilon, odds, percent
 from party.show.layout import Block, ScreenColumn, ScreenTable, meanings, screen_table
 from party.show.names import listed, titled
 from party.show.odds import odds_text
+from party.show.questions import question_text
 from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import Findings, GroupFindings, Measures
+from protocols.randomized_response.design import Kind
 
 _UNREAD = " +"
 _COLUMNS = (
@@ -23,6 +25,16 @@ _COLUMNS = (
     ScreenColumn("single-\nentry", rank=3),
     ScreenColumn("bits, before\n-> after", rank=5),
     ScreenColumn("asked\ntwice", rank=4),
+)
+
+
+_ANSWER_KNOWN = (
+    "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that differs from "
+    "it is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
+)
+_STATEMENT_KNOWN = (
+    "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite. Choose "
+    "statements that the receiver cannot know of single people."
 )
 
 
@@ -100,17 +112,20 @@ def _disguised(found: Findings) -> str:
     start = f"{hidden} of {len(found.attributes)} attributes are disguised"
     if not found.groups:
         return f"{start}."
-    otherwise = "answer a personal question" if found.unrelated else "lie"
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
-    return (
-        f"{start}, in {many}: all attributes of a group tell the truth with a chance of {percent(found.theta)}, "
-        f"else all of them {otherwise}.{_odds(found)}"
-    )
+    told: dict[str, list[str]] = {}
+    for group in found.groups:
+        told.setdefault(question_text(group.kind, group.truth), []).extend(found.names(group.columns))
+    if len(told) == 1:
+        return f"{start}, in {many}: {next(iter(told))}.{_odds(found)}"
+    each = "; ".join(f"of {listed(names)}, {text}" for text, names in told.items())
+    return f"{start}, in {many}: {each}.{_odds(found)}"
 
 
 def _odds(found: Findings) -> str:
     told = odds_text((own.name, own.odds) for own in found.attributes if own.hides)
-    clearest = " (in the clearest response)" if found.unrelated else ""
+    alike = all(group.kind in (Kind.RELATED, Kind.CROSSWISE) for group in found.groups)
+    clearest = "" if alike else " (in the clearest response)"
     return f" Odds of a true value against any one other{clearest}: {told}." if told else ""
 
 
@@ -208,14 +223,15 @@ def _record(found: Findings) -> str:
 
 
 def _known(found: Findings) -> list[str]:
-    """Return what becomes of epsilon where a personal answer is known."""
-    if not any(group.loss_if_known for group in found.groups):
-        return []
-    text = (
-        "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that differs "
-        "from it is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
-    )
-    return [text]
+    """Return what becomes of epsilon where a personal answer is known, and of how many the truth is then known."""
+    text = []
+    for statements in (False, True):
+        groups = [g for g in found.groups if g.loss_if_known and (g.kind is not Kind.UNRELATED) == statements]
+        shares = {group.given_away for group in groups if group.given_away is not None}
+        if groups:
+            most = percent(max(shares)) if len(shares) == 1 else f"up to {percent(max(shares))}"
+            text.append(f"{_STATEMENT_KNOWN if statements else _ANSWER_KNOWN} Of {most} the truth is then certain.")
+    return text
 
 
 def _table(found: Findings, width: int) -> ScreenTable:

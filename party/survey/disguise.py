@@ -19,7 +19,7 @@ from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_se
 from party.settings.survey import Questionnaire
 from party.survey.table import TableSource, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.design import Draw, Kind
+from protocols.randomized_response.design import Draw
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.table import Codes
 
@@ -116,8 +116,9 @@ def _ids(frame: Frame, questionnaire: Questionnaire) -> list[str]:
 
 def _answers(frame: Frame, questionnaire: Questionnaire, ids: Sequence[str]) -> Codes:
     """Return the personal answers in the order of the true records; plain columns are 0."""
-    if questionnaire.design.kind is not Kind.UNRELATED:
-        raise ConfigError(f"{questionnaire.path}: kind: the related question has no personal answers")
+    design = questionnaire.design
+    if not any(design.part(group).asks_personally for group in range(len(design.groups))):
+        raise ConfigError(f"{questionnaire.path}: kind: these questions have no personal answers")
     row_of = {record: row for row, record in enumerate(_ids(frame, questionnaire))}
     if row_of.keys() != set(ids):
         raise DataError(

@@ -35,10 +35,10 @@ def check_signal(survey: Responses) -> None:
     Raises:
         InputError: The standard error of a count of one value, over the coins, may pass half of the records.
     """
-    for column, _, records, error in _count_errors(survey.design, survey.codes):
+    for group, column, _, records, error in _count_errors(survey.design, survey.codes):
         if drowns(error, records):
             raise InputError(
-                f"theta = {survey.design.theta} hides column {survey.schema.columns[column].name!r} from so few "
+                f"theta = {survey.design.truth(group)} hides column {survey.schema.columns[column].name!r} from so few "
                 f"answers: with {records} to learn from, the standard error of a count may be {error:.1f}"
             )
 
@@ -49,7 +49,7 @@ def check_origin(codes: Codes, questionnaire: Questionnaire) -> None:
     Raises:
         DataError: A count is far below none or far above all records.
     """
-    for column, part, records, error in _count_errors(questionnaire.design, codes):
+    for _, column, part, records, error in _count_errors(questionnaire.design, codes):
         answers = codes[questionnaire.design.answered(codes, [column])]
         count = estimate_count(answers, part, questionnaire.design).count
         if not -IMPOSSIBLE_ERRORS * error <= count <= records + IMPOSSIBLE_ERRORS * error:
@@ -90,11 +90,11 @@ def _with_every_class(model: NaiveBayes, records: int) -> NaiveBayes:
     return replace(model, prior=np.log(prior / prior.sum()))
 
 
-def _count_errors(design: Design, codes: Codes) -> Iterator[tuple[int, Expression, int, float]]:
-    """Yield every value of every disguised column with the answers given and the largest error of its count."""
+def _count_errors(design: Design, codes: Codes) -> Iterator[tuple[int, int, Expression, int, float]]:
+    """Yield every value of every disguised column with its group, answers and the largest error of its count."""
     for group, columns in enumerate(design.groups):
         for column in columns:
             records = int(design.answered(codes, [column]).sum())
             for value in range(design.sizes[column]):
                 part = Expression().child(column, value)
-                yield column, part, records, count_error(design.moments(group, part), records)
+                yield group, column, part, records, count_error(design.moments(group, part), records)

@@ -245,6 +245,16 @@ def guess_weights(design: Design, group: int) -> Floats:
     return np.array([float(weight) for weight in design.guess_weights(group)])
 
 
+def guess_values(design: Design, group: int, column: int) -> Floats:
+    """Return what a response means under each guess of a group's coin, as floats: `guesses x sent x values`."""
+    return np.array(design.guess_values(group, column), dtype=np.float64)
+
+
+def leaves_one(meant: Floats) -> bool:
+    """Tell whether every guess leaves one value of what was sent."""
+    return bool((meant.max(axis=2) == 1).all())
+
+
 def _join(nodes: Sequence[GuessedRows]) -> GuessedRows:
     """Return the rows of nodes that guess the same groups one after another."""
     guess = {group: np.concatenate([node.guess[group] for node in nodes]) for group in nodes[0].guess}

@@ -183,8 +183,9 @@ def records_needed(design: Design, records: Sequence[Record], goal: Goal, limit:
 
 def _told_and_slope(design: Design, group: int, column: int, code: int) -> tuple[Fraction, Fraction]:
     """Return the chance of a true response, and how fast it grows with theta: `(1 - told)/(1 - theta)` at any theta."""
-    below = design if design.theta < 1 else replace(design, theta=Fraction(2, 3))
-    slope = (1 - told_chance(below, column, code)) / (1 - below.truth(group))
+    own = design.part(group)
+    below = own if design.truth(group) < 1 else replace(own, theta=Fraction(2, 3))
+    slope = (1 - told_chance(below, column, code)) / (1 - below.truth(below.groups.index(design.groups[group])))
     return told_chance(design, column, code), slope
 
 

@@ -9,6 +9,7 @@ from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeat
 from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy, record_coin_entropy
 from protocols.privacy.entry import Entry, MatrixRow, Prior, entry_of
 from protocols.privacy.joint import entry_in_group, is_small
+from protocols.privacy.known_answers import given_away
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, record_loss
 from protocols.privacy.odds import Odds, column_odds
 from protocols.privacy.relations import Relation, disclosed_columns, relations
@@ -78,22 +79,28 @@ class GroupFindings:
     Args:
         name: The group.
         columns: Indices of its attributes.
+        kind: What it is asked.
+        truth: Chance that it tells the truth.
         single_entry: The smallest of its entries, before mining.
         together: For each attribute, what all responses of the group do, if the attributes are independent; None if the
             group has too many joint cells.
         loss: Epsilon of the group as a whole.
         loss_if_known: The same against someone who knows a personal answer of the respondent; None where there are no
             such answers.
+        given_away: The share of respondents whose truths someone then knows for certain; None likewise.
         coin_bits: Entropy of its coin.
         relations: Relations of its attributes that every response discloses.
     """
 
     name: str
     columns: tuple[int, ...]
+    kind: Kind
+    truth: Fraction
     single_entry: Fraction
     together: tuple[Measures, ...] | None
     loss: float
     loss_if_known: float | None
+    given_away: Fraction | None
     coin_bits: float
     relations: tuple[Relation, ...]
 
@@ -103,8 +110,6 @@ class Findings:
     """What a design discloses.
 
     Args:
-        theta: Chance that a group tells the truth, as the design declares it.
-        unrelated: Whether a group answers a personal question where it does not tell the truth; else it lies.
         attributes: Findings of every column, plain ones included.
         groups: Findings of every group.
         disclosed: Columns of groups that every response gives away in full.
@@ -112,8 +117,6 @@ class Findings:
         coin_bits: Entropy of all coins of a record.
     """
 
-    theta: Fraction
-    unrelated: bool
     attributes: tuple[AttributeFindings, ...]
     groups: tuple[GroupFindings, ...]
     disclosed: tuple[int, ...]
@@ -187,10 +190,13 @@ def group_findings(
     return GroupFindings(
         name=name,
         columns=columns,
+        kind=design.part(group).kind,
+        truth=design.truth(group),
         single_entry=group_value([attributes[column].own.single_entry for column in columns]),
         together=tuple(map(measures, entries)) if small else None,
         loss=loss,
         loss_if_known=known_answers_loss(design, group),
+        given_away=given_away(design, group, priors),
         coin_bits=group_coin_entropy(design, group),
         relations=tuple(found for found in relations if found.first in columns),
     )
@@ -239,8 +245,6 @@ def measure_design(
     )
     found = relations(design)
     return Findings(
-        theta=design.theta,
-        unrelated=design.kind is Kind.UNRELATED,
         attributes=attributes,
         groups=tuple(group_findings(design, k, groups[k], attributes, found) for k in range(len(design.groups))),
         disclosed=disclosed_columns(design),

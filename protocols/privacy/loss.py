@@ -4,16 +4,16 @@ Whatever the receiver believed, no response changes the odds between two truths 
 response rules some truth out, epsilon is infinite and reported so: always for plain columns, for `theta = 1`, and for a
 related-question group of several attributes taken together, although each of them alone has a finite one.
 
-The unrelated question has two: against someone who does not know the respondent's personal answers, and against someone
-who does. The latter is infinite: a response that differs from a known personal answer is the truth, for the whole
-group.
+Questions that rest on a personal answer (unrelated, crosswise, triangular) have two: against someone who does not know
+the respondent's personal answers, and against someone who does. The latter is infinite: a response that differs from a
+known personal answer is the truth, for the whole group.
 """
 
 from fractions import Fraction
 from math import fsum, inf, log, log1p
 
 from protocols.privacy.entry import check_column, check_group
-from protocols.randomized_response.design import Design, Kind
+from protocols.randomized_response.design import Design
 
 
 def attribute_loss(design: Design, column: int) -> float:
@@ -43,13 +43,14 @@ def known_answers_loss(design: Design, group: int) -> float | None:
     """Return epsilon of a group against someone who knows a personal answer; None where there are no such answers.
 
     Under the unrelated question the response `r` has the chance `theta [r = x] + (1 - theta) [r = y]` where `y` is
-    known; so any response but `y` has one possible truth.
+    known; so any response but `y` has one possible truth. Whether a harmless statement is true decides what the
+    crosswise question makes of the truth, and whether the triangular one tells it.
 
     Raises:
         InputError: There is no such group.
     """
     check_group(design, group)
-    if design.kind is not Kind.UNRELATED:
+    if not design.part(group).asks_personally:
         return None
     return inf if any(design.sizes[column] > 1 for column in design.groups[group]) else 0.0
 

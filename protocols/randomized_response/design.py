@@ -1,19 +1,20 @@
 """What every design of randomized response declares, from which everything else follows (DESIGN 4).
 
 A design says which columns share a coin and, for every group, the chance of each response to each truth: its
-*transition matrix*. Estimates, intervals, sample sizes and privacy measures need that declaration and nothing more.
-Two designs exist: the related question (`RelatedDesign`: Warner, one group and several are its special cases) and the
-unrelated question (`UnrelatedDesign`). Columns in no group are sent as they are (partial disguise); the class
-is a column like any other, disguised or plain.
+*transition matrix*. Estimates, intervals, sample sizes, models and privacy measures need that declaration and nothing
+more. There are two families: the related question (`RelatedDesign`: Warner, one group and several are its special
+cases, and the crosswise question has the same matrix) and the unrelated question (`UnrelatedDesign`: the forced and the
+triangular response have matrices of its form). `MixedDesign` gives every group a kind and a theta of its own. Columns
+in no group are sent as they are (partial disguise); the class is a column like any other, disguised or plain.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from itertools import product
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,18 @@ Moments = tuple[Fraction, Fraction]
 
 
 class Kind(Enum):
-    """What a group says where it does not tell the truth: a lie, or the answer to a personal question."""
+    """What a group is asked.
+
+    Related: the truth or a lie. Unrelated: the truth, or the answer to a personal question. Forced: the truth, or what
+    the coin says. Crosswise: whether a statement and a harmless one of known prevalence are both true or both not, or
+    one of them alone. Triangular: whether neither of the two is true.
+    """
 
     RELATED = "related"
     UNRELATED = "unrelated"
+    FORCED = "forced"
+    CROSSWISE = "crosswise"
+    TRIANGULAR = "triangular"
 
 
 class Draw(Protocol):
@@ -57,37 +66,46 @@ class Factors:
 
 @dataclass(frozen=True)
 class Design(ABC):
-    """Which columns share a coin, and the chance `theta` of the truth; where groups differ, `truth` gives theirs.
+    """Which columns share a coin; `truth` is the chance that a group's coin lets the truth be told.
 
     Args:
         sizes: Domain size of every column.
         groups: Disjoint groups of column indices; columns in no group are sent as they are.
-        theta: Chance of the truth, an exact fraction in `0 .. 1`.
 
     Raises:
-        InputError: Theta is out of range or too fine, a column is unknown or in two groups, or a group is empty.
+        InputError: A column is unknown or in two groups, or a group is empty.
     """
 
-    kind: ClassVar[Kind]
     sizes: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
-    theta: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 <= self.theta <= 1:
-            raise InputError(f"must be between 0 and 1, not {self.theta}", field="theta")
-        if self.theta.denominator > MAX_DENOMINATOR:
-            raise InputError(f"must be a fraction with a denominator of at most {MAX_DENOMINATOR}", field="theta")
         columns = [column for group in self.groups for column in group]
         if len(set(columns)) != len(columns):
             raise InputError("a column is in two groups: name each once")
         if not all(0 <= column < len(self.sizes) for column in columns) or not all(self.groups):
             raise InputError(f"a group is empty or names an unknown column: columns are 0 to {len(self.sizes) - 1}")
 
+    @abstractmethod
+    def part(self, group: int) -> "OneKind":
+        """Return the design of one kind that says how this group is asked."""
+
+    @abstractmethod
     def truth(self, group: int) -> Fraction:
         """Chance that this group tells the truth."""
-        del group
-        return self.theta
+
+    @property
+    @abstractmethod
+    def draws(self) -> int:
+        """How many draws `randomize` makes for every record: coins, and personal answers that are not given."""
+
+    @abstractmethod
+    def with_sizes(self, sizes: tuple[int, ...]) -> "Design":
+        """Return the same design for columns of other domain sizes.
+
+        Raises:
+            InputError: As for the class.
+        """
 
     @property
     def plain(self) -> tuple[int, ...]:
@@ -155,14 +173,17 @@ class Design(ABC):
     def disclosed_modulus(self, first: int, second: int) -> int:
         """Return the `m` for which every response tells how two columns of a group differ modulo `m`: 1 for none."""
 
+    @abstractmethod
+    def guess_values(self, group: int, column: int) -> tuple[Matrix, ...]:
+        """Return what a response means under each guess of the group's coin: what was sent (row) by values (column).
+
+        Entries are the chances of a column's true values as the weights of `guess_weights` count them: weighted over
+        the guesses they are the factors of a column that has a group of its own.
+        """
+
+    @abstractmethod
     def declaration(self) -> dict[str, object]:
         """Return what decides how records are disguised, in a form fit for JSON."""
-        return {
-            "kind": self.kind.value,
-            "theta": str(self.theta),
-            "groups": [list(group) for group in self.groups],
-            "personal": [],
-        }
 
     @abstractmethod
     def factors(self, codes: Codes, part: Expression, group: int) -> Factors:
@@ -178,6 +199,59 @@ class Design(ABC):
 
         None where it is infinite: some response is impossible under one truth and possible under another.
         """
+
+
+@dataclass(frozen=True)
+class OneKind(Design):
+    """A design whose groups are all asked in one way, with one theta.
+
+    Args:
+        theta: Chance of the truth, an exact fraction in `0 .. 1`.
+
+    Raises:
+        InputError: As for any design; or theta is out of range or too fine.
+    """
+
+    kind: ClassVar[Kind]
+    asks_personally: ClassVar[bool]
+    """Whether a response rests on something that is true of the respondent, beside what is asked about."""
+
+    theta: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.theta <= 1:
+            raise InputError(f"must be between 0 and 1, not {self.theta}", field="theta")
+        if self.theta.denominator > MAX_DENOMINATOR:
+            raise InputError(f"must be a fraction with a denominator of at most {MAX_DENOMINATOR}", field="theta")
+        super().__post_init__()
+
+    def part(self, group: int) -> "OneKind":
+        """Return the design itself."""
+        del group
+        return self
+
+    def truth(self, group: int) -> Fraction:
+        """Return theta."""
+        del group
+        return self.theta
+
+    @property
+    def draws(self) -> int:
+        """One per group, and one that fixes the number of records."""
+        return 1 + len(self.groups)
+
+    def with_sizes(self, sizes: tuple[int, ...]) -> Self:
+        """Return the same design for columns of other domain sizes."""
+        return replace(self, sizes=sizes)
+
+    def declaration(self) -> dict[str, object]:
+        """Return kind, theta, groups, and the personal chances, if there are any."""
+        return {
+            "kind": self.kind.value,
+            "theta": str(self.theta),
+            "groups": [list(group) for group in self.groups],
+            "personal": [],
+        }
 
 
 def cells(sizes: Sequence[int]) -> list[tuple[int, ...]]:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import Design, Draw, Factors, Kind, Matrix, Moments, cells
+from protocols.randomized_response.design import Draw, Factors, Kind, Matrix, Moments, OneKind, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -35,7 +35,7 @@ Coins = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class RelatedDesign(Design):
+class RelatedDesign(OneKind):
     """The related question: each group tells the truth or one of its `L - 1` lies.
 
     Args:
@@ -48,6 +48,7 @@ class RelatedDesign(Design):
     """
 
     kind: ClassVar[Kind] = Kind.RELATED
+    asks_personally: ClassVar[bool] = False
 
     by_contrast: bool = False
 
@@ -226,6 +227,12 @@ class RelatedDesign(Design):
         """
         lie, contrast = self.lie(group), self.contrast(group)
         return ((1 - lie) / contrast, *[-lie / contrast] * (self.orders[group] - 1))
+
+    def guess_values(self, group: int, column: int) -> tuple[Matrix, ...]:
+        """Return a 1 for the one value that each offset leaves: `(x* - s) mod d`."""
+        size = self.sizes[column]
+        one = tuple(tuple(Fraction(value == own) for value in range(size)) for own in range(size))
+        return tuple(tuple(one[(sent - offset) % size] for sent in range(size)) for offset in range(self.orders[group]))
 
 
 def offsets_from_uniform(uniform: NDArray[np.int64], truth: Fraction, order: int) -> NDArray[np.int64]:

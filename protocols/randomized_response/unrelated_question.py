@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.randomized_response.design import MAX_DENOMINATOR, Design, Draw, Factors, Kind, Matrix, Moments, cells
+from protocols.randomized_response.design import MAX_DENOMINATOR, Draw, Factors, Kind, Matrix, Moments, OneKind, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
 
 @dataclass(frozen=True)
-class UnrelatedDesign(Design):
+class UnrelatedDesign(OneKind):
     """Which columns share a coin, its chance, and the distribution of the personal record.
 
     Args:
@@ -41,6 +41,7 @@ class UnrelatedDesign(Design):
     """
 
     kind: ClassVar[Kind] = Kind.UNRELATED
+    asks_personally: ClassVar[bool] = True
 
     personal: tuple[tuple[Fraction, ...], ...]
 
@@ -125,6 +126,18 @@ class UnrelatedDesign(Design):
         """Return `1/theta` for a response taken at its word, `-(1 - theta)/theta` for one that is taken as personal."""
         del group
         return 1 / self.theta, (self.theta - 1) / self.theta
+
+    def guess_values(self, group: int, column: int) -> tuple[Matrix, ...]:
+        """Return what was sent for a response taken at its word, the personal chances for one that is personal."""
+        del group
+        size = self.sizes[column]
+        own = tuple(tuple(Fraction(value == sent) for value in range(size)) for sent in range(size))
+        return own, (self.personal[column],) * size
+
+    @property
+    def draws(self) -> int:
+        """One per column more, for the personal answers."""
+        return super().draws + len(self.sizes)
 
     def disclosed_modulus(self, first: int, second: int) -> int:
         """Return 1: with theta below 1 any two truths can give the response of one personal record."""

@@ -1,24 +1,20 @@
 """A disguised data set and how it was disguised: what a collector holds, and all that it can learn from."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.counting.estimated import Estimator
-from protocols.counting.estimated_unrelated import UnrelatedEstimator
+from protocols.counting.estimated_questions import SurveyCounts
 from protocols.counting.projected import ProjectedEstimates
-from protocols.counting.rows import View
 from protocols.counts import CellWeights, Classifier, Contributions, Counts, Estimates
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import estimate_count
-from protocols.randomized_response.related_question import RelatedDesign
-from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import NO_ANSWER, Codes
@@ -72,21 +68,11 @@ class Responses:
         return f"<Responses {len(self)} x {len(self.design.sizes)}>"
 
     def estimator(self) -> SurveyEstimator:
-        """Return estimates from these records.
-
-        Raises:
-            InputError: The design is of a kind that cannot be mined.
-        """
-        if type(self.design) not in _ESTIMATORS:
-            raise InputError(f"a {type(self.design).__name__} cannot be mined")
-        return _ESTIMATORS[type(self.design)](self.schema, self.codes, self.design)
+        """Return estimates from these records."""
+        return SurveyCounts(self.schema, self.codes, self.design)
 
     def counts(self) -> Counts:
-        """Return the estimates as counts for learners: fitted to the counts of the node that they split.
-
-        Raises:
-            InputError: The design is of a kind that cannot be mined.
-        """
+        """Return the estimates as counts for learners: fitted to the counts of the node that they split."""
         return ProjectedEstimates(self.estimator())
 
     def answered(self, columns: Iterable[int]) -> "Responses":
@@ -129,17 +115,6 @@ class Responses:
         steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
         size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
         return float(np.finfo(np.float64).eps) * steps * size
-
-
-def _related_estimator(schema: Schema, codes: Codes, design: RelatedDesign) -> Estimator:
-    return Estimator(View(schema, codes, design, tuple(range(len(design.sizes)))))
-
-
-_ESTIMATORS: dict[type[Design], Callable[[Schema, Codes, Any], SurveyEstimator]] = {
-    RelatedDesign: _related_estimator,
-    UnrelatedDesign: UnrelatedEstimator,
-}
-"""What estimates the counts under each design that can be mined."""
 
 
 def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -9,12 +10,13 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.randomized_response.design import Design
+from protocols.randomized_response.design import Design, OneKind
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
+from tests.support.questions import QUESTIONS, Answers, question_answers
 
 DESIGNS: dict[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]] = {
     "Warner: one binary column": ((2,), ((0,),)),
@@ -56,11 +58,14 @@ def own_truth(design: RelatedDesign, order: int) -> Fraction:
 
 def name(design: Design) -> str:
     """Return a test's identifier."""
+    if design in QUESTIONS.values():
+        return next(key for key, value in QUESTIONS.items() if value == design)
     if isinstance(design, UnrelatedDesign):
         unrelated = {value: key for key, value in UNRELATED.items()}
         return f"unrelated, {unrelated[design.sizes, design.groups, design.personal]}, theta {design.theta}"
     known = {value: key for key, value in DESIGNS.items()}
-    contrast = ", by contrast" if isinstance(design, RelatedDesign) and design.by_contrast else ""
+    assert isinstance(design, RelatedDesign)
+    contrast = ", by contrast" if design.by_contrast else ""
     return f"{known[design.sizes, design.groups]}, theta {design.theta}{contrast}"
 
 
@@ -117,8 +122,8 @@ def unrelated_designs() -> list[UnrelatedDesign]:
 
 
 def every_design() -> list[Design]:
-    """Return every design of both kinds with every theta."""
-    return [*designs(), *unrelated_designs()]
+    """Return every design of every kind with every theta."""
+    return [*designs(), *unrelated_designs(), *QUESTIONS.values()]
 
 
 Response = tuple[int, ...]
@@ -126,18 +131,27 @@ Response = tuple[int, ...]
 
 def responses(truth: Sequence[int], design: Design) -> dict[Response, Fraction]:
     """Return every response to one true record with its chance, by the definition of the design."""
-    if isinstance(design, RelatedDesign):
-        moved = [(_shifted(truth, coins, design), share) for coins, share in coin_outcomes(design)]
-        return _gathered(moved)
-    assert isinstance(design, UnrelatedDesign)
     answers = [(tuple(truth), Fraction(1))]
-    for group in design.groups:
+    for k, group in enumerate(design.groups):
+        said = _said(truth, group, design.part(k))
         answers = [
-            (_replaced(answer, group, values), share * chance)
-            for answer, share in answers
-            for values, chance in _group_answers(truth, group, design)
+            (_replaced(answer, group, values), share * chance) for answer, share in answers for values, chance in said
         ]
     return _gathered(answers)
+
+
+def _said(truth: Sequence[int], group: tuple[int, ...], part: Design) -> Answers:
+    """Return what a respondent says to a group with its chances."""
+    assert isinstance(part, OneKind)
+    known = question_answers(truth, group, part)
+    if known is not None:
+        return known
+    if isinstance(part, UnrelatedDesign):
+        return _group_answers(truth, group, part)
+    assert isinstance(part, RelatedDesign)
+    own = replace(part, groups=(group,))
+    moved = [(_shifted(truth, coins, own), share) for coins, share in coin_outcomes(own)]
+    return [(tuple(response[column] for column in group), share) for response, share in moved]
 
 
 def _shifted(truth: Sequence[int], coins: Sequence[int], design: RelatedDesign) -> Response:

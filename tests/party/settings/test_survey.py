@@ -45,7 +45,7 @@ def test_personal_answers_can_be_uniform(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("theta", ['"4/5"', '"0.8"', "0.8", '"8/10"'])
 def test_theta_is_exact_however_it_is_written(tmp_path: Path, theta: str) -> None:
-    assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.theta == Fraction(4, 5)
+    assert design(tmp_path, swap(RELATED, '"4/5"', theta)).design.truth(0) == Fraction(4, 5)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,11 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('kind = "related"', 'kind = "relatd"', r'kind: must be one of "related", "unrelated"; did you mean .related.'),
+        (
+            'kind = "related"',
+            'kind = "relatd"',
+            r'kind: must be one of "related", "unrelated", .*; did you mean .related.',
+        ),
         ('theta = "4/5"\n', "", "theta: is missing"),
         ('"4/5"', '"1/2"', "theta = 1/2 makes a group of 2 offsets carry nothing"),
         ('"4/5"', '"1/3"', "theta = 1/3 makes a group of 3 offsets carry nothing"),
@@ -173,7 +177,11 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
         ('values = ["f", "m"]', 'bins = ["low"]', "the edges must be numbers"),
         ('values = ["f", "m"]', "bins = 4", "depends on the data"),
         ('values = ["f", "m"]', "bins = { a = 1 }", "must be a list of edges"),
-        ("[groups]", '[personal]\nsmoker = "x"\n[groups]', "personal: the related question has no personal answers"),
+        (
+            "[groups]",
+            '[personal]\nsmoker = "x"\n[groups]',
+            'personal: only questions of the kind "unrelated" have personal answers',
+        ),
     ],
 )
 def test_a_design_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -184,7 +192,7 @@ def test_a_design_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: st
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ('theta = "1/2"', 'theta = "0"', "theta = 0 makes every response a personal one"),
+        ('theta = "1/2"', 'theta = "0"', "a chance of 0 or 1 disguises nothing"),
         ('theta = "1/2"', 'theta = "1"', "disguises nothing"),
         ('no = "3/4"', 'no = "2/4"', r"\[personal\] smoker: the chances must be 0 or more and add up to 1, not to 3/4"),
         ('yes = "1/4"\nno = "3/4"', 'yes = "-1/4"\nno = "5/4"', "must be 0 or more"),
@@ -216,7 +224,7 @@ def test_a_group_that_needs_too_many_offsets_is_refused_with_advice(tmp_path: Pa
 def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(tmp_path: Path) -> None:
     _, path = write_example(tmp_path)
     as_it_stands = read_design(path)
-    assert (as_it_stands.class_name, as_it_stands.design.kind) == ("income", Kind.RELATED)
+    assert (as_it_stands.class_name, as_it_stands.design.part(0).kind) == ("income", Kind.RELATED)
     lines = []
     for line in path.read_text().splitlines():
         bare = line.removeprefix("# ")
@@ -226,4 +234,4 @@ def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(t
         lines += [f"[personal.{column}]", *(f'"{value}" = "1/{len(values)}"' for value in values)]
     lines += ["[personal.married]", 'yes = "1/2"', 'no = "1/2"']
     path.write_text("\n".join(lines).replace('kind = "related"', 'kind = "unrelated"'))
-    assert read_design(path).design.kind is Kind.UNRELATED
+    assert read_design(path).design.part(0).kind is Kind.UNRELATED

@@ -136,7 +136,9 @@ def test_what_a_known_personal_answer_does_is_told_of_the_unrelated_question_alo
     design = DESIGNS["unrelated, one group"]
     assert sentence in short(design)
     assert sentence in full(design)
-    assert "; infinite against someone who knows a personal answer of the respondent." in full(design)
+    assert "; infinite against someone who knows a personal answer of the respondent, to whom the truth of " in full(
+        design
+    )
     groups = findings_json(report(design))["groups"]
     assert isinstance(groups, list)
     assert groups[0]["epsilon_if_a_personal_answer_is_known"] == "infinite" != groups[0]["epsilon"]

@@ -65,10 +65,13 @@ def test_json_names_what_the_report_found() -> None:
         {
             "name": "home",
             "attributes": ["b", "a"],
+            "kind": "related",
+            "theta": "9/20",
             "single_entry_before_mining": str(2 * Fraction(19, 30) * Fraction(11, 30)),
             "breach_levels_all_responses_read": ["9/20", "19/30"],
             "epsilon": "infinite",
             "epsilon_if_a_personal_answer_is_known": None,
+            "given_away_if_a_personal_answer_is_known": None,
             "coin_bits": pytest.approx(1.8645, abs=1e-4),
             "relations": [{"attributes": ["a", "b"], "difference_modulo": 2, "values_left": [1, 2]}],
         }

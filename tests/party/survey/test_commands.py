@@ -27,7 +27,7 @@ USES: list[tuple[str, ...]] = [
 BAD_DESIGNS = [
     (RELATED, '"4/5"', '"1/2"', "carry nothing"),
     (RELATED, '"4/5"', '"1/3"', "carry nothing"),
-    (UNRELATED, '"1/2"', '"0"', "theta = 0 makes every response a personal one"),
+    (UNRELATED, '"1/2"', '"0"', "a chance of 0 or 1 disguises nothing"),
     (RELATED, '["smoker"]', '["smoker", "age"]', "column 'age' stands in group 'habits' too"),
     (RELATED, '["smoker"]', '["smoker", "x"]', "there is no column 'x'"),
     (RELATED, 'plain = ["sex"]', "", "column 'sex' is in no group"),

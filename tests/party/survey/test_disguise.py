@@ -153,7 +153,7 @@ def test_personal_answers_that_do_not_fit_are_refused_before_a_secret_is_made(tm
     personal = write_rows(tmp_path, rows(RECORDS)[1:], "personal.csv")
     with pytest.raises(DataError, match=r"the ids are not those of the true records: 59 here, 60 there"):
         disguise(tmp_path, UNRELATED, personal=personal)
-    with pytest.raises(ConfigError, match="the related question has no personal answers"):
+    with pytest.raises(ConfigError, match="these questions have no personal answers"):
         disguise(tmp_path, RELATED, personal=personal)
     assert not (tmp_path / "coins").exists()
 

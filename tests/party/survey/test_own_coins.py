@@ -10,13 +10,19 @@ from tests.party.survey.files import write_design, write_rows
 
 QUESTIONS = [f"q{number}" for number in range(16)]
 COLUMNS = [*QUESTIONS, "ill"]
-PERSONAL = {"related": "", "unrelated": 'personal = "uniform"\n'}
+CHANCES = {
+    "related": 'theta = "4/5"\n',
+    "unrelated": 'theta = "4/5"\npersonal = "uniform"\n',
+    "forced": 'theta = "4/5"\nforced = "uniform"\n',
+    "crosswise": 'prevalence = "1/10"\n',
+    "triangular": 'prevalence = "1/5"\n',
+}
 
 
 def design(kind: str) -> str:
     columns = "".join(f'[columns.{name}]\nvalues = ["no", "yes"]\n' for name in COLUMNS)
     groups = "[groups]\n" + "".join(f'of_{name} = ["{name}"]\n' for name in COLUMNS)
-    return f'kind = "{kind}"\ntheta = "4/5"\nclass = "ill"\nid = "id"\n{PERSONAL[kind]}{columns}{groups}'
+    return f'kind = "{kind}"\nclass = "ill"\nid = "id"\n{CHANCES[kind]}{columns}{groups}'
 
 
 def answers(records: int) -> list[str]:
@@ -25,7 +31,7 @@ def answers(records: int) -> list[str]:
     return [",".join([f"p{i}", *("yes" if bit else "no" for bit in row)]) for i, row in enumerate(bits)]
 
 
-@pytest.mark.parametrize("kind", PERSONAL)
+@pytest.mark.parametrize("kind", CHANCES)
 def test_seventeen_coins_are_no_obstacle(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -40,4 +46,9 @@ def test_seventeen_coins_are_no_obstacle(
     tree = told(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5", "--prune")
     assert "\nq0 [" in tree
     assert "held out" in tree
-    assert "Learned from 900" in told(capsys, "mine", "bayes", "d.csv", "design.toml")
+    bayes = told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/10", "-o", "m.json")
+    assert "Learned from 810" in bayes
+    assert "held out" in bayes
+    assert "q0" in told(capsys, "show", "m.json")
+    assert told(capsys, "mine", "itemsets", "d.csv", "design.toml", "--min-support", "2/5")
+    assert cli.main(["predict", "m.json", "data.csv", "-o", "p.csv"]) == 0

@@ -19,7 +19,7 @@ from protocols.privacy.audit import (
 from protocols.privacy.chernoff import trials_needed
 from protocols.privacy.events import Margin, told_chance
 from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.design import Design, Draw
+from protocols.randomized_response.design import Design, Draw, OneKind
 from protocols.randomized_response.related_question import RelatedDesign, disguise
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.tables.table import Codes
@@ -60,7 +60,7 @@ def test_keyed_coins_respond_as_declared() -> None:
 @pytest.mark.parametrize(
     "design", [RELATED, UNRELATED, related([5], [[0]], "9/10")], ids=["related", "unrelated", "five"]
 )
-def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: Design, shift: Fraction) -> None:
+def test_a_theta_that_is_off_by_a_hundredth_is_caught(design: OneKind, shift: Fraction) -> None:
     wrong = replace(design, theta=design.theta + shift)
     assert not run(design, wrong.randomize).passed
 
@@ -100,12 +100,12 @@ def test_a_theta_that_is_off_in_one_group_alone_is_caught() -> None:
 def test_the_power_is_as_stated_by_exact_tails(design: Design) -> None:
     """For a shift of either sign in any one group, the best single test fires with the stated chance at least."""
     result, goal = run(design), Goal()
-    for group in design.groups:
+    for number, group in enumerate(design.groups):
         columns = [column for column in group if design.sizes[column] > 1]
         for shift in (CENT, -CENT):
-            if not columns or not 0 <= design.theta + shift <= 1:
+            if not columns or not 0 <= design.truth(number) + shift <= 1:
                 continue
-            wrong = moved(design, design.theta + shift)
+            wrong = moved(design.part(number), design.truth(number) + shift)
             misses = [
                 missed(test.chance, wrong(column, code), test.trials, result.limit)
                 for column in columns
@@ -116,7 +116,7 @@ def test_the_power_is_as_stated_by_exact_tails(design: Design) -> None:
             assert min(misses) <= 1 - goal.power
 
 
-def moved(design: Design, theta: Fraction) -> Callable[[int, int], Fraction]:
+def moved(design: OneKind, theta: Fraction) -> Callable[[int, int], Fraction]:
     """Return the chances of a true response at another theta; the design itself may refuse it."""
     if isinstance(design, UnrelatedDesign):
         personal = design.personal

@@ -81,7 +81,9 @@ def test_simulated_intervals_cover_about_as_often_as_they_say(design: Design) ->
 POPULATION = [
     design
     for design in every_design()
-    if len(every_record(design.sizes)) <= 6 and design.theta not in (0, 1) and design.theta.denominator != 20
+    if len(every_record(design.sizes)) <= 6
+    and design.part(0).theta not in (0, 1)
+    and design.part(0).theta.denominator != 20
 ]
 
 

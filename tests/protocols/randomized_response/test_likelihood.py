@@ -19,6 +19,7 @@ from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from tests.support.declaration import joint_transition
 from tests.support.enumeration import every_design, every_record, name, shares, unrelated_designs
+from tests.support.questions import QUESTIONS
 
 TOLERANCE = 1e-9
 WARNER = RelatedDesign((2,), ((0,),), Fraction(7, 10))
@@ -52,7 +53,12 @@ def test_of_one_binary_column_it_is_the_estimate_cut_to_the_simplex(theta: str, 
     assert found.shares[1] == pytest.approx(min(max(estimate, 0), 1), abs=1e-5)
 
 
-@pytest.mark.parametrize("design", [d for d in every_design() if d.theta == Fraction(9, 10)], ids=name)
+SMALL_QUESTIONS = [design for design in QUESTIONS.values() if len(design.sizes) < 4]
+
+
+@pytest.mark.parametrize(
+    "design", [d for d in every_design() if d.part(0).theta == Fraction(9, 10) or d in SMALL_QUESTIONS], ids=name
+)
 def test_inside_the_simplex_it_is_the_estimate(design: Design) -> None:
     """Responses in the shares that a population of all records, none rare, would send."""
     every = every_record(design.sizes)

@@ -1,0 +1,157 @@
+"""Estimated counts of a survey under any design (DESIGN 4, 5.2), for all counts of a node at once.
+
+All that is used of a design are the weights of the guesses of each group's coin, and what a response means under each
+(`guess_weights`, `guess_values`): one value where a coin moves values, a distribution where the response may be
+personal. A column that has a group of its own is never guessed: each branch has all rows, by the factor of its value.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from protocols.counting.guessing import GuessedRows, GuessingEstimator, guess_values, guess_weights, leaves_one
+from protocols.counting.listed import listed_factors
+from protocols.counting.nodes import split_by_value
+from protocols.counts import Classifier
+from protocols.randomized_response.design import Design
+from protocols.tables.arrays import Floats, Index
+from protocols.tables.expression import Expression
+from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
+
+
+class SurveyCounts(GuessingEstimator):
+    """Unbiased estimates of `N(E)` from disguised records; equal records are merged first.
+
+    Args:
+        schema: Of the columns of `codes`, the class last.
+        codes: The responses.
+        design: Over the same columns.
+
+    Discloses: nothing; nothing is sent.
+    """
+
+    def __init__(self, schema: Schema, codes: Codes, design: Design) -> None:
+        super().__init__(schema, codes, design.groups)
+        self._design = design
+        self._weights = [guess_weights(design, k) for k in range(len(design.groups))]
+        self._meant = {column: guess_values(design, k, column) for column, k in self._group.items()}
+        self._factor = {c: np.tensordot(self._weights[k], self._meant[c], axes=1) for c, k in self._group.items()}
+        certain = {column for column, meant in self._meant.items() if leaves_one(meant)}
+        self._value = {column: self._meant[column].argmax(axis=2) for column in certain}
+
+    def _guess_of(self, rows: GuessedRows, column: int) -> Index | None:
+        """Return the guess of a column's group in each row; None where it is plain or not guessed."""
+        return rows.guess.get(self._group.get(column, -1))
+
+    def _values(self, rows: GuessedRows, column: int) -> Index:
+        """Return a column's values: as the guesses have it if they say one value, else as they were sent."""
+        sent, guess = self._sent(rows, column), self._guess_of(rows, column)
+        values: Index = sent if guess is None or column not in self._value else self._value[column][guess, sent]
+        return values
+
+    def _children(self, rows: GuessedRows, node: Expression, column: int) -> dict[int, GuessedRows]:
+        group = self._group.get(column)
+        if group is None:
+            return {value: rows.where(places) for value, places in split_by_value(self._sent(rows, column)).items()}
+        if len(self._columns[group]) == 1:
+            factors = self._factor[column][self._sent(rows, column)]
+            return {value: rows.weighed(factors[:, value]) for value in range(self._sizes[column])}
+        rows = self._guessed(rows, column, self._weights[group])
+        over = self._is_over(node, column)
+        if column in self._value:
+            values = self._values(rows, column)
+            rest = rows.without(group) if over else rows
+            return {value: rest.where(places) for value, places in split_by_value(values).items()}
+        children = self._distributed(rows, column)
+        return {value: _merged(child, group) for value, child in children.items()} if over else children
+
+    def _distributed(self, rows: GuessedRows, column: int) -> dict[int, GuessedRows]:
+        """Return the branches of a column of which a guess has a distribution."""
+        chances = self._meant[column][rows.guess[self._group[column]], self._sent(rows, column)]
+        possible = {value: chances[:, value] > 0 for value in range(self._sizes[column])}
+        return {value: rows.where(own).weighed(chances[own, value]) for value, own in possible.items()}
+
+    def _count(self, candidate: int, rows: GuessedRows, node: Index, nodes: int) -> Floats:
+        """Tally rows apart by the guesses that have distributions, and undo what was sent of other groups."""
+        columns = (candidate, self._schema.class_index)
+        shape = (nodes, self._sizes[candidate], self._schema.classes)
+        first, second = (self._values(rows, column) for column in columns)
+        keys, weights = (node * shape[1] + first) * shape[2] + second, rows.weight * self._repeats[rows.record]
+        counts = np.zeros(shape)
+        for guesses, own in self._apart(rows, columns):
+            table = np.bincount(keys[own], weights[own], prod(shape)).astype(np.float64).reshape(shape)
+            for axis, (column, guess) in enumerate(zip(columns, guesses, strict=True), 1):
+                table = table if guess is None else _along(table, self._meant[column][guess], axis)
+            counts += table
+        return self._undone(counts, columns, rows)
+
+    def _apart(self, rows: GuessedRows, columns: Sequence[int]) -> Iterator[tuple[list[int | None], Index | slice]]:
+        """Yield each combination of guesses that have distributions, and its rows."""
+        guesses = [None if column in self._value else self._guess_of(rows, column) for column in columns]
+        given = [guess for guess in guesses if guess is not None]
+        if not given:
+            yield [None] * len(columns), slice(None)
+            return
+        combinations, inverse = np.unique(np.stack(given), axis=1, return_inverse=True)
+        for number, combination in enumerate(combinations.T.tolist()):
+            rest = iter(combination)
+            yield [None if guess is None else next(rest) for guess in guesses], np.flatnonzero(inverse == number)
+
+    def _undone(self, counts: Floats, columns: Sequence[int], rows: GuessedRows) -> Floats:
+        """Apply the guesses of groups that are not guessed to the finished tables."""
+        hidden: dict[int, list[tuple[int, int]]] = {}
+        for axis, column in enumerate(columns, 1):
+            if column in self._group and self._guess_of(rows, column) is None:
+                hidden.setdefault(self._group[column], []).append((axis, column))
+        for group, axes in hidden.items():
+            if len(axes) == 1:
+                counts = _along(counts, self._factor[axes[0][1]], axes[0][0])
+                continue
+            total = np.zeros_like(counts)
+            for guess, weight in enumerate(self._weights[group].tolist()):
+                table = counts
+                for axis, column in axes:
+                    table = _along(table, self._meant[column][guess], axis)
+                total += weight * table
+            counts = total
+        return counts
+
+    def _cells(self, rows: GuessedRows, candidate: int) -> tuple[GuessedRows, Index]:
+        label = self._schema.class_index
+        for column in (candidate, label):
+            if column in self._group:
+                rows = self._guessed(rows, column, self._weights[self._group[column]])
+        rows, values, index = self._settled(rows, candidate)
+        rows, classes, index = self._settled(rows, label)
+        return rows, values[index] * self._schema.classes + classes
+
+    def _settled(self, rows: GuessedRows, column: int) -> tuple[GuessedRows, Index, Index]:
+        """Give every row one value of a column, each that it may have; return what each row came from too."""
+        guess = self._guess_of(rows, column)
+        if guess is None or column in self._value:
+            return rows, self._values(rows, column), np.arange(len(rows), dtype=np.intp)
+        chances = self._meant[column][guess, self._sent(rows, column)]
+        index, values = np.nonzero(chances)
+        return rows.where(index).weighed(chances[index, values]), values, index
+
+    def _listed_factors(self, model: Classifier) -> Floats:
+        return listed_factors(model, self._schema, self._codes, self._design)
+
+
+def _along(tables: Floats, matrix: Floats, axis: int) -> Floats:
+    """Replace what was sent by values along one axis: the matrix is `sent x values`."""
+    return np.moveaxis(np.tensordot(tables, matrix, axes=(axis, 0)), -1, axis)
+
+
+def _merged(rows: GuessedRows, group: int) -> GuessedRows:
+    """Forget a group's guess, and add up the rows that differed in it alone."""
+    rest = rows.without(group)
+    keys = rest.record
+    for guess in rest.guess.values():
+        keys = (int(guess.max(initial=0)) + 1) * keys + guess
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    weight = np.bincount(inverse, weights=rest.weight, minlength=len(first)).astype(np.float64)
+    merged = rest.where(first)
+    return GuessedRows(merged.record, weight, merged.guess)

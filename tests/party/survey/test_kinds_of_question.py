@@ -1,0 +1,106 @@
+"""Groups of several kinds in one design: declared, disguised, reported, estimated and mined."""
+
+from pathlib import Path
+
+import pytest
+
+from party.cli import main as cli
+from party.errors import ConfigError
+from party.survey import read_design
+from protocols.randomized_response.design import Kind
+from tests.party.survey.commands import told
+from tests.party.survey.files import swap, write_design, write_rows
+
+DESIGN = """\
+kind = "crosswise"
+prevalence = "1/6"
+class = "evaded"
+id = "id"
+plain = ["sex"]
+[columns]
+sex = { values = ["f", "m"] }
+evaded = { values = ["no", "yes"] }
+drunk = { values = ["no", "yes"] }
+income = { values = ["low", "middle", "high"] }
+smokes = { values = ["no", "yes"] }
+[groups]
+tax = ["evaded"]
+drink = { columns = ["drunk"], kind = "triangular", prevalence = "1/4" }
+wage = { columns = ["income"], kind = "unrelated", theta = "2/3" }
+smoke = { columns = ["smokes"], kind = "related", theta = "4/5" }
+[personal.income]
+low = "1/3"
+middle = "1/3"
+high = "1/3"
+"""
+
+
+def rows(number: int) -> list[str]:
+    words = ("no", "yes")
+    return [
+        f"p{i},{'fm'[i % 2]},{words[i % 4 == 1]},{words[i % 3 == 0]},{('low', 'middle', 'high')[i % 3]},{words[i % 2]}"
+        for i in range(number)
+    ]
+
+
+def test_every_command_takes_groups_of_several_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path, DESIGN)
+    write_rows(tmp_path, rows(1200), header="id,sex,evaded,drunk,income,smokes")
+    report = told(capsys, "privacy", "design.toml")
+    for sentence in (
+        "of evaded, it is told whether it agrees with a harmless statement, which is true of 16.7%",
+        "of drunk, it is told whether it or a harmless statement is true, the latter of 25.0%",
+        "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite.",
+        "Of up to 100.0% the truth is then certain.",
+    ):
+        assert sentence in " ".join(report.split())
+    assert '"kind": "triangular"' in told(capsys, "privacy", "design.toml", "--json")
+    assert "are enough" in told(capsys, "size", "design.toml", "--half-width", "0.1")
+    assert cli.main(["audit", "design.toml", "--shift", "1/10", "--power", "0.9"]) == 0
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
+    told(capsys, "disguise", "data.csv", "design.toml", "-o", "again.csv", "--secret", "coins")
+    assert Path("d.csv").read_bytes() == Path("again.csv").read_bytes()
+    found = told(capsys, "estimate", "d.csv", "design.toml", "evaded = yes and sex = m", "drunk = yes")
+    assert "crosswise question, prevalence 1/6; triangular question, prevalence 1/4; unrelated" in found
+    assert "held out" in told(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5")
+    assert "held out" in told(capsys, "mine", "bayes", "d.csv", "design.toml", "--test", "1/5")
+
+
+def test_groups_have_what_is_said_of_all_unless_they_say_otherwise(tmp_path: Path) -> None:
+    write_design(tmp_path, DESIGN)
+    design = read_design(tmp_path / "design.toml").design
+    assert [design.part(k).kind for k in range(4)] == [Kind.CROSSWISE, Kind.TRIANGULAR, Kind.UNRELATED, Kind.RELATED]
+    assert [str(design.truth(k)) for k in range(4)] == ["1/6", "3/4", "2/3", "4/5"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('prevalence = "1/6"\n', "", "prevalence: is missing"),
+        ('prevalence = "1/6"', 'prevalence = "1/2"', r"\[groups\] tax: a harmless statement that is true of half"),
+        ('prevalence = "1/6"', 'prevalence = "1"', "a chance of 0 or 1 disguises nothing"),
+        ('kind = "triangular", prev', 'kind = "triangular", theta = "1/2", prev', "theta: a triangular question has a"),
+        (
+            'evaded = { values = ["no", "yes"] }',
+            'evaded = { values = ["no", "yes", "so"] }',
+            "two values, in this order",
+        ),
+        ('kind = "related", theta', 'kind = "relates", theta', "did you mean 'related'"),
+        ('columns = ["smokes"], ', "", "columns: is missing"),
+        ("[personal.income]", "[forced.income]", "personal: is missing"),
+    ],
+)
+def test_a_group_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
+    write_design(tmp_path, swap(DESIGN, old, new))
+    with pytest.raises(ConfigError, match=problem):
+        read_design(tmp_path / "design.toml")
+
+
+def test_a_chance_that_no_group_needs_is_refused(tmp_path: Path) -> None:
+    chances = 'kind = "crosswise"\nprevalence = "1/6"\ntheta = "4/5"\n'
+    write_design(tmp_path, chances + '[columns]\nx = { values = ["no", "yes"] }\n[groups]\ng = ["x"]\n')
+    with pytest.raises(ConfigError, match="theta: no group has a question of a kind that needs it"):
+        read_design(tmp_path / "design.toml")
