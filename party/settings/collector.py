@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 
 from party.settings.address import Address, read_address
 from party.settings.page_texts import read_page_texts
-from party.settings.survey import UNRELATED, Questionnaire, check_known, read_design
+from party.settings.questions import check_known
+from party.settings.survey import Questionnaire, read_design
 from party.settings.toml import Section, read_toml
+from protocols.randomized_response.design import Kind
 
 _KEYS = (
     "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "paper",
@@ -158,7 +160,11 @@ def _question(section: Section, questionnaire: Questionnaire, column: int) -> Qu
     name, values = questionnaire.names[column], questionnaire.values[column]
     entry = section.section(name, _QUESTION)
     personal = entry.text("personal", None)
-    asks = questionnaire.design.group_of(column) is not None and questionnaire.design.kind.value == UNRELATED
+    group = questionnaire.design.group_of(column)
+    kind = None if group is None else questionnaire.design.part(group).kind
+    if kind in (Kind.CROSSWISE, Kind.TRIANGULAR):
+        raise entry.error("text", "the page cannot ask a statement beside a harmless one: ask it on paper")
+    asks = kind is Kind.UNRELATED
     if personal is not None and not asks:
         raise entry.error("personal", "only the unrelated question has personal ones, and not for columns in plain")
     if personal is None and "personal_answers" in entry.names:

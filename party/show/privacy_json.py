@@ -15,9 +15,8 @@ def findings_json(found: Findings) -> Json:
     """Return all that was found."""
     names = tuple(own.name for own in found.attributes)
     groups = tuple(group.name for group in found.groups)
-    thetas = {group.truth for group in found.groups}
     return {
-        "theta": str(thetas.pop()) if len(thetas) == 1 else None,
+        "theta": None if found.theta is None else str(found.theta),
         "sent_as_they_are": [own.name for own in found.attributes if own.group is None],
         "disclosed_in_full": found.names(found.disclosed),
         "attributes": [_attribute(own, groups) for own in found.attributes],

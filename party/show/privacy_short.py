@@ -115,7 +115,9 @@ def _disguised(found: Findings) -> str:
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
     told: dict[str, list[str]] = {}
     for group in found.groups:
-        told.setdefault(question_text(group.kind, group.truth), []).extend(found.names(group.columns))
+        told.setdefault(question_text(group.kind, group.truth if found.theta is None else found.theta), []).extend(
+            found.names(group.columns)
+        )
     if len(told) == 1:
         return f"{start}, in {many}: {next(iter(told))}.{_odds(found)}"
     each = "; ".join(f"of {listed(names)}, {text}" for text, names in told.items())

@@ -14,7 +14,7 @@ from protocols.privacy.loss import attribute_loss, group_loss, known_answers_los
 from protocols.privacy.odds import Odds, column_odds
 from protocols.privacy.relations import Relation, disclosed_columns, relations
 from protocols.privacy.single_entry import group_value, single_entry
-from protocols.randomized_response.design import Design, Kind
+from protocols.randomized_response.design import Design, Kind, OneKind
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,7 @@ class Findings:
     """What a design discloses.
 
     Args:
+        theta: As the design declares it for all groups; None where each has its own.
         attributes: Findings of every column, plain ones included.
         groups: Findings of every group.
         disclosed: Columns of groups that every response gives away in full.
@@ -117,6 +118,7 @@ class Findings:
         coin_bits: Entropy of all coins of a record.
     """
 
+    theta: Fraction | None
     attributes: tuple[AttributeFindings, ...]
     groups: tuple[GroupFindings, ...]
     disclosed: tuple[int, ...]
@@ -245,6 +247,7 @@ def measure_design(
     )
     found = relations(design)
     return Findings(
+        theta=design.theta if isinstance(design, OneKind) else None,
         attributes=attributes,
         groups=tuple(group_findings(design, k, groups[k], attributes, found) for k in range(len(design.groups))),
         disclosed=disclosed_columns(design),

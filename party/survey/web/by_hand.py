@@ -5,10 +5,10 @@ from itertools import accumulate
 from typing import Final
 
 from party.errors import ConfigError
-from party.settings.survey import RELATED
 from party.survey.web.description import DIRECT, PageBlock, PageQuestion
 
 _COIN, _DIE, _MOST_SLIPS = 2, 6, 60
+_RELATED: Final = "related"
 
 Texts = Mapping[str, str]
 
@@ -19,7 +19,7 @@ def check_by_hand(block: PageBlock) -> None:
     Raises:
         ConfigError: It cannot.
     """
-    if block.kind == RELATED and len(block.coin) > _COIN:
+    if block.kind == _RELATED and len(block.coin) > _COIN:
         raise ConfigError(
             f"group {block.name!r} moves answers by several places, which only the page can do: for a form by hand use "
             'columns of two values, or kind = "unrelated"'
@@ -47,7 +47,7 @@ def block_rules(block: PageBlock, texts: Texts) -> list[str]:
         return [texts["rule_direct"]]
     if len(block.coin) == 1:
         return [texts["hand_truth"].format(faces=texts["span"].format(first=1, last=1))]
-    keys = _SAYS[block.kind if block.kind == RELATED or block.asks_personal else "drawn"]
+    keys = _SAYS[block.kind if block.kind == _RELATED or block.asks_personal else "drawn"]
     sides = zip(keys, _spans(block.coin, texts), strict=True)
     return [_device(block.coin, texts), *(texts[key].format(faces=span) for key, span in sides if span)]
 
@@ -69,7 +69,7 @@ def both_answers(question: PageQuestion) -> list[str]:
 
 
 _SAYS: Final = {
-    RELATED: ("hand_truth", "hand_opposite"),
+    _RELATED: ("hand_truth", "hand_opposite"),
     "unrelated": ("hand_private", "hand_personal"),
     "drawn": ("hand_truth", "hand_drawn"),
 }

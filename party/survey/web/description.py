@@ -15,6 +15,8 @@ from typing import Final
 
 from party.settings.collector import CollectorSettings
 from party.settings.survey import Questionnaire
+from protocols.randomized_response.design import Kind
+from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from protocols.randomness import canonical
 from protocols.tables.table import NO_ANSWER
 
@@ -88,7 +90,7 @@ def blocks_of(settings: CollectorSettings) -> tuple[PageBlock, ...]:
     blocks = [
         PageBlock(
             name=name,
-            kind=design.kind.value,
+            kind=_KIND_ON_PAGE[design.part(k).kind],
             coin=whole_numbers(design.coin_chances(k)),
             questions=tuple(_question(settings, column) for column in design.groups[k]),
             relates=any(design.disclosed_modulus(*pair) > 1 for pair in combinations(design.groups[k], 2)),
@@ -101,9 +103,20 @@ def blocks_of(settings: CollectorSettings) -> tuple[PageBlock, ...]:
     return tuple(blocks)
 
 
+_KIND_ON_PAGE: Final = {
+    Kind.RELATED: Kind.RELATED.value,
+    Kind.UNRELATED: Kind.UNRELATED.value,
+    Kind.FORCED: Kind.UNRELATED.value,
+}
+"""What a block's coin does; a forced answer is a personal one that the page draws."""
+
+
 def _question(settings: CollectorSettings, column: int) -> PageQuestion:
     asked, domain = settings.questions[column], settings.questionnaire.domains[column]
-    personal = dict(enumerate(getattr(settings.questionnaire.design, "personal", ()))).get(column, ())
+    design = settings.questionnaire.design
+    group = design.group_of(column)
+    part = None if group is None else design.part(group)
+    personal = part.personal[column] if isinstance(part, UnrelatedDesign) else ()
     return PageQuestion(
         column=column,
         text=asked.text,

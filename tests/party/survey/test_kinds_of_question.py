@@ -54,7 +54,7 @@ def test_every_command_takes_groups_of_several_kinds(
         "of evaded, it is told whether it agrees with a harmless statement, which is true of 16.7%",
         "of drunk, it is told whether it or a harmless statement is true, the latter of 25.0%",
         "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite.",
-        "Of up to 100.0% the truth is then certain.",
+        "Of up to 100% the truth is then certain.",
     ):
         assert sentence in " ".join(report.split())
     assert '"kind": "triangular"' in told(capsys, "privacy", "design.toml", "--json")
