@@ -15,12 +15,12 @@ from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.show.collecting import (
     closed_line,
+    collected_lines,
     drafted_lines,
     exported_line,
     links_line,
     page_lines,
     serving_lines,
-    status_lines,
 )
 from party.show.incident import incident
 from party.show.notices import tell
@@ -86,7 +86,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
 def run_status(arguments: argparse.Namespace) -> int:
     """Tell how far it is."""
     with _store(read_collector_settings(arguments.settings)) as store:
-        say_all(status_lines(store.status()))
+        say_all(collected_lines(store.status()))
     return 0
 
 

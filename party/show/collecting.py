@@ -39,7 +39,7 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
         yield f"It closes with {enough:,} answers."
 
 
-def status_lines(status: StoreStatus) -> Iterator[str]:
+def collected_lines(status: StoreStatus) -> Iterator[str]:
     """Say how far a survey is."""
     yield f"The survey is {STAGES[status.stage]}."
     yield f"{status.answered:,} answers" + (f", {status.links:,} links" if status.links else "")

@@ -36,7 +36,7 @@ PAGE_IDS: Final = 1 << 14
 _PLACE: Final = np.dtype("<u4")
 
 T = TypeVar("T")
-Page = TypeVar("Page", BlindedPage, ReblindedPage)
+_PointsPage = TypeVar("_PointsPage", BlindedPage, ReblindedPage)
 Encoded = NDArray[np.bytes_]
 """Points as they cross, one per row: compared and sorted as bytes."""
 
@@ -200,7 +200,7 @@ class _Alignment:
             raise DeviationError
 
 
-def _exchange_points(kind: type[Page], own: Encoded, expected: int) -> Role[Encoded]:
+def _exchange_points(kind: type[_PointsPage], own: Encoded, expected: int) -> Role[Encoded]:
     """Exchange ascending points, a page of each in turn.
 
     Raises:
