@@ -16,7 +16,7 @@ from party.show.estimates import estimate_lines
 from party.show.notices import tell
 from party.show.screen import put, say_all
 from party.survey import read_design, read_disguised
-from party.survey.estimation import EstimateOptions, estimate_expression
+from party.survey.estimation import EstimateOptions, estimate_expression, random_answers, random_json
 from party.survey.expressions import parse_expression
 
 FORMAT = "cotally-estimate/1"
@@ -54,10 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     tell(frame.notices)
     codes = read_disguised(frame, questionnaire)
     findings = [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]
+    at_random = random_answers(codes, questionnaire)
     if arguments.json:
-        estimates = [finding.to_json() for finding in findings]
-        content = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence, "estimates": estimates}
+        content: dict[str, object] = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence}
+        content |= {} if at_random is None else {"at_random": random_json(at_random)}
+        content["estimates"] = [finding.to_json() for finding in findings]
         put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
-    say_all(estimate_lines(len(codes), questionnaire, findings, asked))
+    say_all(estimate_lines(len(codes), questionnaire, findings, asked, at_random))
     return 0

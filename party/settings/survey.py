@@ -5,17 +5,20 @@ of all columns, which columns share a coin, how each group is asked and with whi
 is checked: the error names file, key and legal range.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
-from party.settings.toml import read_toml
+from party.settings.toml import Section, read_toml
 from protocols.randomized_response.design import Design
+from protocols.tables.expression import Term
 
 _KEYS = (
     "kind", "theta", "prevalence", "class", "id", "keep_id", "plain", "columns", "groups", "personal", "forced",
+    "control",
 )  # fmt: skip
 
 
@@ -32,6 +35,7 @@ class Questionnaire:
         keep_id: Whether the disguised table has it too.
         design: Over the columns, by index.
         group_names: Of the design's groups, in the same order.
+        controls: Disguised columns whose true answer is known of everyone, each with that answer.
     """
 
     path: Path
@@ -42,6 +46,7 @@ class Questionnaire:
     keep_id: bool
     design: Design
     group_names: tuple[str, ...]
+    controls: tuple[Term, ...]
 
     def __repr__(self) -> str:
         return f"<Questionnaire {self.path}: {len(self.names)} columns, {len(self.group_names)} groups>"
@@ -93,4 +98,17 @@ def read_design(path: Path | str) -> Questionnaire:
         keep_id=top.flag("keep_id", default=False),
         design=design,
         group_names=tuple(groups),
+        controls=_controls(top, domains, design),
     )
+
+
+def _controls(top: Section, domains: Mapping[str, Domain], design: Design) -> tuple[Term, ...]:
+    """Return the control items; each is disguised, since who answers at random is found by the disguise."""
+    section, names, found = top.section("control", None), tuple(domains), []
+    for name in section.names:
+        check_known(section, name, name, names)
+        column, values = names.index(name), domains[name].values
+        if design.group_of(column) is None:
+            raise section.error(name, "is sent as it is: a control item is disguised like what is asked about")
+        found.append(Term(column, values.index(section.choice(name, values))))
+    return tuple(found)

@@ -7,7 +7,9 @@ from party.settings.survey import Questionnaire
 from party.show.questions import kinds_text
 from party.survey.estimation import EstimateOptions, Finding
 from party.survey.expressions import expression_text
+from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.sample_size import SampleSize
 from protocols.tables.expression import Expression
 
@@ -18,10 +20,18 @@ _UNBIASED = (
 
 
 def estimate_lines(
-    records: int, questionnaire: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
+    records: int,
+    questionnaire: Questionnaire,
+    findings: Sequence[Finding],
+    asked: EstimateOptions,
+    at_random: RandomAnswers | None = None,
 ) -> Iterator[str]:
     """Yield what the disguised answers say of each expression."""
     yield f"{records} records, {kinds_text(questionnaire.design)}"
+    if at_random is not None:
+        names = printable(", ".join(questionnaire.names[control.column] for control in questionnaire.controls))
+        share, error = float(at_random.share), at_random.standard_error
+        yield f"answers at random: share {share:.4f}, standard error {error:.4f}, by the control {names}"
     for finding in findings:
         yield from finding_lines(finding, asked)
     yield _UNBIASED
@@ -38,6 +48,14 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
     share, error = float(estimate.proportion), estimate.proportion_error
     percent = f"{100 * asked.confidence:g}%"
     yield f"  share {share:.4f}, standard error {error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
+    if finding.corrected is not None:
+        known = finding.corrected
+        half = quantile(asked.confidence) * known.standard_error
+        low, high = float(known.share) - half, float(known.share) + half
+        yield (
+            f"  corrected for random answers: share {float(known.share):.4f}, standard error "
+            f"{known.standard_error:.4f}, {percent} interval {low:.4f} to {high:.4f}"
+        )
     if not tells(error):
         yield f"  too few records to tell: about {records_to_tell(estimate.records, error):,} would do"
     if finding.likely is not None:

@@ -10,6 +10,7 @@ from protocols.errors import InputError
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
+from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -41,6 +42,7 @@ class Finding:
         columns: Of the expression.
         labels: The values of each.
         likely: The most likely distribution, if it was asked for.
+        corrected: The share of those who do not answer at random, where the design has control items.
     """
 
     text: str
@@ -50,6 +52,7 @@ class Finding:
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     likely: MostLikely | None
+    corrected: RandomAnswers | None
 
     def cells(self, likely: MostLikely) -> Iterator[tuple[tuple[str, ...], float]]:
         """Yield every cell of the likely distribution by its labels."""
@@ -70,6 +73,8 @@ class Finding:
             "share_error": self.estimate.proportion_error,
             "interval": list(self.interval),
         }
+        if self.corrected is not None:
+            content["corrected"] = random_json(self.corrected)
         if self.likely is not None:
             content["likelihood"] = {
                 "columns": list(self.columns),
@@ -105,7 +110,32 @@ def estimate_expression(
         columns=tuple(questionnaire.names[column] for column in columns),
         labels=tuple(questionnaire.values[column] for column in columns),
         likely=most_likely(answers, columns, questionnaire.design) if asked.likelihood else None,
+        corrected=_corrected(answers, expression, questionnaire),
     )
+
+
+def random_answers(codes: Codes, questionnaire: Questionnaire) -> RandomAnswers | None:
+    """Return the share of respondents who answer at random; None where the design has no control item.
+
+    Raises:
+        InputError: Too few gave an answer to the control items, or these tell nothing.
+    """
+    controls = questionnaire.controls
+    answers = codes[questionnaire.design.answered(codes, [control.column for control in controls])]
+    return random_share(answers, questionnaire.design, controls) if controls else None
+
+
+def random_json(found: RandomAnswers) -> dict[str, object]:
+    """Return plain types for `json.dumps`."""
+    return {"answers": found.records, "share": float(found.share), "share_error": found.standard_error}
+
+
+def _corrected(answers: Codes, expression: Expression, questionnaire: Questionnaire) -> RandomAnswers | None:
+    controls, design = questionnaire.controls, questionnaire.design
+    known = [control.column for control in controls]
+    if not controls or expression.columns.intersection(known):
+        return None
+    return corrected_share(answers[design.answered(answers, known)], expression, design, controls)
 
 
 def estimated_priors(codes: Codes, questionnaire: Questionnaire) -> list[tuple[Fraction, ...] | None]:

@@ -104,3 +104,20 @@ def test_a_chance_that_no_group_needs_is_refused(tmp_path: Path) -> None:
     write_design(tmp_path, chances + '[columns]\nx = { values = ["no", "yes"] }\n[groups]\ng = ["x"]\n')
     with pytest.raises(ConfigError, match="theta: no group has a question of a kind that needs it"):
         read_design(tmp_path / "design.toml")
+
+
+def test_a_control_item_tells_who_answers_at_random_and_corrects_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of 900 crosswise answers to a control with p = 1/10, 720 are by the rules and 180 at random: a fifth."""
+    monkeypatch.chdir(tmp_path)
+    columns = 'evaded = { values = ["no", "yes"] }\nmoon = { values = ["no", "yes"] }\n'
+    groups = '[groups]\ntax = ["evaded"]\ncontrol = ["moon"]\n[control]\nmoon = "no"\n'
+    write_design(tmp_path, f'kind = "crosswise"\nprevalence = "1/10"\n[columns]\n{columns}{groups}')
+    yes = 648 + 90  # "the same" by the rules and at random, of both columns
+    answers = [f"{('no', 'yes')[i < yes]},{('no', 'yes')[i < yes]}" for i in range(900)]
+    write_rows(tmp_path, answers, header="evaded,moon")
+    found = told(capsys, "estimate", "data.csv", "design.toml", "evaded = yes", "moon = yes")
+    assert "answers at random: share 0.2000, standard error" in found
+    assert found.count("corrected for random answers: share 0.0000, standard error") == 1
+    assert '"at_random"' in told(capsys, "estimate", "data.csv", "design.toml", "evaded = yes", "--json")
