@@ -91,12 +91,12 @@ def run_status(arguments: argparse.Namespace) -> int:
 
 
 def run_close(arguments: argparse.Namespace) -> int:
-    """End the stage that it is in."""
+    """End the survey."""
     with _store(read_collector_settings(arguments.settings)) as store:
-        status = store.status()
-        if status.stage is SurveyStage.FINISHED:
-            raise ConfigError("the survey is closed, and round two as well")
-        say(closed_line(store.advance(status.stage), store.status().answered))
+        if store.status().stage is SurveyStage.CLOSED:
+            raise ConfigError("the survey is closed already")
+        store.close_survey()
+        say(closed_line(store.status().answered))
     return 0
 
 

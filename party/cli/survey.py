@@ -2,7 +2,7 @@
 
 `new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links. `serve`
 is the server, until it is stopped. `status` tells how many have answered. `close` ends it, and cuts codes from answers
-for good; when it has ended, round two. `export` writes the answers as `estimate`, `mine` and `audit` read them.
+for good. `export` writes the answers as `estimate`, `mine` and `audit` read them.
 `page` writes the pages as they are served, to be read or printed, and `texts` prints every text of theirs.
 """
 
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _declare_links(_with_settings(action(collecting.run_links, help="make one-time links")))
     _with_settings(action(collecting.run_serve, help="serve the page and take answers"))
     _with_settings(action(collecting.run_status, help="tell how many have answered"))
-    _with_settings(action(collecting.run_close, help="close the survey, then round two"))
+    _with_settings(action(collecting.run_close, help="close the survey for good"))
     _declare_export(_with_settings(action(collecting.run_export, help="write the disguised answers")))
     _declare_page(_with_settings(action(collecting.run_page, help="write the pages as files")))
     _with_settings(action(collecting.run_texts, help="print every text of the pages"))

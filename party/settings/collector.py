@@ -19,8 +19,7 @@ from party.settings.toml import Section, read_toml
 from protocols.randomized_response.design import Kind
 
 _KEYS = (
-    "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "paper",
-    "texts", "round_two",
+    "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "texts",
 )  # fmt: skip
 _SERVER = ("listen", "address", "certificate", "key", "proxy", "requests", "submissions")
 _QUESTION = ("text", "answers", "personal", "personal_answers")
@@ -93,8 +92,6 @@ class CollectorSettings:
         server: The collector's.
         store: A file, or the URL of a PostgreSQL database.
         closing: When it closes of itself.
-        font: A TrueType file for the form on paper, where its texts need one.
-        model: The model of round two, if there is one.
     """
 
     path: Path
@@ -108,8 +105,6 @@ class CollectorSettings:
     server: ServerSettings
     store: Path | str
     closing: ClosingSettings
-    font: Path | None
-    model: Path | None
 
     def __repr__(self) -> str:
         return f"<CollectorSettings {self.path}>"
@@ -125,8 +120,6 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     folder = top.path.parent
     questionnaire = read_design(folder / top.text("design", "design.toml"))
     introduction = top.text("introduction", "")
-    font = top.section("paper", ("font",)).text("font", None)
-    model = top.section("round_two", ("model",)).text("model", None)
     return CollectorSettings(
         path=top.path,
         title=top.text("title"),
@@ -139,8 +132,6 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
         server=_server(top.section("server", _SERVER), folder),
         store=_store(top.section("store", ("place",)), folder),
         closing=_closing(top.section("close", ("date", "half_width", "confidence"))),
-        font=None if font is None else folder / font,
-        model=None if model is None else folder / model,
     )
 
 

@@ -57,19 +57,12 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 
 # What respondents read. answers: one per value, in the order of the design.
 # For the unrelated question, a personal one too, which you cannot look up; where there is none, the page draws.
+# The form for a coin, a die or slips of paper needs chances that these have, and two values where a group lies.
 {questions}
-
-# The form on paper, and for browsers without scripts, needs chances that a coin, a die or slips of paper have.
-[paper]
-# font = "DejaVuSans.ttf"              # a TrueType file, for letters beyond Latin-1
 
 # Every other text of the page may be replaced: `cotally survey texts` prints them all.
 [texts]
 # send = "Send"
-
-# After the survey has closed: the page tries a model on each respondent's personal answers, and sends one bit.
-[round_two]
-# model = "model.json"
 """
 
 

@@ -60,12 +60,6 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "hand_drawn": "{faces}: for each question of this block do the same once more, as it says.",
     "again": "If drawn: {rule}",
     "pick": "{faces}: tick {answer}.",
-    "check_heading": "One more question",
-    "check": "A rule has been learned from everybody's answers. Your browser tries it on your answers to the questions "
-    "below, and sends only whether it is right for them: yes or no. The answers themselves do not leave this page.",
-    "checked": "Thank you. What was sent: {verdict}",
-    "right": "the rule is right",
-    "wrong": "the rule is not right",
     "error_malformed": "This cannot be read as answers to this survey.",
     "error_unknown_code": "This code is not known: check every letter and digit.",
     "error_other_survey": "The survey has changed since this page was loaded: load it again.",

@@ -6,9 +6,8 @@ from pathlib import Path
 from party.survey.web.store import StoreStatus, SurveyStage
 
 STAGES = {
-    SurveyStage.OPEN: "open: answers are taken, and each stands beside the digest of its code",
-    SurveyStage.ANSWERED: "closed: answers are cut from codes; round two is open where there is a model for it",
-    SurveyStage.FINISHED: "closed, round two too: no code is kept",
+    SurveyStage.OPEN: "open: each answer stands beside the digest of its code",
+    SurveyStage.CLOSED: "closed: no code is kept",
 }
 
 
@@ -43,15 +42,11 @@ def collected_lines(status: StoreStatus) -> Iterator[str]:
     """Say how far a survey is."""
     yield f"The survey is {STAGES[status.stage]}."
     yield f"{status.answered:,} answers" + (f", {status.links:,} links" if status.links else "")
-    if status.verdicts:
-        yield f"{status.verdicts:,} bits of round two"
 
 
-def closed_line(stage: SurveyStage, answered: int) -> str:
+def closed_line(answered: int) -> str:
     """Say what closing did."""
-    if stage is SurveyStage.ANSWERED:
-        return f"The survey is closed with {answered:,} answers, which nothing ties to a code any more."
-    return "Round two is closed, and no code is kept."
+    return f"The survey is closed with {answered:,} answers. No code is kept, and nothing ties an answer to one."
 
 
 def page_lines(path: Path, digest: str) -> list[str]:

@@ -25,7 +25,7 @@ from party.settings.collector import CollectorSettings
 from party.survey.web.description import survey_digest
 from party.survey.web.limits import CallLimits
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page
-from party.survey.web.store import AnswerStore, Reception, SurveyStage
+from party.survey.web.store import AnswerStore, Reception
 from party.survey.web.submissions import MALFORMED, OTHER_SURVEY, UNKNOWN_CODE, RefusedError, ResponseShape, Submission
 
 _TOO_LONG, _UNAVAILABLE = "too_long", "unavailable"
@@ -79,10 +79,10 @@ class CollectorSurvey:
         """Put a response into the store, unless the survey closes first; close it when that is enough."""
         date = self.settings.closing.date
         if date is not None and self.now() >= date:
-            self.store.advance(SurveyStage.OPEN)
+            self.store.close_survey()
         taken = self.store.submit(submission.code, submission.content, self.settings.server.submissions)
         if taken is Reception.TAKEN and self.enough is not None and self.store.status().answered >= self.enough:
-            self.store.advance(SurveyStage.OPEN)
+            self.store.close_survey()
         return taken
 
 

@@ -127,7 +127,7 @@ def _block(block: PageBlock, number: int, texts: Mapping[str, str]) -> dict[str,
 
 def _told(settings: CollectorSettings) -> dict[str, str]:
     """Return the texts that the script shows."""
-    shown = ("sent_", "error_", "sending", "right", "wrong", "checked")
+    shown = ("sent_", "error_", "sending")
     return {name: text for name, text in settings.texts.items() if name.startswith(shown)}
 
 

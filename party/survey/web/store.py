@@ -17,26 +17,13 @@ from party.closing import Closing
 from party.errors import ConfigError
 
 STORE_VERSION: Final = 1
-_CUTS: Final = {
-    0: (
-        "INSERT INTO responses SELECT response FROM links WHERE response IS NOT NULL ORDER BY response",
-        "UPDATE links SET response = NULL",
-    ),
-    1: (
-        "INSERT INTO verdicts SELECT verdict FROM links WHERE verdict IS NOT NULL ORDER BY verdict",
-        "DELETE FROM links",
-    ),
-    2: (),
-}
-"""What the end of each stage does."""
 
 
 class SurveyStage(IntEnum):
     """How far a survey is."""
 
     OPEN = 0
-    ANSWERED = 1
-    FINISHED = 2
+    CLOSED = 1
 
 
 class Reception(Enum):
@@ -50,11 +37,10 @@ class Reception(Enum):
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """How many links there are, how many were answered, how many bits of round two came, and how far it all is."""
+    """How many links there are while it is open, how many answers, and how far it is."""
 
     links: int
     answered: int
-    verdicts: int
     stage: SurveyStage
 
 
@@ -126,7 +112,7 @@ class AnswerStore(Closing):
             if self._stage() is not SurveyStage.OPEN:
                 raise ConfigError("the survey is closed: it takes no further links")
             for digest in digests:
-                self._database.run("INSERT INTO links VALUES (?, NULL, 0, NULL)", (digest,))
+                self._database.run("INSERT INTO links VALUES (?, NULL, 0)", (digest,))
 
     def submit(self, digest: bytes, response: bytes, most: int) -> Reception:
         """Take a response in place of an earlier one.
@@ -145,32 +131,22 @@ class AnswerStore(Closing):
             )
             return Reception.TAKEN if changed else self._why_not(digest)
 
-    def submit_verdict(self, digest: bytes, right: bool) -> Reception:
-        """Take the one bit of round two, in place of an earlier one; it opens when the survey has closed."""
-        with self._database.transaction():
-            if self._stage() is not SurveyStage.ANSWERED:
-                return Reception.CLOSED
-            changed = self._database.run("UPDATE links SET verdict = ? WHERE code = ?", (int(right), digest))
-            return Reception.TAKEN if changed else Reception.UNKNOWN_CODE
-
     def _why_not(self, digest: bytes) -> Reception:
         known = self._database.rows("SELECT 1 FROM links WHERE code = ?", (digest,))
         return Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
 
-    def advance(self, stage: SurveyStage) -> SurveyStage:
-        """End this stage, unless it has ended: cut what arrived from the codes that it came with, for good.
-
-        Args:
-            stage: Open, whose end closes the survey, or answered, whose end closes round two.
-        """
-        following = SurveyStage(min(stage + 1, SurveyStage.FINISHED))
-        with self._database.transaction():
-            changed = self._database.run("UPDATE survey SET stage = ? WHERE stage = ?", (following, stage))
-            for statement in _CUTS[stage] if changed else ():
-                self._database.run(statement)
-        if changed:
-            self._database.forget()
-        return following
+    def close_survey(self) -> None:
+        """End it, unless it has ended: cut the responses from the codes that they came with, for good."""
+        database = self._database
+        with database.transaction():
+            closed = database.run("UPDATE survey SET stage = ? WHERE stage = ?", (SurveyStage.CLOSED, SurveyStage.OPEN))
+            if closed:
+                database.run(
+                    "INSERT INTO responses SELECT response FROM links WHERE response IS NOT NULL ORDER BY response"
+                )
+                database.run("DELETE FROM links")
+        if closed:
+            database.forget()
 
     def responses(self) -> list[bytes]:
         """Return all responses, in the order of their values."""
@@ -180,23 +156,13 @@ class AnswerStore(Closing):
             )
         return sorted(bytes(response) for (response,) in rows)
 
-    def verdicts(self) -> tuple[int, int]:
-        """Return how many bits of round two came, and how many say that the model is right."""
-        with self._database.transaction():
-            rows = self._database.rows(
-                "SELECT verdict FROM verdicts UNION ALL SELECT verdict FROM links WHERE verdict IS NOT NULL"
-            )
-        return len(rows), sum(right for (right,) in rows)
-
     def status(self) -> StoreStatus:
         """Return how far it is."""
         with self._database.transaction():
             (links,) = self._one("SELECT count(*) FROM links")
             (open_ones,) = self._one("SELECT count(*) FROM links WHERE response IS NOT NULL")
             (cut_ones,) = self._one("SELECT count(*) FROM responses")
-            (bits,) = self._one("SELECT count(*) FROM links WHERE verdict IS NOT NULL")
-            (cut_bits,) = self._one("SELECT count(*) FROM verdicts")
-            return StoreStatus(links, open_ones + cut_ones, bits + cut_bits, self._stage())
+            return StoreStatus(links, open_ones + cut_ones, self._stage())
 
     def _stage(self) -> SurveyStage:
         return SurveyStage(self._one(self._database.read_stage)[0])
@@ -216,9 +182,5 @@ def new_tables(binary: str, ending: str = "") -> Iterator[str]:
         "CREATE TABLE survey (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, "
         "survey TEXT NOT NULL, stage INTEGER NOT NULL)"
     )
-    yield (
-        f"CREATE TABLE links (code {binary} PRIMARY KEY, response {binary}, submissions INTEGER NOT NULL, "
-        f"verdict INTEGER){ending}"
-    )
+    yield (f"CREATE TABLE links (code {binary} PRIMARY KEY, response {binary}, submissions INTEGER NOT NULL){ending}")
     yield f"CREATE TABLE responses (response {binary} NOT NULL)"
-    yield "CREATE TABLE verdicts (verdict INTEGER NOT NULL)"

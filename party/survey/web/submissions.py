@@ -1,11 +1,10 @@
 """What a browser sends, read strictly: bytes from anyone end as a submission or as the name of what is wrong.
 
 `cotally-answer/1`: `{"format", "survey": digest, "code", "answers": two hexadecimal digits per column}`, which has the
-same length whatever is answered. `cotally-verdict/1`: `{"format", "survey", "code", "right": "0" or "1"}`. The form
-without a script sends `survey`, `code` and an `a0`, `a1`, ... per column.
+same length whatever is answered. The form without a script sends `survey`, `code` and an `a0`, `a1`, ... per column.
 
 Discloses, to the collector: the response of each group, and in the clear the answers of plain columns and which
-answers were not given; a verdict is one bit about the personal answers.
+answers were not given.
 """
 
 import json
@@ -18,7 +17,6 @@ from party.survey.web.codes import code_digest, read_code
 from protocols.tables.table import NO_ANSWER
 
 ANSWER_FORMAT: Final = "cotally-answer/1"
-VERDICT_FORMAT: Final = "cotally-verdict/1"
 MALFORMED, OTHER_SURVEY, UNKNOWN_CODE = "malformed", "other_survey", "unknown_code"
 
 
@@ -32,7 +30,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, repr=False)
 class Submission:
-    """A code, by its digest, and what came with it: a byte per column, or one bit."""
+    """A code, by its digest, and what came with it: a byte per column."""
 
     code: bytes
     content: bytes
@@ -63,7 +61,7 @@ class ResponseShape:
         Raises:
             RefusedError: It is not a response to this survey.
         """
-        content = _fields(body, ANSWER_FORMAT, "answers")
+        content = _fields(body)
         self._check_survey(content)
         try:
             response = bytes.fromhex(content["answers"])
@@ -72,18 +70,6 @@ class ResponseShape:
         if response.hex() != content["answers"].lower():
             raise RefusedError(MALFORMED)
         return Submission(_code(content), self._checked(response))
-
-    def read_verdict(self, body: bytes) -> Submission:
-        """Read the bit of round two.
-
-        Raises:
-            RefusedError: It is none.
-        """
-        content = _fields(body, VERDICT_FORMAT, "right")
-        self._check_survey(content)
-        if content["right"] not in ("0", "1"):
-            raise RefusedError(MALFORMED)
-        return Submission(_code(content), bytes([int(content["right"])]))
 
     def read_form(self, body: bytes) -> Submission:
         """Read what the form without a script sends.
@@ -119,14 +105,14 @@ def _possible(code: int, size: int, optional: bool) -> bool:
     return code < size or (optional and code == NO_ANSWER)
 
 
-def _fields(body: bytes, form: str, own: str) -> Mapping[str, str]:
+def _fields(body: bytes) -> Mapping[str, str]:
     """Return the texts of a JSON object that has these fields, each once, and no others."""
     try:
         content = json.loads(body.decode("ascii"), object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise RefusedError(MALFORMED) from None
-    names = {"format", "survey", "code", own}
-    if not isinstance(content, dict) or content.keys() != names or content["format"] != form:
+    names = {"format", "survey", "code", "answers"}
+    if not isinstance(content, dict) or content.keys() != names or content["format"] != ANSWER_FORMAT:
         raise RefusedError(MALFORMED)
     if not all(isinstance(content[name], str) for name in names):
         raise RefusedError(MALFORMED)

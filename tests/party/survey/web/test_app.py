@@ -180,7 +180,7 @@ def test_it_closes_at_its_date(tmp_path: Path) -> None:
         assert survey.answer(first, "000000") == 200
         moments[0] = datetime(2026, 12, 31, 17, 0, tzinfo=UTC)
         assert [survey.answer(second, "000000"), survey.answer(first, "010000")] == [410, 410]
-        assert survey.store.status().stage is SurveyStage.ANSWERED
+        assert survey.store.status().stage is SurveyStage.CLOSED
         assert survey.store.responses() == [bytes(3)]
 
 

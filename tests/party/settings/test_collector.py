@@ -1,0 +1,77 @@
+"""`survey.toml`: every key is checked, and every wrong one named."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.settings.collector import CollectorSettings, read_collector_settings
+from tests.support.collecting import PERSONAL, QUESTIONS, RELATED, UNRELATED
+
+
+def read(folder: Path, text: str, design: str = UNRELATED) -> CollectorSettings:
+    (folder / "design.toml").write_text(design)
+    (folder / "survey.toml").write_text(text)
+    return read_collector_settings(folder / "survey.toml")
+
+
+def test_a_title_is_enough(tmp_path: Path) -> None:
+    settings = read(tmp_path, 'title = "A survey"')
+    assert settings.server.address == "http://127.0.0.1:8080/"
+    assert settings.store == tmp_path / "answers.sqlite"
+    assert [question.text for question in settings.questions] == ["smokes", "income", "sex"]
+    assert settings.questions[1].answers == ("low", "middle", "high")
+
+
+def test_what_is_given_is_used(tmp_path: Path) -> None:
+    text = (
+        'title = "T"\nlanguage = "de"\nintroduction = "One.\\n\\nTwo."\n[close]\nhalf_width = "1/20"\n'
+        '[server]\naddress = "https://x.example"\nproxy = ["10.0.0.1"]\nlisten = "0.0.0.0:80"\n'
+        f'[texts]\nsend = "Absenden"\n{QUESTIONS}{PERSONAL}'
+    )
+    settings = read(tmp_path, text)
+    assert settings.introduction == ("One.", "Two.")
+    assert settings.server.address == "https://x.example/"
+    assert settings.closing.half_width == Fraction(1, 20)
+    assert settings.texts["send"] == "Absenden"
+    assert settings.questions[0].personal == "Were you born in January to June?"
+
+
+WRONG = {
+    "": "title: is missing",
+    'title = "T"\ntitel = "T"': "titel: unknown key; did you mean 'title'",
+    'title = "T"\n[server]\nlisten = "0.0.0.0:80"': "listen: without TLS",
+    'title = "T"\n[server]\ncertificate = "c.pem"': "certificate: give certificate and key",
+    'title = "T"\n[server]\naddress = "http://survey.example/"': "address: must be where",
+    'title = "T"\n[server]\naddress = "https://x/?a=1"': "address: must be where",
+    'title = "T"\n[server]\nrequests = 0': "requests: must be an integer",
+    'title = "T"\n[close]\ndate = "2026-12-31"': "date: must be a time with its zone",
+    'title = "T"\n[close]\ndate = 2026-12-31T18:00:00': "date: must be a time with its zone",
+    'title = "T"\n[close]\nhalf_width = "1"': "half_width: must lie between",
+    'title = "T"\n[close]\nconfidence = "0"': "confidence: must lie between",
+    'title = "T"\n[questions.smoke]\ntext = "?"': "there is no column 'smoke'; did you mean 'smokes'",
+    'title = "T"\n[questions.smokes]\nanswers = ["a"]': "answers: must be 2 texts",
+    'title = "T"\n[questions.smokes]\npersonal_answers = ["a", "b"]': "there is no personal question",
+    'title = "T"\n[questions.sex]\npersonal = "?"': "only the unrelated question",
+    'title = "T"\n[texts]\nsned = "x"': "sned: unknown text; did you mean 'send'",
+    'title = "T"\n[texts]\nrule_drawn = "no chance told"': "rule_drawn: must hold {truth}",
+    'title = "T"\n[texts]\nsend = "{"': "send: must hold nothing",
+    'title = "T"\n[texts]\nrule_drawn = "{truth!r}"': "rule_drawn: must hold {truth}",
+    'title = "T"\n[texts]\nrule_drawn = "{truth.numerator}"': "rule_drawn: must hold {truth}",
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), WRONG.items(), ids=WRONG.values())
+def test_what_is_wrong_is_named(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read(tmp_path, text)
+    assert problem in str(caught.value)
+
+
+def test_personal_questions_are_asked_of_all_columns_of_a_group_or_of_none(tmp_path: Path) -> None:
+    design = UNRELATED.replace('habits = ["smokes"]\nmoney = ["income"]', 'habits = ["smokes", "income"]')
+    with pytest.raises(ConfigError, match="needs a personal question"):
+        read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', design)
+    with pytest.raises(ConfigError, match="only the unrelated question"):
+        read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', RELATED)

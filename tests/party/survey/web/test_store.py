@@ -1,0 +1,159 @@
+"""What the collector keeps, in both databases, and what it forgets when the survey is closed."""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError, StoreError
+from party.survey.web.codes import code_digest
+from party.survey.web.databases import open_store
+from party.survey.web.store import AnswerStore, Reception, StoreStatus, SurveyStage
+from tests.support.collecting import add_links, everything_in, raw_rows
+
+SURVEY = "5" * 64
+Opener = Callable[[], AnswerStore]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """A PostgreSQL server of its own; skipped where there is none."""
+    programs = [shutil.which(name) for name in ("initdb", "pg_ctl")]
+    if None in programs:
+        pytest.skip("no PostgreSQL on this machine")
+    data = Path(tempfile.mkdtemp())  # a short path for its socket, that others may enter where it runs as nobody
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    as_other = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+    if as_other:
+        shutil.chown(data, "nobody", "nogroup")  # PostgreSQL does not run as root
+    try:
+        _run([*as_other, str(programs[0]), "-D", f"{data}/d", "-A", "trust", "-U", "cotally", "--no-sync"], data)
+        options = f"-p {port} -k {data} -c listen_addresses=127.0.0.1"
+        _run([*as_other, str(programs[1]), "-D", f"{data}/d", "-o", options, "-w", "-l", f"{data}/log", "start"], data)
+        try:
+            yield f"postgresql://cotally@127.0.0.1:{port}/"
+        finally:
+            _run([*as_other, str(programs[1]), "-D", f"{data}/d", "-m", "immediate", "stop"], data)
+    finally:
+        shutil.rmtree(data)
+
+
+def _run(words: list[str], folder: Path) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, cwd=folder, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    if request.param == "sqlite":
+        return tmp_path / "answers.sqlite"
+    psycopg = pytest.importorskip("psycopg")
+    server = request.getfixturevalue("postgres")
+    name = f"d{secrets.token_hex(8)}"
+    with psycopg.connect(f"{server}postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"{server}{name}"
+
+
+@pytest.fixture
+def store(place: Path | str) -> Iterator[AnswerStore]:
+    with open_store(place, SURVEY, make=True) as opened:
+        yield opened
+
+
+def test_a_code_answers_and_its_next_answer_replaces(store: AnswerStore) -> None:
+    one, two = map(code_digest, add_links(store, 2))
+    assert store.submit(one, b"\0\1", 3) is Reception.TAKEN
+    assert store.submit(two, b"\1\1", 3) is Reception.TAKEN
+    assert store.submit(one, b"\xff\0", 3) is Reception.TAKEN
+    assert store.responses() == [b"\1\1", b"\xff\0"]
+    assert store.status() == StoreStatus(2, 2, SurveyStage.OPEN)
+
+
+def test_unknown_codes_and_too_many_submissions_are_told_apart(store: AnswerStore) -> None:
+    (one,) = map(code_digest, add_links(store, 1))
+    assert store.submit(one, b"\0", 1) is Reception.TAKEN
+    assert store.submit(one, b"\1", 1) is Reception.TOO_OFTEN
+    assert store.submit(bytes(32), b"\1", 1) is Reception.UNKNOWN_CODE
+    assert store.responses() == [b"\0"]
+
+
+def test_closing_ends_it_and_keeps_the_answers(store: AnswerStore) -> None:
+    one, two = map(code_digest, add_links(store, 2))
+    store.submit(one, b"\1", 3)
+    store.submit(two, b"\0", 3)
+    store.close_survey()
+    store.close_survey()
+    assert store.submit(one, b"\1", 3) is Reception.CLOSED
+    assert store.responses() == [b"\0", b"\1"]
+    assert store.status() == StoreStatus(0, 2, SurveyStage.CLOSED)
+    with pytest.raises(ConfigError, match="closed"):
+        add_links(store, 1)
+
+
+def test_what_is_opened_again_is_the_same_survey_or_refused(place: Path | str, store: AnswerStore) -> None:
+    (one,) = map(code_digest, add_links(store, 1))
+    store.submit(one, b"\1", 3)
+    with open_store(place, SURVEY) as again:
+        assert again.responses() == [b"\1"]
+    with pytest.raises(ConfigError, match="another design"):
+        open_store(place, "6" * 64)
+
+
+def test_a_store_is_made_with_the_first_links_alone(place: Path | str) -> None:
+    with pytest.raises(ConfigError, match="makes it with the first links"):
+        open_store(place, SURVEY)
+
+
+def test_a_closed_file_holds_no_digest_and_nothing_of_the_order_of_answers(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with open_store(path, SURVEY, make=True) as store:
+        digests = [code_digest(code) for code in add_links(store, 50)]
+        for number, digest in enumerate(digests):
+            store.submit(digest, bytes([number % 3, 49 - number]), 3)
+        assert all(digest in everything_in(path) for digest in digests)
+        store.close_survey()
+        assert not any(digest in everything_in(path) for digest in digests)
+    rows = raw_rows(path, "SELECT response FROM responses ORDER BY rowid")
+    assert rows == sorted(rows)
+
+
+def test_an_open_file_holds_responses_and_digests_and_no_time_and_no_address(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with open_store(path, SURVEY, make=True) as store:
+        store.submit(code_digest(add_links(store, 1)[0]), b"\1", 3)
+    tables = dict(raw_rows(path, "SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    assert tables.keys() == {"survey", "links", "responses"}
+    columns = [name for table in sorted(tables) for _, name, *_ in raw_rows(path, f"PRAGMA table_info({table})")]
+    assert columns == ["code", "response", "submissions", "response", "one", "version", "survey", "stage"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 1000], ids=["empty", "text"])
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    with pytest.raises((ConfigError, StoreError)):
+        open_store(path, SURVEY, make=True)
+
+
+def test_a_store_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    open_store(path, SURVEY, make=True).close()
+    path.chmod(0o640)
+    with pytest.raises(ConfigError, match="0600"):
+        open_store(path, SURVEY)
+
+
+def test_a_database_that_cannot_be_reached_is_one_line_without_its_password() -> None:
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql://me:secret@127.0.0.1:1/none", SURVEY)
+    assert "secret" not in str(caught.value)
