@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from party.survey.web.codes import code_digest, read_code
+from party.survey.web.codes import code_digest, typed_code
 from protocols.tables.table import NO_ANSWER
 
 ANSWER_FORMAT: Final = "cotally-answer/1"
@@ -127,7 +127,7 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _code(content: Mapping[str, str]) -> bytes:
-    code = read_code(content["code"])
+    code = typed_code(content["code"])
     if code is None:
         raise RefusedError(UNKNOWN_CODE)
     return code_digest(code)

@@ -14,7 +14,7 @@ from party.errors import ConfigError
 from party.settings.collector import read_collector_settings
 from party.settings.page_texts import PAGE_TEXTS
 from party.survey.web.by_hand import block_rules, check_by_hand
-from party.survey.web.codes import CODE_BYTES, code_of, read_code, spaced
+from party.survey.web.codes import CODE_BYTES, code_of, spaced, typed_code
 from party.survey.web.description import PageBlock, PageQuestion, blocks_of, page_json, survey_digest, whole_numbers
 from party.survey.web.limits import CallLimits
 from party.survey.web.pages import form_page, main_page
@@ -103,12 +103,12 @@ def test_three_values_that_are_moved_on_cannot_be_answered_by_hand(tmp_path: Pat
 @given(st.binary(min_size=CODE_BYTES, max_size=CODE_BYTES))
 def test_a_code_is_read_as_it_is_printed(secret: bytes) -> None:
     code = code_of(secret)
-    assert read_code(code) == read_code(spaced(code)) == read_code(f" {spaced(code).lower()} ") == code
+    assert typed_code(code) == typed_code(spaced(code)) == typed_code(f" {spaced(code).lower()} ") == code
 
 
 @given(st.text(max_size=40))
 def test_other_texts_are_no_codes(text: str) -> None:
-    code = read_code(text)
+    code = typed_code(text)
     assert code is None or re.fullmatch("[A-Z2-7]{24}", code)
 
 
