@@ -7,16 +7,17 @@ Of baskets one asks for itemsets; the errors of their supports are those of the 
 
 import argparse
 import json
+from pathlib import Path
 
 from party.cli import baskets
 from party.cli.arguments import add_design, add_disguised, form
 from party.data import read_frame
 from party.settings.transactions import is_of_baskets
-from party.show.estimates import estimate_lines
+from party.show.estimates import difference_lines, estimate_lines
 from party.show.notices import tell
 from party.show.screen import put, say_all
 from party.survey import read_design, read_disguised
-from party.survey.estimation import EstimateOptions, estimate_expression, random_answers, random_json
+from party.survey.estimation import EstimateOptions, Finding, estimate_expression, random_answers, random_json
 from party.survey.expressions import parse_expression
 
 FORMAT = "cotally-estimate/1"
@@ -40,6 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show the most likely joint distribution of an expression's columns",
     )
+    parser.add_argument(
+        "--against",
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help="answers of other respondents and their design, such as an arm that was asked directly: tell differences",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -55,11 +63,23 @@ def run(arguments: argparse.Namespace) -> int:
     codes = read_disguised(frame, questionnaire)
     findings = [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]
     at_random = random_answers(codes, questionnaire)
+    others = _others(arguments, asked) if arguments.against else []
     if arguments.json:
         content: dict[str, object] = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence}
         content |= {} if at_random is None else {"at_random": random_json(at_random)}
         content["estimates"] = [finding.to_json() for finding in findings]
+        content |= {"against": [other.to_json() for other in others]} if others else {}
         put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
     say_all(estimate_lines(len(codes), questionnaire, findings, asked, at_random))
+    say_all(difference_lines(findings, others, asked))
     return 0
+
+
+def _others(arguments: argparse.Namespace, asked: EstimateOptions) -> list[Finding]:
+    """Return what other respondents say of the same expressions."""
+    answers, design = arguments.against
+    questionnaire = read_design(design)
+    codes = read_disguised(read_frame(answers, form(arguments)), questionnaire)
+    expressions = [parse_expression(text, questionnaire) for text in arguments.expressions]
+    return [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]

@@ -1,6 +1,7 @@
 """Counts and shares estimated from disguised answers, in words, and how many respondents they need."""
 
 from collections.abc import Iterator, Sequence
+from math import hypot
 
 from party.names import printable
 from party.settings.survey import Questionnaire
@@ -64,6 +65,21 @@ def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:
             yield f"    {likely:.4f}  {printable(', '.join(values))}"
         if not finding.likely.converged:
             yield f"    not at the maximum yet after {finding.likely.rounds} rounds"
+
+
+def difference_lines(findings: Sequence[Finding], others: Sequence[Finding], asked: EstimateOptions) -> Iterator[str]:
+    """Yield how shares differ from those of other respondents: the variances of two samples add up."""
+    if not others:
+        return
+    yield "Differences from the other respondents' shares, where who answers how is chance:"
+    for own, other in zip(findings, others, strict=True):
+        gap = float(own.estimate.proportion - other.estimate.proportion)
+        error = hypot(own.estimate.proportion_error, other.estimate.proportion_error)
+        half = quantile(asked.confidence) * error
+        yield (
+            f"{printable(own.text)}: {gap:+.4f}, standard error {error:.4f}, {100 * asked.confidence:g}% interval "
+            f"{gap - half:.4f} to {gap + half:.4f}; the other share {float(other.estimate.proportion):.4f}"
+        )
 
 
 def given_lines(answers: Sequence[tuple[str, int]], records: int) -> list[str]:

@@ -121,3 +121,24 @@ def test_a_control_item_tells_who_answers_at_random_and_corrects_for_them(
     assert "answers at random: share 0.2000, standard error" in found
     assert found.count("corrected for random answers: share 0.0000, standard error") == 1
     assert '"at_random"' in told(capsys, "estimate", "data.csv", "design.toml", "evaded = yes", "--json")
+
+
+def test_shares_are_held_against_those_of_an_arm_that_was_asked_directly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Crosswise: (0.25 + 0.1 - 1)/(-0.8), of 400; directly 0.1, of 101: the errors add up as squares."""
+    monkeypatch.chdir(tmp_path)
+    columns = '[columns]\nevaded = { values = ["no", "yes"] }\nx = { values = ["no", "yes"] }\n'
+    start = f'kind = "crosswise"\nprevalence = "1/10"\n{columns}'
+    write_design(tmp_path, start.replace("[columns]", 'plain = ["evaded"]\n[columns]') + '[groups]\nb = ["x"]\n')
+    Path("design.toml").rename("direct.toml")
+    write_design(tmp_path, start + '[groups]\na = ["evaded"]\nb = ["x"]\n')
+    for name, yes, of in (("direct.csv", 10, 101), ("data.csv", 300, 400)):
+        lines = [f"{('no', 'yes')[i < yes]},{('no', 'yes')[i % 4 == 0]}" for i in range(of)]
+        Path(name).write_text("\n".join(["evaded,x", *lines, ""]))
+    arguments = ("data.csv", "design.toml", "evaded = yes", "--against", "direct.csv", "direct.toml")
+    share, other = (0.75 + 0.1 - 1) / (0.2 - 1), 10 / 101
+    error = (0.75 * 0.25 / 399 / 0.8**2 + other * (1 - other) / 100) ** 0.5
+    found = " ".join(told(capsys, "estimate", *arguments).split())
+    assert f"evaded = yes: {share - other:+.4f}, standard error {error:.4f}, 95% interval" in found
+    assert '"against"' in told(capsys, "estimate", *arguments, "--json")
