@@ -1,7 +1,6 @@
 """Two parties that classify rows together, in one process."""
 
-import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +59,3 @@ class Together:
     def play(self) -> tuple[End[Answers | None], End[Answers | None]]:
         """Play both; a result of None is that of who learns nothing, and waits for nothing more."""
         return duel(*self.roles(), self.tamper)
-
-    def with_codes(self, codes: NDArray[np.int16]) -> "Together":
-        """Return the same with other rows."""
-        return replace(self, codes=codes)
-
-
-def nonce() -> bytes:
-    """Return fresh bytes."""
-    return secrets.token_bytes(32)

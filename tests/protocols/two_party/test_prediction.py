@@ -1,17 +1,23 @@
 """Joint prediction gives what the whole tree says of the joined rows, to whom it shall, and nothing to the other."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.errors import InputError
+from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
+from protocols.learning.routes import Routes
 from protocols.learning.tree import Tree
 from protocols.messages import CiphertextPage, HolderKey, RowsAsked, RowsShare, SealedAnswers, Verdict
-from protocols.role import Transcript, run_pair
-from protocols.two_party.prediction import MOST_ROWS, Answers, Recall, SharedRows
+from protocols.role import Message, Transcript, run_pair
+from protocols.tables.table import Rows
+from protocols.two_party.prediction import MOST_ROWS, Answers, Recall, SharedRows, predict_together
+from tests.support.duel import Tamper, duel
 from tests.support.models import chain, models, small_model
 from tests.support.predictions import Together
 
@@ -116,3 +122,58 @@ def test_a_tree_without_a_split_needs_no_bits() -> None:
     tree = Tree(small_model().schema, small_model().root.children[2])  # type: ignore[union-attr]
     alice, _ = run_pair(*Together(tree, ROWS).roles())
     assert labels(alice) == [0] * len(ROWS)
+
+
+def on(sender: str, kind: type[Message], change: Callable[[Any], Message]) -> Tamper:
+    """Change every message of this kind from this side on its way."""
+    return lambda who, _, message: change(message) if who == sender and isinstance(message, kind) else message
+
+
+CHANGES: dict[str, tuple[str, type[Message], Callable[[Any], Message], type[PeerError]]] = {
+    "a page too short": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts[66:]), PeerError),
+    "a page too long": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts * 2), PeerError),
+    "half a point": ("a", CiphertextPage, lambda m: CiphertextPage(m.ciphertexts[:-1]), PeerError),
+    "no points": ("a", CiphertextPage, lambda m: CiphertextPage(bytes(len(m.ciphertexts))), DeviationError),
+    "commitments too few": ("a", RowsAsked, lambda m: RowsAsked(m.commitments[32:]), PeerError),
+    "no key": ("a", HolderKey, lambda m: HolderKey(b"\x05" * 33), PeerError),
+    "answers too few": ("b", SealedAnswers, lambda m: SealedAnswers(m.ciphertexts[66:]), PeerError),
+    "answers too many": ("b", SealedAnswers, lambda m: SealedAnswers(m.ciphertexts * 2), PeerError),
+    "answers that are no points": ("b", SealedAnswers, lambda m: SealedAnswers(bytes(len(m.ciphertexts))), PeerError),
+    "other people": ("b", RowsShare, lambda m: replace(m, records_digest=bytes(32)), DisagreementError),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_a_hostile_peer_sends_ends_in_an_error_of_one_line_about_the_peer(name: str) -> None:
+    sender, kind, change, error = CHANGES[name]
+    ends = Together(small_model(), ROWS, tamper=on(sender, kind, change)).play()
+    end = ends[1] if sender == "a" else ends[0]
+    assert isinstance(end.error, error)
+    assert len(str(end.error).splitlines()) == 1
+
+
+@pytest.mark.parametrize("cipher", ["curve", "paillier"])
+def test_an_answer_that_is_no_outcome_is_a_deviation(cipher: str) -> None:
+    """As of one who answers by a tree of more outcomes; of Paillier only what fits an outcome's bits comes through."""
+    asked = Together(small_model(), ROWS, cipher=cipher, probabilities=True)
+    ends = duel(predict_together(asked.run("alice", "bob")), predict_together(asked.run("bob", "alice")))
+    assert ends[0].error is None
+
+    def wrong(routes: Routes, codes: Rows) -> tuple[Any, Any]:
+        return np.full(len(codes), 7), np.zeros((len(codes), routes.edges), dtype=np.int32)
+
+    with patch.object(
+        Routes, "weights", lambda routes, codes: (np.full(len(codes), 7), np.zeros((len(codes), 6), int))
+    ):
+        ends = duel(predict_together(asked.run("alice", "bob")), predict_together(asked.run("bob", "alice")))
+    assert isinstance(ends[0].error, DeviationError)
+
+
+def test_a_receiver_that_encrypts_weights_reads_no_more_than_an_outcomes_bits_by_paillier() -> None:
+    """With bits of 2, 4, 8, ... it would read which edges count; the slot and its mask leave the lowest digit alone."""
+    meeting = Together(small_model(), ROWS, cipher="paillier")
+    bits = Routes.bits
+    with patch.object(Routes, "bits", lambda routes, codes: bits(routes, codes).astype(int) << np.arange(1, 7)):
+        ends = meeting.play()
+    answers = ends[0].result
+    assert answers is None or all(0 <= position <= 1 for position in answers.positions)

@@ -1,0 +1,127 @@
+"""Two processes build a tree, then classify rows of which each holds its own columns."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from party.cli.main import main
+from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving
+
+RECORDS = 120
+ALICE = (["a", "class"], [["xyz"[i % 3], "yn"[(i % 3 == 0) ^ (i // 3 % 2)]] for i in range(RECORDS)])
+BOB = (["c", "d"], [["uv"[i // 3 % 2], "pq"[i // 5 % 2]] for i in range(RECORDS)])
+NEW = [(f"n{i:02}", "xyz?"[i % 4], "uvw"[i % 3], "pq"[i % 2]) for i in range(24)]
+"""Rows of nobody who was trained on, with a value that the model does not know in either's column."""
+
+
+def write_rows(path: Path, columns: list[str], places: list[int], backwards: bool = False) -> None:
+    rows = [[row[0], *(row[place] for place in places)] for row in (NEW[::-1] if backwards else NEW)]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["id", *columns], *rows])
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Pair:
+    made = make_pair(trusting, tmp_path / "parties", ALICE, BOB)
+    write_rows(made.alice / "new.csv", ["a"], [1])
+    write_rows(made.bob / "new.csv", ["c", "d"], [2, 3], backwards=True)
+    write_rows(tmp_path / "joined.csv", ["a", "c", "d"], [1, 2, 3])
+    made.edit("bob", "probabilities = false", "probabilities = true")
+    made.edit("alice", '# rows = "new.csv"', 'rows = "new.csv"')
+    return made
+
+
+def classes(path: Path, column: str = "prediction") -> dict[str, str]:
+    with path.open(newline="") as file:
+        return {row["id"]: row[column] for row in csv.DictReader(file)}
+
+
+def predict(pair: Pair, *more: str | Path) -> Ended:
+    return cotally_here(
+        "predict", pair.bob / "party.toml", "--with", "alice", pair.bob / "new.csv", "--progress", "none", *more
+    )
+
+
+def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair: Pair, tmp_path: Path) -> None:
+    joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
+    with serving(pair) as alice:
+        assert pair.train_here(pair.write_job(cipher="curve", test="0")).code == 0
+        done = predict(pair, "--receiver", "both", "-o", together)
+        assert done.code == 0, done.err
+        assert "column 'c': 8 of 24 cells hold no value that the model knows" in done.err
+        refused = predict(pair, "--probabilities")
+        assert refused.code == 3
+        assert refused.err.splitlines()[-1].endswith("its [agree] does not allow probabilities")
+        again = predict(pair)
+        assert again.code == 0
+        assert "24 of 24 rows were answered before, and come from memory" in again.err
+        alice.terminate()
+        told = finish(alice).err
+    assert main(["predict", str(pair.bob / "model.json"), str(tmp_path / "joined.csv"), "-o", str(joined)]) == 0
+    assert classes(together) == classes(joined)
+    assert classes(pair.alice / "predictions.csv") == classes(joined)
+    assert list(classes(together)) == [row[0] for row in NEW[::-1]]
+    assert again.out.splitlines()[0] == "id,c,d,prediction"
+    assert "the job asks for probabilities, our [agree] does not allow it" in told
+    assert "has learned the classes of 24 rows" in told
+    for party in (pair.alice, pair.bob):
+        ledger = cotally_here("ledger", "show", party / "party.toml")
+        assert "the class of 24 rows by one model" in ledger.out
+    assert not re.search("Traceback", told + done.err + refused.err + again.err)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--with", "carol", "rows.csv"], "is 'alice': run with --with alice"),
+        (["--with", "alice", "rows.csv"], "model.json does not exist"),
+        (["--with", "alice", "--model", "no.json", "rows.csv"], "no.json"),
+        (["--with", "alice", "--receiver", "nobody", "rows.csv"], "invalid choice"),
+        (["--model", "x.json", "rows.csv"], "without --with"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_one_line_before_the_peer_is_called(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], error: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_bytes((pair.bob / "new.csv").read_bytes())
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    done = cotally_here("predict", pair.bob / "party.toml", *words)
+    assert done.code == 2
+    (line,) = done.err.splitlines()
+    assert error in line
+
+
+def test_probabilities_stand_beside_the_class_and_add_up(tmp_path: Path) -> None:
+    leaf = {"counts": [1, 3], "class": "yes"}
+    model = {
+        "format": "cotally-model/2",
+        "class": {"name": "outcome", "values": ["no", "yes"]},
+        "growth": {
+            "max_depth": None, "min_leaf": 1, "min_class": 1, "impurity": "gini", "noise": None, "prune": "0",
+        },
+        "attributes": [{"party": "alice", "name": "a", "values": ["x", "y"]}],
+        "tree": {
+            "counts": [5, 3],
+            "attribute": "a",
+            "children": [{"value": "x", "node": {"counts": [4, 0], "class": "no"}}, {"value": "y", "node": leaf}],
+        },
+    }  # fmt: skip
+    path, rows = tmp_path / "model.json", tmp_path / "rows.csv"
+    path.write_text(json.dumps(model))
+    rows.write_text("a,b\nx,1\ny,2\nz,3\n")
+    done = cotally_here("predict", path, rows, "--probabilities")
+    assert done.out.splitlines() == [
+        "a,b,prediction,P(no),P(yes)",
+        "x,1,no,1.000000,0.000000",
+        "y,2,yes,0.250000,0.750000",
+        "z,3,no,0.625000,0.375000",
+    ]
+    assert "column 'a': 1 of 3 cells hold no value that the model knows" in done.err
+    rows.write_text("a,P(no)\nx,1\n")
+    refused = cotally_here("predict", path, rows, "--probabilities")
+    assert refused.code == 2
+    assert "rename it" in refused.err
