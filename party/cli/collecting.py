@@ -11,6 +11,7 @@ from party.cli.arguments import form
 from party.data import csv_text, read_frame
 from party.errors import ConfigError
 from party.files import check_target, write_atomically, write_new
+from party.names import suggestion
 from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.show.collecting import (
@@ -26,15 +27,19 @@ from party.show.incident import incident
 from party.show.notices import tell
 from party.show.progress import complain
 from party.show.screen import put, say, say_all
+from party.show.survey_results import results_html, results_so_far
 from party.survey.output import check_output, write_disguised
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.drafts import questions_of_table, typed_question, write_survey
-from party.survey.web.export import disguised_answers
+from party.survey.web.export import disguised_answers, response_codes
 from party.survey.web.pages import form_page, has_form, main_page
+from party.survey.web.results import result_tables, tables_json
 from party.survey.web.store import AnswerStore, SurveyStage
 from protocols.errors import InputError
+
+RESULTS_FORMAT = "cotally-survey-results/1"
 
 _MOST_LINKS = 10**6
 
@@ -109,6 +114,29 @@ def run_export(arguments: argparse.Namespace) -> int:
         table = disguised_answers(store.responses(), settings.questionnaire)
     write_disguised(path, table)
     say(exported_line(len(table), path, design))
+    return 0
+
+
+def run_results(arguments: argparse.Namespace) -> int:
+    """Tell what the answers say so far."""
+    settings = read_collector_settings(arguments.settings)
+    asked, population = settings.questionnaire, settings.population
+    for name in (name for pair in arguments.cross for name in pair if name not in asked.names):
+        raise InputError(f"there is no column {name!r}" + suggestion(name, asked.names))
+    pairs = [(asked.names.index(first), asked.names.index(second)) for first, second in arguments.cross]
+    if arguments.html is not None:
+        check_target(arguments.html, (arguments.settings, asked.path), lambda path: path.suffix == ".html")
+    with _store(settings) as store:
+        codes = response_codes(store.responses(), asked)
+    tables = result_tables(codes, asked, pairs, arguments.confidence, population)
+    if arguments.json:
+        content = {"format": RESULTS_FORMAT, "records": len(codes), "confidence": arguments.confidence}
+        put(json.dumps({**content, "tables": tables_json(tables)}, indent=1, ensure_ascii=False, allow_nan=False))
+    elif arguments.html is None:
+        say_all(results_so_far(tables, arguments.confidence, weighted=population is not None))
+    if arguments.html is not None:
+        html = results_html(settings, tables, arguments.confidence, weighted=population is not None)
+        write_atomically(arguments.html, html)
     return 0
 
 

@@ -1,8 +1,8 @@
 """Ask people in their browser: the coin is tossed on their side, and this side gets disguised answers alone.
 
 `new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links. `serve`
-is the server, until it is stopped. `status` tells how many have answered. `close` ends it, and cuts codes from answers
-for good. `export` writes the answers as `estimate`, `mine` and `audit` read them.
+is the server, until it is stopped. `status` tells how many have answered, `results` what they say so far. `close` ends
+it, and cuts codes from answers for good. `export` writes the answers as `estimate`, `mine` and `audit` read them.
 `page` writes the pages as they are served, to be read or printed, and `texts` prints every text of theirs.
 """
 
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _with_settings(action(collecting.run_status, help="tell how many have answered"))
     _with_settings(action(collecting.run_close, help="close the survey for good"))
     _declare_export(_with_settings(action(collecting.run_export, help="write the disguised answers")))
+    _declare_results(_with_settings(action(collecting.run_results, help="tell what the answers say so far")))
     _declare_page(_with_settings(action(collecting.run_page, help="write the pages as files")))
     _with_settings(action(collecting.run_texts, help="print every text of the pages"))
 
@@ -74,3 +75,19 @@ def _declare_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet"
     )
+
+
+def _declare_results(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cross",
+        action="append",
+        nargs=2,
+        default=[],
+        metavar=("COLUMN", "COLUMN"),
+        help="a table of two columns; may be repeated",
+    )
+    parser.add_argument(
+        "--confidence", type=float, default=0.95, metavar="C", help="confidence of each interval (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page; it replaces an earlier one")

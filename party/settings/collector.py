@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from party.settings.address import Address, read_address
 from party.settings.page_texts import read_page_texts
+from party.settings.population import Population, read_population
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, read_design
 from party.settings.toml import Section, read_toml
@@ -20,6 +21,7 @@ from protocols.randomized_response.design import Kind
 
 _KEYS = (
     "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "texts",
+    "population",
 )  # fmt: skip
 _SERVER = ("listen", "address", "certificate", "key", "proxy", "requests", "submissions")
 _QUESTION = ("text", "answers", "personal", "personal_answers")
@@ -92,6 +94,7 @@ class CollectorSettings:
         server: The collector's.
         store: A file, or the URL of a PostgreSQL database.
         closing: When it closes of itself.
+        population: What records stand for; all alike if None.
     """
 
     path: Path
@@ -105,6 +108,7 @@ class CollectorSettings:
     server: ServerSettings
     store: Path | str
     closing: ClosingSettings
+    population: Population | None
 
     def __repr__(self) -> str:
         return f"<CollectorSettings {self.path}>"
@@ -132,6 +136,7 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
         server=_server(top.section("server", _SERVER), folder),
         store=_store(top.section("store", ("place",)), folder),
         closing=_closing(top.section("close", ("date", "half_width", "confidence"))),
+        population=read_population(top.section("population", None), questionnaire),
     )
 
 

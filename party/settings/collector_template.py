@@ -60,6 +60,12 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 # The form for a coin, a die or slips of paper needs chances that these have, and two values where a group lies.
 {questions}
 
+# For `cotally survey results`: the shares that the values of one plain column have in the population. Each record then
+# stands for its part of it.
+# [population.sex]
+# f = "51/100"
+# m = "49/100"
+
 # Every other text of the page may be replaced: `cotally survey texts` prints them all.
 [texts]
 # send = "Send"

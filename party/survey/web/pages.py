@@ -62,6 +62,11 @@ def reply_page(settings: CollectorSettings, text: str) -> PageFile:
     return _page("reply.html", settings, None, (), {"text": settings.texts[text]})
 
 
+def results_page(settings: CollectorSettings, shown: Mapping[str, object]) -> bytes:
+    """Return the page of results, for the collector: `tables`, `heads` and `footer` as they are to be read."""
+    return _page("results.html", settings, None, (), shown).body
+
+
 def _page(
     template: str,
     settings: CollectorSettings,
