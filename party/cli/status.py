@@ -9,7 +9,7 @@ from party.node.creation import CONFIG_FILE
 from party.records.journal import recorded_runs
 from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.screen import say_all
-from party.show.status import status_lines
+from party.show.status import open_run_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,5 +25,5 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the journal, whoever writes it meanwhile."""
     config = read_party_config(arguments.config, KEY_FLOOR)
     records = recorded_runs(config.folder, load_secret(config.folder))
-    say_all(status_lines(records, is_locked(config.folder), ended=arguments.all))
+    say_all(open_run_lines(records, is_locked(config.folder), ended=arguments.all))
     return 0

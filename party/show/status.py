@@ -8,7 +8,7 @@ from party.show.progress import WORDS
 from protocols.role import Phase
 
 
-def status_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
+def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> Iterator[str]:
     """Say what is known of each run.
 
     Args:

@@ -1,0 +1,158 @@
+"""The journal: what is on the disk when it has been kept, what is let go, and what becomes of a damaged one."""
+
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from party.errors import RunCancelledError
+from party.files import locked_folder
+from party.records.journal import (
+    JOURNAL_FILE,
+    Journal,
+    JournalError,
+    KeptRun,
+    RunRecord,
+    RunState,
+    cancel_run,
+    open_journal,
+    recorded_runs,
+)
+from party.records.ledger import open_ledger
+from party.show.status import open_run_lines
+from protocols.role import Part
+
+SECRET = bytes(range(32))
+NOW = "2026-01-01T00:00:00Z"
+CANARY = b"canary 4711 of the peer's copy"
+
+
+def record(run: str = "00" * 8, state: RunState = RunState.OPEN) -> RunRecord:
+    job = {"kind": "train", "method": "hybrid", "omega": 3, "class_name": "outcome"}
+    return RunRecord(run, "bob", "B0B0", "visits", job, "ab" * 32, True, NOW, NOW, state)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Journal:
+    made = open_journal(tmp_path, SECRET)
+    made.begin(record())
+    return made
+
+
+def kept(journal: Journal, part: Part = Part.COPY) -> list[bytes]:
+    return list(KeptRun(journal, record().run).recall(part))
+
+
+def test_items_come_back_in_order_and_the_file_is_its_owners_alone(journal: Journal) -> None:
+    for number in range(12):
+        journal.keep(record().run, Part.COINS, number, bytes([number]))
+    assert kept(journal, Part.COINS) == [bytes([number]) for number in range(12)]
+    assert kept(journal) == []
+    assert stat.S_IMODE(journal.path.stat().st_mode) == 0o600
+
+
+def test_an_item_put_anew_lets_later_ones_of_its_part_fall_away(journal: Journal) -> None:
+    for number in range(3):
+        journal.keep(record().run, Part.COINS, number, b"old")
+    journal.keep(record().run, Part.COPY, 0, b"copy")
+    journal.keep(record().run, Part.COINS, 0, b"new")
+    assert kept(journal, Part.COINS) == [b"new"]
+    assert kept(journal) == [b"copy"]
+
+
+def test_what_is_kept_is_on_the_disk_when_it_has_been_kept(journal: Journal, tmp_path: Path) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    shutil.copytree(tmp_path, tmp_path / "as the disk has it")
+    with open_journal(tmp_path / "as the disk has it", SECRET) as copy:
+        assert kept(copy) == [CANARY]
+
+
+@pytest.mark.parametrize("changes", [{"state": RunState.ABORTED}, {"state": RunState.DONE, "settled": True}])
+def test_of_a_run_that_is_over_nothing_is_left_in_the_file(
+    journal: Journal, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    journal.change(record().run, NOW, **changes)
+    assert kept(journal) == []
+    journal.close()
+    assert not [path for path in tmp_path.iterdir() if CANARY in path.read_bytes()]
+
+
+def test_a_run_that_is_done_here_is_kept_until_the_peer_has_said_so(journal: Journal) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    journal.change(record().run, NOW, state=RunState.DONE)
+    assert kept(journal) == [CANARY]
+    (done,) = journal.runs()
+    assert done.is_open
+
+
+def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journal, tmp_path: Path) -> None:
+    with open_journal(tmp_path, SECRET) as elsewhere:
+        cancel_run(elsewhere, record().run, NOW)
+        for unknown in (record().run, "ff" * 8):
+            with pytest.raises(JournalError, match="`cotally status` lists"):
+                cancel_run(elsewhere, unknown, NOW)
+    for change in (
+        lambda: journal.keep(record().run, Part.COPY, 0, CANARY),
+        lambda: journal.change(record().run, NOW, phase="TREE"),
+        lambda: journal.check_not_cancelled(record().run),
+    ):
+        with pytest.raises(RunCancelledError):
+            change()
+    (left,) = recorded_runs(tmp_path, SECRET)
+    assert left.state is RunState.CANCELLED
+
+
+def altered(statement: str) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with sqlite3.connect(path) as connection:
+            connection.execute(statement)
+        connection.close()
+
+    return damage
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "a run altered": altered("UPDATE runs SET content = replace(content, 'open', 'done')"),
+    "an item altered": altered("UPDATE kept SET content = x'00'"),
+    "an item of another place": altered("UPDATE kept SET part = 'coins'"),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:5000]),
+    "empty": lambda path: path.write_bytes(b""),
+    "zeros": lambda path: path.write_bytes(bytes(8192)),
+    "no database": lambda path: path.write_bytes(b"a journal" * 999),
+    "a newer version": altered("PRAGMA user_version = 2"),
+    "another table": altered("CREATE TABLE more (x TEXT) STRICT"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_journal_is_named_and_left_as_it_is(journal: Journal, tmp_path: Path, damage: str) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    journal.close()
+    path = tmp_path / JOURNAL_FILE
+    DAMAGES[damage](path)
+    before = path.read_bytes()
+    with pytest.raises(JournalError, match=JOURNAL_FILE), open_journal(tmp_path, SECRET) as opened:
+        assert kept(opened) + kept(opened, Part.COINS)
+    assert path.read_bytes() == before
+
+
+def test_a_journal_of_another_secret_and_one_that_is_a_ledger_are_refused(journal: Journal, tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match=r"belongs to another secret\.key"):
+        open_journal(tmp_path, bytes(32))
+    with locked_folder(tmp_path) as held, open_ledger(held, SECRET) as ledger:
+        ledger.path.rename(tmp_path / JOURNAL_FILE)
+    with pytest.raises(JournalError, match="is not a journal of cotally"):
+        open_journal(tmp_path, SECRET)
+
+
+def test_status_says_what_each_run_waits_for() -> None:
+    done = record("11" * 8, RunState.DONE)
+    (head, waits, *second) = open_run_lines([record(), done], busy=False, ended=False)
+    assert head.startswith("0000000000000000  open  train (hybrid, omega 3, class 'outcome') with bob")
+    assert "waits for `cotally train` with the same job" in waits
+    assert "bob has not said yet that it holds the model" in second[1]
+    assert list(open_run_lines([], busy=False, ended=False)) == ["No run waits for anything"]

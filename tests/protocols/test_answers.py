@@ -1,0 +1,94 @@
+"""Answers that both remember are not asked again; one that we alone remember must be heard again."""
+
+from typing import Any
+
+import pytest
+
+from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.errors import DeviationError
+from protocols.messages import KeptParts
+from protocols.role import Part, Role, Save, Send, run_alone, run_pair
+from protocols.two_party.resume import resume
+from tests.support.duel import duel
+
+FIRST, SECOND = (3.0, 5.0), (-1.0, 2.0**52)
+
+
+def asked(told: AnswerNumbers) -> Role[AnswerNumbers]:
+    yield from ()
+    return told
+
+
+def saved(role: Role[Any]) -> tuple[list[Save], Any]:
+    found: list[Save] = []
+    try:
+        while True:
+            effect = next(role)
+            assert isinstance(effect, Save)
+            found.append(effect)
+    except StopIteration as stop:
+        return found, stop.value
+
+
+def kept(*answers: AnswerNumbers) -> list[bytes]:
+    fresh = KeptAnswers()
+    return [saved(fresh.ask(asked(each)))[0][0].content for each in answers]
+
+
+def test_an_answer_is_kept_under_its_number_before_it_is_used() -> None:
+    fresh = KeptAnswers()
+    for number, told in enumerate((FIRST, SECOND)):
+        ((item,), result) = saved(fresh.ask(asked(told)))
+        assert (item.part, item.number, result) == (Part.ANSWERS, number, told)
+
+
+def test_what_both_remember_is_not_asked() -> None:
+    def never() -> Role[AnswerNumbers]:
+        yield Send(KeptParts(0, b"", copy=False, coins=0, key=b""))
+        return ()
+
+    answers = KeptAnswers(kept(FIRST, SECOND), common=1)
+    assert run_alone(answers.ask(never())) == FIRST
+    assert saved(answers.ask(asked(SECOND))) == ([], SECOND)  # we remember it, and hear it again
+    assert saved(answers.ask(asked(FIRST)))[0][0].number == 2
+
+
+@pytest.mark.parametrize("told", [FIRST, SECOND[::-1], SECOND[:1], ()])
+def test_an_answer_other_than_the_one_that_we_remember_ends_the_run(told: AnswerNumbers) -> None:
+    answers = KeptAnswers(kept(FIRST, SECOND), common=1)
+    answers.recalled()
+    with pytest.raises(DeviationError):
+        saved(answers.ask(asked(told)))
+
+
+class Memory:
+    def __init__(self, answers: list[bytes], copy: bytes | None = None, coins: tuple[bytes, ...] = ()) -> None:
+        self._parts = {Part.ANSWERS: answers, Part.COPY: [] if copy is None else [copy], Part.COINS: list(coins)}
+
+    def recall(self, part: Part) -> Any:
+        return iter(self._parts[part])
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(0, 0), (0, 2), (2, 0), (1, 2), (2, 2)])
+def test_the_common_answers_are_those_that_the_shorter_memory_has(ours: int, theirs: int) -> None:
+    every = kept(FIRST, SECOND)
+    pair = run_pair(resume(Memory(every[:ours]), b"n"), resume(Memory(every[:theirs]), b"n"))
+    for resumed in pair:
+        for told in (FIRST, SECOND)[: min(ours, theirs)]:
+            assert resumed.answers.recalled() == told
+        assert resumed.answers.recalled() is None
+
+
+def test_two_memories_that_differ_end_the_run() -> None:
+    ends = duel(resume(Memory(kept(FIRST)), b"n"), resume(Memory(kept(SECOND, FIRST)), b"n"))
+    assert any(isinstance(end.error, DeviationError) for end in ends)
+
+
+def test_coins_under_another_key_are_not_counted_on() -> None:
+    evaluator, holder = run_pair(resume(Memory([], b"copy", (b"a key", b"12", b"345")), b"n"), resume(Memory([]), b"n"))
+    assert (holder.sent_before("a key"), holder.sent_before("another key")) == (5, 0)
+    assert evaluator.pages("another key") is None
+    pages = evaluator.pages("a key")
+    assert pages is not None
+    assert list(pages) == [b"12", b"345"]
+    assert evaluator.copy is None  # the other side lacks ours
