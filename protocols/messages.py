@@ -190,7 +190,7 @@ class KnownDigests(Message):
 
 @dataclass(frozen=True, repr=False)
 class SignedHead(Message):
-    """The end of the sender's ledger after a run, signed by the key of its certificate.
+    """The end of the sender's ledger once a run is on record, and after it, signed by the key of its certificate.
 
     The receiver learns as little as from `MemoryHeads`, and can show later what the sender's ledger held.
     """

@@ -114,6 +114,9 @@ def run_session(
             clock.show(progress)
             runs.follow(progress)
 
+        def show_heads(nonces: bytes) -> None:
+            play(_sign_ledgers(pages, local.party, nonces, hand), channel)
+
         policy = make_policy(local, config, host.offers.judge_job, memory.judge_job, account.judge_job)
         stage = Stage(
             local=local,
@@ -123,6 +126,7 @@ def run_session(
             channel=channel,
             pages=pages,
             runs=runs,
+            show_heads=show_heads,
             on_progress=on_progress,
             kept=host.kept,
             on_agreed=host.on_agreed,
@@ -133,7 +137,7 @@ def run_session(
             opening = _opened(local, policy, channel, job)
             play(_compare_ledgers(pages, runs, opening.job), channel)
             ended = play_job(opening, stage)
-            play(_sign_ledgers(pages, local.party, opening.nonces, hand), channel)
+            show_heads(opening.nonces)
             runs.settled()
             channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)

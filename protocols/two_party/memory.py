@@ -116,7 +116,7 @@ def head_statement(signer: str, receiver: str, nonces: bytes, head: LedgerHead) 
 
 
 def exchange_heads(own: LedgerHead, signature: bytes) -> Role[SignedHead]:
-    """Hand each other the end of the ledger after a run; whether the peer's signature is good is the caller's to check.
+    """Hand each other the end of the ledger; whether the peer's signature is good is the caller's to check.
 
     Discloses: how many entries we have about the peer.
     """

@@ -964,7 +964,7 @@ Global___KnownDigests: _TypeAlias = KnownDigests  # noqa: Y015
 
 @_typing.final
 class SignedHead(_message.Message):
-    """The end of the sender's ledger after a run."""
+    """The end of the sender's ledger once a run is on record, and after it."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

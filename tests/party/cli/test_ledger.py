@@ -110,14 +110,14 @@ def test_verify_says_that_all_is_whole_and_how_far_the_peer_has_seen_it(
 
 def test_an_altered_entry_is_named_in_one_line(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with sqlite3.connect(config.parent / LEDGER_FILE) as connection:
-        connection.execute("UPDATE entries SET content = replace(content, 'told', 'both') WHERE number = 4")
+        connection.execute("UPDATE entries SET content = content || ' ' WHERE number = 3")
     connection.close()
     for action in ("show", "verify", "export"):
         assert run(config, action) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
         assert captured.err.count("\n") == 1
-        assert "entry 4 was altered" in captured.err
+        assert "entry 3 was altered" in captured.err
 
 
 def test_before_the_first_run_there_is_nothing_to_tell(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,145 @@
+"""Lists of operations on two nodes, drawn at random or kept because they once found a fault (`tests/support/world.py`).
+
+After each operation: every run is open, done, cancelled or aborted, and never done at one side and aborted at the
+other; no data set has two copies, no count two values; a ledger holds all that the peer has learned; no error names a
+record or a secret. In the end, over a good line, both finish with the model that nothing had disturbed.
+"""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from party.node.session import Report
+from party.records.journal import RunState
+from party.records.ledger import LEDGER_FILE
+from party.records.tally import dealings
+from protocols.messages import ClassCounts, DisguisedPage
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_terms
+from tests.support.sessions import NAMES, Sessions
+from tests.support.world import FAULTS, World
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 60, seed=1, flips=0.5),
+    groups={"alice": 1, "bob": 2},
+    terms=make_terms(theta=Fraction(7, 10), omega=1, max_depth=2),
+)
+NAME = st.sampled_from(NAMES)
+OPERATIONS = st.one_of(
+    st.tuples(st.just("exchange"), st.dictionaries(st.integers(0, 60), st.sampled_from(FAULTS), max_size=6)),
+    st.tuples(st.just("kill"), st.sampled_from([("alice",), ("bob",), NAMES]), st.integers(0, 24)),
+    st.tuples(st.just("fill_disk"), NAME, st.integers(0, 24)),
+    st.tuples(st.just("other_terms"), st.booleans()),
+    st.tuples(st.just("begin_anew")),
+    st.tuples(st.just("cancel"), NAME),
+    st.tuples(st.just("lose_journal"), NAME),
+    st.tuples(st.just("restore_backup"), NAME),
+    st.tuples(st.just("pass_time"), st.sampled_from([1.0, 3600.0])),
+)
+KEPT: list[list[tuple[Any, ...]]] = [
+    [("kill", ("alice",), 24), ("kill", ("bob",), 23), ("lose_journal", "alice")],
+    [("restore_backup", "bob"), ("kill", ("bob",), 12), ("restore_backup", "bob")],
+    [("fill_disk", "alice", 9), ("other_terms", False), ("cancel", "bob"), ("begin_anew",)],
+    [("exchange", {0: "drop reply", 5: "duplicate", 9: "repeat an old one"}), ("fill_disk", "bob", 2)],
+]
+
+
+@cache
+def undisturbed() -> bytes:
+    """Return the model of a run to which nothing happens."""
+    with TemporaryDirectory() as place:
+        sessions = Sessions(Path(place), CASE, 'odds = "any"\n')
+        assert all(isinstance(end, Report) for end in World(sessions).meet())
+        return (Path(place) / "alice" / "model.json").read_bytes()
+
+
+def play(operations: list[tuple[Any, ...]]) -> None:
+    with TemporaryDirectory() as place:
+        world = World(Sessions(Path(place), CASE, 'odds = "any"\n'))
+        for operation in operations:
+            world.apply(operation)
+            check(world)
+        ends = world.meet(fresh=True)
+        assert all(isinstance(end, Report) for end in ends), ends
+        check(world)
+        assert {(Path(place) / name / "model.json").read_bytes() for name in NAMES} == {undisturbed()}
+
+
+def check(world: World) -> None:
+    states = world.states()
+    for run in states["alice"].keys() & states["bob"].keys():
+        both = {states[name][run] for name in NAMES}
+        assert both != {RunState.DONE, RunState.ABORTED}
+        assert RunState.ABORTED not in both  # nobody deviates
+    for name in NAMES:
+        copies: dict[int, set[bytes]] = {}
+        for message in world.sent[name]:
+            if isinstance(message, DisguisedPage):
+                copies.setdefault(len(message.codes), set()).add(message.codes)
+        assert all(len(contents) == 1 for contents in copies.values())
+    check_ledgers(world)
+    for text in world.errors:
+        assert not re.search(r"\br\d+\b", text), text
+        assert not any(world.secret(name).hex() in text for name in NAMES)
+
+
+def check_ledgers(world: World) -> None:
+    if not all((world.sessions.folder / name / LEDGER_FILE).exists() for name in NAMES):
+        return
+    tables: dict[str, dict[Any, Any]] = {}
+    told: dict[str, set[Any]] = {}
+    for name in NAMES:
+        tables[name], told[name] = {}, set()
+        for key, rows in counts_of(world, name):
+            if rows is not None:
+                assert tables[name].setdefault(key, rows) == rows  # no count has two values
+            told[name].add(key)
+        with world.sessions.ledger(name) as ledger:
+            assert len(list(dealings(ledger.entries()))) <= 1
+    alice, bob = (tables[name] for name in NAMES)
+    assert all(alice[key] == bob[key] for key in alice.keys() & bob.keys())
+    for name, other in (NAMES, NAMES[::-1]):
+        assert tables[name].keys() <= told[other]  # what one has learned, the other has noted before
+
+
+def counts_of(world: World, name: str) -> Iterator[tuple[Any, Any]]:
+    with world.sessions.ledger(name) as ledger:
+        for entry in ledger.entries():
+            content: Any = entry.content
+            for node in content["nodes"] if content["kind"] == "counts" else ():
+                path = frozenset(map(tuple, node["path"]))
+                for column, rows in (node.get("counts") or node["cells"]).items():
+                    yield (path, column, str(node.get("together"))), rows if "counts" in node else None
+
+
+@pytest.mark.parametrize("operations", KEPT, ids=range(len(KEPT)))
+def test_what_was_kept_leaves_both_nodes_with_one_model_and_no_second_release(operations: list[Any]) -> None:
+    play(operations)
+
+
+@settings(max_examples=5, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(OPERATIONS, min_size=1, max_size=6))
+def test_whatever_happens_both_nodes_end_with_one_model_and_no_second_release(operations: list[Any]) -> None:
+    play(operations)
+
+
+def test_a_memory_that_was_put_back_is_refused_before_anything_leaves(tmp_path: Path) -> None:
+    """Even the first run, of which no end was ever signed: the ends are shown once it is on record."""
+    world = World(Sessions(tmp_path, CASE, 'odds = "any"\n'))
+    world.restore_backup("bob")  # the backup, of an empty folder
+    world.kill(("bob",), 20)
+    sent = len(world.sent["alice"])
+    world.restore_backup("bob")
+    assert world.refused == 1
+    assert not any(isinstance(message, DisguisedPage | ClassCounts) for message in world.sent["alice"][sent:])

@@ -1,0 +1,296 @@
+"""Both nodes in one process, on a line that loses, repeats and delays calls, with skipping time, kills and full disks.
+
+What happens is a list of operations (`World.apply`), so that whatever a draw has found can be kept and played again.
+Calls go through the real client and server, all but the sockets: a flipped byte breaks TLS, and so is a lost call.
+"""
+
+import contextlib
+import itertools
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import grpc
+
+from party.files import locked_folder
+from party.keys.certificates import Peer
+from party.keys.identity import Identity, load_identity, load_peers
+from party.models.kept_model import KeptModel
+from party.node.session import Host, Report, run_session
+from party.records.database import DatabaseKind
+from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
+from party.records.ledger import LEDGER_FILE
+from party.settings.party import read_party_config
+from party.transport.channel import PagedChannel
+from party.transport.grpc.client import _Line, _Session
+from party.transport.grpc.server import NodeServer
+from party.transport.grpc.status import status_of
+from party.transport.timer import Waits
+from protocols.errors import DisagreementError
+from protocols.role import Message
+from protocols.terms import Terms, Train
+from tests.support.parties import Case
+from tests.support.sessions import NAMES, Sessions, with_terms
+from tests.support.timer import SkippingTimer
+
+PATIENCE = 5.0
+NOW = "2026-01-01T00:00:00Z"
+FAULTS = ("drop request", "drop reply", "duplicate", "delay", "repeat an old one")
+
+
+class Killed(BaseException):
+    """Ends a party's session as a kill does: nobody is told, nothing is cleaned up."""
+
+
+class BrokenError(grpc.RpcError):
+    """What a call of gRPC raises."""
+
+    def __init__(self, code: grpc.StatusCode, details: str, *, marked: bool) -> None:
+        super().__init__()
+        self._told = code, details, (_Metadata("cotally-status", "1"),) if marked else ()
+
+    def code(self) -> grpc.StatusCode:
+        return self._told[0]
+
+    def details(self) -> str:
+        return self._told[1]
+
+    def trailing_metadata(self) -> Any:
+        return self._told[2]
+
+
+@dataclass(frozen=True)
+class _Metadata:
+    key: str
+    value: str
+
+
+class Line:
+    """Calls of one session, in the place of a stub of gRPC; `faults` says what happens to which of them."""
+
+    def __init__(self, server: NodeServer, caller: Identity, timer: SkippingTimer, faults: Mapping[int, str]) -> None:
+        self._server, self._caller, self._timer, self._faults = server, caller, timer, faults
+        self._numbers = itertools.count()
+        self._last: tuple[str, Any] | None = None
+        self.cut = threading.Event()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda request, **_: self._call(name, request)
+
+    def _call(self, name: str, request: Any) -> Any:
+        fault = self._faults.get(next(self._numbers))
+        if self.cut.is_set() or fault == "drop request":
+            raise BrokenError(grpc.StatusCode.UNAVAILABLE, "the line is cut", marked=False)
+        if fault == "delay":
+            self._timer.skip(0.4)
+        if fault == "repeat an old one" and self._last is not None:
+            with contextlib.suppress(BrokenError):
+                self._answered(*self._last)
+        if fault == "duplicate":
+            with contextlib.suppress(BrokenError):
+                self._answered(name, request)
+        reply = self._answered(name, request)
+        self._last = name, request
+        if self.cut.is_set() or fault == "drop reply":
+            raise BrokenError(grpc.StatusCode.UNAVAILABLE, "the line is cut", marked=False)
+        return reply
+
+    def _answered(self, name: str, request: Any) -> Any:
+        try:
+            return getattr(self._server, name)(type(request).FromString(request.SerializeToString()), self)
+        except Exception as error:  # noqa: BLE001  # as the guard does before every handler
+            code, details = status_of(error)
+            raise BrokenError(code, details, marked=True) from None
+
+    def auth_context(self) -> dict[str, list[bytes]]:
+        """Be the context of a call: say whose certificate is at its other end."""
+        return {"x509_pem_cert": [self._caller.pem]}
+
+
+@dataclass
+class World:
+    """Two parties, what each has sent, and what each was told of errors."""
+
+    sessions: Sessions
+    timer: SkippingTimer = field(default_factory=SkippingTimer)
+    sent: dict[str, list[Message]] = field(default_factory=lambda: {name: [] for name in NAMES})
+    errors: list[str] = field(default_factory=list)
+    refused: int = 0
+
+    @property
+    def case(self) -> Case:
+        return self.sessions.case
+
+    def secret(self, name: str) -> bytes:
+        return self.sessions.local(name).secrets.coins
+
+    def apply(self, operation: tuple[Any, ...]) -> None:
+        """Let something happen; `OPERATIONS` of the test has all."""
+        kind, *arguments = operation
+        getattr(self, kind)(*arguments)
+
+    def exchange(self, faults: Mapping[int, str]) -> None:
+        """Let the parties meet over a bad line."""
+        self.meet(faults=faults)
+
+    def kill(self, names: tuple[str, ...], at: int) -> None:
+        """Let them meet, and kill some of them before their n-th message."""
+        self.meet(killed=names, at=at)
+
+    def fill_disk(self, name: str, at: int) -> None:
+        """Let them meet, and let a party's n-th write fail."""
+        self.meet(full=name, at=at)
+
+    def other_terms(self, fresh: bool) -> None:
+        """Propose another window, in place of a run that has not ended or beside it."""
+        self.meet(terms=with_terms(self.case, omega=2).terms, fresh=fresh)
+
+    def begin_anew(self) -> None:
+        """Propose the same once more, from the beginning."""
+        self.meet(fresh=True)
+
+    def cancel(self, name: str) -> None:
+        """Give up what has not ended, by the command."""
+        with open_journal(self.sessions.folder / name, self.secret(name)) as journal:
+            for record in journal.runs():
+                if record.state is RunState.OPEN:
+                    cancel_run(journal, record.run, NOW)
+
+    def lose_journal(self, name: str) -> None:
+        """Delete how far a party has come."""
+        (self.sessions.folder / name / JOURNAL_FILE).unlink(missing_ok=True)
+
+    def restore_backup(self, name: str) -> None:
+        """Make a backup, or put it back and let them meet; who is refused puts the latest back."""
+        folder, backup = self.sessions.folder / name, self.sessions.folder / f"{name} backup"
+        if not backup.exists():
+            shutil.copytree(folder, backup)
+            return
+        latest = self.sessions.folder / f"{name} latest"
+        shutil.copytree(folder, latest)
+        _replace(folder, backup)
+        ends = self.meet()
+        if all(isinstance(end, DisagreementError) and end.field == "memory" for end in ends):
+            self.refused += 1
+            _replace(folder, latest)
+        shutil.rmtree(latest)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass while nobody does anything."""
+        self.timer.skip(seconds)
+
+    def meet(
+        self,
+        *,
+        faults: Mapping[int, str] | None = None,
+        killed: tuple[str, ...] = (),
+        full: str = "",
+        at: int = 0,
+        terms: Terms | None = None,
+        fresh: bool = False,
+    ) -> list[Report | BaseException]:
+        """Play one session; return how it ended at each."""
+        caller, pinned = self._identity("bob"), self._peer("alice", "bob")
+        waits = Waits(PATIENCE, timer=self.timer)
+        server = NodeServer([pinned], waits)
+        line = Line(server, caller, self.timer, faults or {})
+        job = Train(terms or self.case.terms)
+
+        def part(name: str) -> Report:
+            dying = at if name in killed else None
+            if name == "bob":
+                return self._take_part(name, self._called(line, waits, caller), job, line, dying, fresh=fresh)
+            return self._take_part(name, server.accept(2 * PATIENCE), None, line, dying, fresh=False)
+
+        disk = _full_disk(self.sessions.folder / full, at) if full else contextlib.nullcontext()
+        with disk, ThreadPoolExecutor(2) as pool, self._skipping(line):
+            parts = [pool.submit(part, name) for name in NAMES]
+            ends: list[Report | BaseException] = [each.exception() or each.result() for each in parts]
+        line.cut.set()
+        server.close()
+        self.errors += [str(end) for end in ends if isinstance(end, Exception)]
+        return ends
+
+    def _called(self, stub: Line, waits: Waits, caller: Identity) -> PagedChannel:
+        peer = self._peer("bob", "alice")
+        line = _Line(caller, peer, "127.0.0.1:9", waits)
+        line.stub = stub  # type: ignore[assignment]  # it has the calls
+        line.open()
+        session = _Session(peer, line)
+        session.start()
+        return session
+
+    def _take_part(
+        self, name: str, channel: PagedChannel, job: Train | None, line: Line, dying: int | None, *, fresh: bool
+    ) -> Report:
+        folder, start, send = self.sessions.folder / name, len(self.sent[name]), channel.send
+
+        def counted(message: Message) -> None:
+            if dying is not None and len(self.sent[name]) - start == dying:
+                line.cut.set()
+                raise Killed
+            self.sent[name].append(message)
+            send(message)
+
+        channel.send = counted  # type: ignore[method-assign]
+        config = read_party_config(folder / "party.toml", self.case.terms.key_bits)
+        host = Host(kept=KeptModel(lambda _: folder / "model.json"), fresh=fresh)
+        with locked_folder(folder) as held, channel:
+            return run_session(self.sessions.local(name), config, held, channel, job, host)
+
+    def _identity(self, name: str) -> Identity:
+        return load_identity(self.sessions.folder / name)
+
+    def _peer(self, name: str, peer: str) -> Peer:
+        return load_peers(self.sessions.folder / name)[peer]
+
+    @contextlib.contextmanager
+    def _skipping(self, line: Line) -> Iterator[None]:
+        """Let time fly once the line is cut: nobody has anything else to wait for."""
+        over = threading.Event()
+
+        def skip() -> None:
+            while not over.wait(0.005):
+                if line.cut.is_set():
+                    self.timer.skip(1.0)
+
+        thread = threading.Thread(target=skip, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def states(self) -> dict[str, dict[str, RunState]]:
+        """Return what became of each run, at each party."""
+        found = {name: recorded_runs(self.sessions.folder / name, self.secret(name)) for name in NAMES}
+        return {name: {each.run: each.state for each in records} for name, records in found.items()}
+
+
+@contextlib.contextmanager
+def _full_disk(folder: Path, writes: int) -> Iterator[None]:
+    """Let nothing be written in a folder after so many changes of its ledger and journal."""
+    left, writing = itertools.count(writes, -1), DatabaseKind.writing
+
+    @contextlib.contextmanager
+    def limited(kind: DatabaseKind, connection: Any, path: Path) -> Iterator[None]:
+        if path.parent == folder and next(left) <= 0:
+            raise kind.error(f"{path} cannot be written: database or disk is full")
+        with writing(kind, connection, path):
+            yield
+
+    with patch.object(DatabaseKind, "writing", limited):
+        yield
+
+
+def _replace(folder: Path, by: Path) -> None:
+    for name in (LEDGER_FILE, JOURNAL_FILE):
+        (folder / name).unlink(missing_ok=True)
+        if (by / name).exists():
+            shutil.copy(by / name, folder / name)
