@@ -36,7 +36,8 @@ class Question:
     Args:
         text: The question; the private one, where there is a personal one too.
         answers: One per value, in the order of the design.
-        personal: The personal question; None where the page draws its answer.
+        personal: The personal question, or the harmless statement beside that of `text`; None where there is none, or
+            the page draws its answer.
         personal_answers: Its answers, one per value.
     """
 
@@ -123,7 +124,7 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     top = read_toml(Path(path), _KEYS)
     folder = top.path.parent
     questionnaire = read_design(folder / top.text("design", "design.toml"))
-    introduction = top.text("introduction", "")
+    introduction, texts = top.text("introduction", ""), read_page_texts(top.section("texts", None))
     return CollectorSettings(
         path=top.path,
         title=top.text("title"),
@@ -131,8 +132,8 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
         direction=top.choice("direction", ("ltr", "rtl"), "ltr"),
         introduction=tuple(part.strip() for part in introduction.split("\n\n") if part.strip()),
         questionnaire=questionnaire,
-        questions=_questions(top.section("questions", None), questionnaire),
-        texts=read_page_texts(top.section("texts", None)),
+        questions=_questions(top.section("questions", None), questionnaire, texts),
+        texts=texts,
         server=_server(top.section("server", _SERVER), folder),
         store=_store(top.section("store", ("place",)), folder),
         closing=_closing(top.section("close", ("date", "half_width", "confidence"))),
@@ -140,10 +141,14 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     )
 
 
-def _questions(section: Section, questionnaire: Questionnaire) -> tuple[Question, ...]:
+_STATEMENTS = {Kind.CROSSWISE: ("different", "same"), Kind.TRIANGULAR: ("neither", "at_least_one")}
+"""What is answered of two statements: the texts of the column's first and of its second value."""
+
+
+def _questions(section: Section, questionnaire: Questionnaire, texts: Mapping[str, str]) -> tuple[Question, ...]:
     for name in section.names:
         check_known(section, name, name, questionnaire.names)
-    questions = tuple(_question(section, questionnaire, column) for column in range(len(questionnaire.names)))
+    questions = tuple(_question(section, questionnaire, column, texts) for column in range(len(questionnaire.names)))
     for group in questionnaire.design.groups:
         bare = [column for column in group if questions[column].personal is None]
         if 0 < len(bare) < len(group):
@@ -152,22 +157,22 @@ def _questions(section: Section, questionnaire: Questionnaire) -> tuple[Question
     return questions
 
 
-def _question(section: Section, questionnaire: Questionnaire, column: int) -> Question:
+def _question(section: Section, questionnaire: Questionnaire, column: int, texts: Mapping[str, str]) -> Question:
     name, values = questionnaire.names[column], questionnaire.values[column]
     entry = section.section(name, _QUESTION)
     personal = entry.text("personal", None)
     group = questionnaire.design.group_of(column)
     kind = None if group is None else questionnaire.design.part(group).kind
-    if kind in (Kind.CROSSWISE, Kind.TRIANGULAR):
-        raise entry.error("text", "the page cannot ask a statement beside a harmless one: ask it on paper")
-    asks = kind is Kind.UNRELATED
-    if personal is not None and not asks:
+    if kind in _STATEMENTS and personal is None:
+        raise entry.error("personal", "is missing: the harmless statement beside the one that is asked about")
+    if personal is not None and kind is not Kind.UNRELATED and kind not in _STATEMENTS:
         raise entry.error("personal", "only the unrelated question has personal ones, and not for columns in plain")
-    if personal is None and "personal_answers" in entry.names:
+    if "personal_answers" in entry.names and (personal is None or kind in _STATEMENTS):
         raise entry.error("personal_answers", "there is no personal question that they could answer")
+    usual = tuple(texts[key] for key in _STATEMENTS[kind]) if kind in _STATEMENTS else values
     return Question(
         text=entry.text("text", name),
-        answers=_answers(entry, "answers", values),
+        answers=_answers(entry, "answers", usual),
         personal=personal,
         personal_answers=_answers(entry, "personal_answers", values),
     )

@@ -25,6 +25,15 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "rule_drawn": "This block has one coin. With a chance of {truth} your answers are sent as they are; otherwise "
     "answers that your browser draws at random.",
     "rule_direct": "No coin: the answers of this block are sent as they are.",
+    "rule_crosswise": "No coin: say only whether the two statements are alike. Which of them is true stays with you.",
+    "rule_triangular": "No coin: say only whether at least one of the two statements is true. Which stays with you.",
+    "note_beside": "Who knows whether the second statement is true of you can tell about the first.",
+    "first_statement": "First statement",
+    "second_statement": "Second statement",
+    "same": "Both are true, or both are not",
+    "different": "One is true, and the other is not",
+    "neither": "Neither is true",
+    "at_least_one": "At least one is true",
     "note_relation": "How your answers within this block relate to each other can show.",
     "note_personal": "Who knows your answer to a personal question, and sees another one arrive, knows that this "
     "one is true.",
@@ -60,6 +69,7 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "hand_drawn": "{faces}: for each question of this block do the same once more, as it says.",
     "again": "If drawn: {rule}",
     "pick": "{faces}: tick {answer}.",
+    "certain": "tick {answer}.",
     "error_malformed": "This cannot be read as answers to this survey.",
     "error_unknown_code": "This code is not known: check every letter and digit.",
     "error_other_survey": "The survey has changed since this page was loaded: load it again.",

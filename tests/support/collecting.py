@@ -50,6 +50,22 @@ income = { values = ["low", "middle", "high"], missing = "refuse" }
 habits = ["smokes", "drinks"]
 money = ["income"]
 """
+STATEMENTS = """
+[columns]
+smokes = { values = ["no", "yes"], missing = "refuse" }
+drinks = { values = ["no", "yes"], missing = "refuse" }
+[groups]
+habits = { kind = "crosswise", prevalence = "1/4", columns = ["smokes"] }
+drinks = { kind = "triangular", prevalence = "1/4", columns = ["drinks"] }
+"""
+BESIDE = """
+[questions.smokes]
+text = "I smoke."
+personal = "My mother was born in spring."
+[questions.drinks]
+text = "I drink."
+personal = "My father was born in spring."
+"""
 QUESTIONS = """
 [questions.smokes]
 text = "Do you smoke?"

@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import Final
 
 from party.errors import ConfigError
-from party.survey.web.description import DIRECT, PageBlock, PageQuestion
+from party.survey.web.description import DIRECT, STATEMENTS, PageBlock, PageQuestion
 
 _COIN, _DIE, _MOST_SLIPS = 2, 6, 60
 _RELATED: Final = "related"
@@ -43,8 +43,8 @@ def is_by_hand(block: PageBlock) -> bool:
 
 def block_rules(block: PageBlock, texts: Texts) -> list[str]:
     """Return how to toss for a block that can be answered by hand, and what each side says."""
-    if block.kind == DIRECT:
-        return [texts["rule_direct"]]
+    if block.kind == DIRECT or block.kind in STATEMENTS:
+        return [texts[f"rule_{block.kind}"]]
     if len(block.coin) == 1:
         return [texts["hand_truth"].format(faces=texts["span"].format(first=1, last=1))]
     keys = _SAYS[block.kind if block.kind == _RELATED or block.asks_personal else "drawn"]
@@ -56,14 +56,17 @@ def question_rules(question: PageQuestion, texts: Texts) -> list[str]:
     """Return how to draw a personal answer, where the respondent is to draw it."""
     if not question.drawn:
         return []
+    if sum(question.drawn) == 1:  # one answer is certain
+        (answer,) = (answer for side, answer in zip(question.drawn, question.answers, strict=True) if side)
+        return [texts["again"].format(rule=texts["certain"].format(answer=answer))]
     picks = zip(_spans(question.drawn, texts), question.answers, strict=True)
     rule = [texts["pick"].format(faces=span, answer=answer) for span, answer in picks if span]
     return [texts["again"].format(rule=" ".join([_device(question.drawn, texts), *rule]))]
 
 
-def both_answers(question: PageQuestion) -> list[str]:
+def both_answers(block: PageBlock, question: PageQuestion) -> list[str]:
     """Return what stands beside each box: the private answer and, where it has other words, the personal one."""
-    if question.personal is None or question.personal_answers == question.answers:
+    if not block.asks_personal or question.personal_answers == question.answers:
         return list(question.answers)
     return [f"{own} / {other}" for own, other in zip(question.answers, question.personal_answers, strict=True)]
 

@@ -2,7 +2,7 @@
 
 `cotally-page/1` holds no chance but as whole numbers. A block's `kind` says what its coin does to its answers:
 "related" moves them on by the number of places that the coin shows, "unrelated" sends the personal ones where it shows
-1, and "direct" has no coin.
+1, and "direct" has no coin: nor have two statements of which one tells how they go together.
 """
 
 from collections.abc import Sequence
@@ -22,6 +22,8 @@ from protocols.tables.table import NO_ANSWER
 
 PAGE_FORMAT: Final = "cotally-page/1"
 DIRECT: Final = "direct"
+STATEMENTS: Final = (Kind.CROSSWISE.value, Kind.TRIANGULAR.value)
+"""Blocks of two statements, of which the respondent tells but how they go together: the page tosses no coin."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class PageBlock:
 
     Args:
         name: Of the group.
-        kind: "related", "unrelated" or "direct".
+        kind: "related", "unrelated", "crosswise", "triangular" or "direct".
         coin: Whole numbers in proportion to the chances of its coin's sides, the truth first.
         questions: Of its columns.
         relates: Whether responses tell how its columns relate.
@@ -73,7 +75,7 @@ class PageBlock:
     @property
     def asks_personal(self) -> bool:
         """Whether it has personal questions for its respondent."""
-        return any(question.personal is not None for question in self.questions)
+        return self.kind not in STATEMENTS and any(question.personal is not None for question in self.questions)
 
 
 def survey_digest(questionnaire: Questionnaire) -> str:
@@ -91,7 +93,7 @@ def blocks_of(settings: CollectorSettings) -> tuple[PageBlock, ...]:
         PageBlock(
             name=name,
             kind=_KIND_ON_PAGE[design.part(k).kind],
-            coin=whole_numbers(design.coin_chances(k)),
+            coin=(1,) if design.part(k).kind.value in STATEMENTS else whole_numbers(design.coin_chances(k)),
             questions=tuple(_question(settings, column) for column in design.groups[k]),
             relates=any(design.disclosed_modulus(*pair) > 1 for pair in combinations(design.groups[k], 2)),
         )
@@ -107,6 +109,8 @@ _KIND_ON_PAGE: Final = {
     Kind.RELATED: Kind.RELATED.value,
     Kind.UNRELATED: Kind.UNRELATED.value,
     Kind.FORCED: Kind.UNRELATED.value,
+    Kind.CROSSWISE: Kind.CROSSWISE.value,
+    Kind.TRIANGULAR: Kind.TRIANGULAR.value,
 }
 """What a block's coin does; a forced answer is a personal one that the page draws."""
 
@@ -116,7 +120,7 @@ def _question(settings: CollectorSettings, column: int) -> PageQuestion:
     design = settings.questionnaire.design
     group = design.group_of(column)
     part = None if group is None else design.part(group)
-    personal = part.personal[column] if isinstance(part, UnrelatedDesign) else ()
+    chances = part.personal[column] if isinstance(part, UnrelatedDesign) else ()
     return PageQuestion(
         column=column,
         text=asked.text,
@@ -124,7 +128,7 @@ def _question(settings: CollectorSettings, column: int) -> PageQuestion:
         optional=domain.may_be_missing,
         personal=asked.personal,
         personal_answers=asked.personal_answers,
-        drawn=whole_numbers(personal) if personal and asked.personal is None else (),
+        drawn=whole_numbers(chances) if chances and asked.personal is None else (),
     )
 
 
@@ -147,7 +151,7 @@ def page_json(settings: CollectorSettings) -> dict[str, object]:
         "noAnswer": NO_ANSWER,
         "blocks": [
             {
-                "kind": block.kind,
+                "kind": DIRECT if block.kind in STATEMENTS else block.kind,
                 "coin": list(map(str, block.coin)),
                 "questions": [{"column": each.column, "drawn": list(map(str, each.drawn))} for each in block.questions],
             }

@@ -18,7 +18,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from party.settings.collector import CollectorSettings
 from party.survey.web.by_hand import block_rules, both_answers, check_by_hand, is_by_hand, question_rules
-from party.survey.web.description import DIRECT, PageBlock, blocks_of, page_json, survey_digest
+from party.survey.web.description import STATEMENTS, PageBlock, blocks_of, page_json, survey_digest
 from protocols.tables.table import NO_ANSWER
 
 
@@ -113,17 +113,20 @@ def _words(settings: CollectorSettings) -> dict[str, object]:
 def _block(block: PageBlock, number: int, texts: Mapping[str, str]) -> dict[str, Any]:
     by_hand = is_by_hand(block)
     kind = block.kind if block.kind != "unrelated" or block.asks_personal else "drawn"
+    beside = block.kind in STATEMENTS
     notes = [texts["note_relation"]] * block.relates + [texts["note_personal"]] * block.asks_personal
+    notes += [texts["note_beside"]] * beside
     return {
         "heading": texts["block"].format(number=number),
-        "rule": texts[f"rule_{kind}"].format(truth=block.truth) if kind != DIRECT else texts["rule_direct"],
+        "rule": texts[f"rule_{kind}"].format(truth=block.truth),
         "notes": notes,
+        "beside": beside,
         "by_hand": [*block_rules(block, texts), *notes] if by_hand else [],
         "questions": [
             vars(question)
             | {
                 "by_hand": question_rules(question, texts) if by_hand else [],
-                "both_answers": both_answers(question),
+                "both_answers": both_answers(block, question),
             }
             for question in block.questions
         ],

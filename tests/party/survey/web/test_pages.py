@@ -18,7 +18,7 @@ from party.survey.web.codes import CODE_BYTES, code_of, spaced, typed_code
 from party.survey.web.description import PageBlock, PageQuestion, blocks_of, page_json, survey_digest, whole_numbers
 from party.survey.web.limits import CallLimits
 from party.survey.web.pages import form_page, main_page
-from tests.support.collecting import PERSONAL, QUESTIONS, RELATED, UNRELATED, write_survey_files
+from tests.support.collecting import BESIDE, PERSONAL, QUESTIONS, RELATED, STATEMENTS, UNRELATED, write_survey_files
 
 TITLE = "<script>alert(1)</script>"
 
@@ -119,3 +119,44 @@ def test_a_household_has_one_limit_and_the_memory_of_callers_is_bounded() -> Non
     for number in range(20_001):
         limits.allows(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
     assert limits.allows("2001:db8::1")  # forgotten
+
+
+def test_two_statements_are_answered_together_and_no_coin_is_tossed(tmp_path: Path) -> None:
+    """By the second value of a crosswise column for "alike", of a triangular one for "at least one"."""
+    settings = read_collector_settings(write_survey_files(tmp_path, STATEMENTS, BESIDE))
+    described = page_json(settings)["blocks"]
+    assert described == [
+        {"kind": "direct", "coin": ["1"], "questions": [{"column": column, "drawn": []}]} for column in (0, 1)
+    ]
+    for page in (main_page(settings), form_page(settings)):
+        text = page.body.decode()
+        values = [re.findall(rf'name="a{column}" value="(\w+)" required> ([^<]+)<', text) for column in (0, 1)]
+        assert [[(int(code), answer) for code, answer in each] for each in values] == [
+            [(0, "One is true, and the other is not"), (1, "Both are true, or both are not")],
+            [(0, "Neither is true"), (1, "At least one is true")],
+        ]
+        assert "I smoke." in text
+        assert "My mother was born in spring." in text
+        assert 'name="p0"' not in text
+
+
+def test_a_statement_needs_a_harmless_one(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="the harmless statement"):
+        read_collector_settings(write_survey_files(tmp_path, STATEMENTS, ""))
+
+
+def test_a_forced_answer_is_drawn_or_told(tmp_path: Path) -> None:
+    design = STATEMENTS.replace('kind = "crosswise", prevalence = "1/4"', 'kind = "forced", theta = "3/4"')
+    design = design.replace('kind = "triangular", prevalence = "1/4"', 'kind = "forced", theta = "3/4"')
+    settings = read_collector_settings(
+        write_survey_files(
+            tmp_path,
+            f'{design}\n[forced]\nsmokes = {{ no = "0", yes = "1" }}\ndrinks = {{ no = "1/2", yes = "1/2" }}',
+            "",
+        )
+    )
+    drawn = [question.drawn for block in blocks_of(settings) for question in block.questions]
+    assert drawn == [(0, 1), (1, 1)]
+    text = form_page(settings).body.decode()
+    assert "If drawn: tick yes." in text
+    assert "If drawn: Toss a coin. Heads: tick no. Tails: tick yes." in text
