@@ -33,6 +33,7 @@ COMMANDS = {
     "pair": "trust each other's certificates by a short code",
     "doctor": "find what keeps two parties from meeting",
     "check": "tell what leaves, before it leaves",
+    "align": "find the people whom both parties list, or how many they are",
     "plan": "tell what a run will cost, before it starts",
     "precompute": "make random factors while the machine is idle",
     "serve": "listen, and take part in the runs that the peer opens",

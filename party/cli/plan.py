@@ -7,7 +7,7 @@ from pathlib import Path
 from party.compute import available_cpus, make_compute
 from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
-from party.node.inputs import load_inputs
+from party.node.aligning import load_common
 from party.node.policy import check_job
 from party.records.releases import spent_of_dataset
 from party.settings.job import read_job
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     config, job = read_party_config(arguments.config), read_job(arguments.job)
-    local = load_inputs(config, KEY_FLOOR, tell)
+    local = load_common(config, KEY_FLOOR, tell)
     check_job(local, config, job)
     _plan_training(arguments, config, local, job.terms)
     return 0

@@ -3,6 +3,7 @@
 import argparse
 import signal
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -14,8 +15,9 @@ from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
+from party.node.aligning import load_common
 from party.node.inputs import load_inputs, pinned_peer, with_workers
-from party.node.players import Predicted
+from party.node.players import Matched, Predicted
 from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.incident import incident
@@ -77,15 +79,16 @@ def _serve(arguments: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, _stop)
     with (
         locked_folder(config.folder) as held,
-        with_workers(load_inputs(config, KEY_FLOOR, tell), settings) as ready,
+        with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,
         NodeServer.listen(identity, [peer], address, waits=waits) as server,
     ):
         say(listening(config.name, server.address, peer.name), sys.stderr)
         log_event(listening(config.name, server.address, peer.name))
         make_progress(arguments.progress).ready(server.address)
+        ready = loaded
         while True:
             try:
-                _serve_one(server, ready, config, held, arguments)
+                ready = _serve_one(server, ready, config, held, arguments)
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:
@@ -107,12 +110,14 @@ def _report(problem: str, arguments: argparse.Namespace) -> None:
 
 def _serve_one(
     server: NodeServer, local: PartyInputs, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
-) -> None:
+) -> PartyInputs:
+    """Take part in a session, and return what we bring to the next one: after an alignment, other rows."""
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         log_event(session_text(channel.peer))
         model = arguments.model
         kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
-        host = Host(progress.follow, partial(announce, local), kept, offers=served_offers(config))
+        whole = partial(load_inputs, config, KEY_FLOOR)
+        host = Host(progress.follow, partial(announce, local), kept, offers=served_offers(config), whole=whole)
         report = run_session(local, config, held, channel, None, host)
     if isinstance(report.ended, Predicted):
         write_served(report.ended, config.folder)
@@ -120,6 +125,9 @@ def _serve_one(
     write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept, report)
     traffic = report.traffic
     log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
+    if isinstance(report.ended, Matched) and report.ended.named:
+        return replace(load_common(config, KEY_FLOOR, tell), compute=local.compute)
+    return local
 
 
 def _beside_earlier(model: Path, tree: Tree) -> Path:

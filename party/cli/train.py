@@ -15,8 +15,9 @@ from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
-from party.node.inputs import load_inputs, pinned_peer, with_workers
-from party.node.players import OnAgreed, Trained
+from party.node.aligning import load_common
+from party.node.inputs import pinned_peer, with_workers
+from party.node.players import Matched, OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
 from party.records.entries import job_content
@@ -24,6 +25,7 @@ from party.records.journal import RunState, recorded_runs
 from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.show.alignment import matched_lines
 from party.show.notices import tell
 from party.show.parties import expiry_lines
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, waiting, working
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     with locked_folder(config.folder) as held:
         again = arguments.overwrite or is_done_here(config, job)
         settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write
-        local = load_inputs(config, KEY_FLOOR, tell)
+        local = load_common(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             on_agreed = announcer(arguments, ready, settings, progress, job.terms)
@@ -177,8 +179,13 @@ def announce(local: PartyInputs, agreed: Agreement) -> None:
 
 
 def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:
-    """Say what training ended with, whose model is in its file by now, and write what it cost."""
-    if isinstance(report.ended, Trained):
-        say_all(result_lines(report.ended, kept.path), sys.stderr)
-        if costs is not None:
-            write_train_report(costs, train_report(report.ended, report))
+    """Say what a job ended with, whose model is in its file by now, and write what it cost."""
+    match report.ended:
+        case Trained():
+            say_all(result_lines(report.ended, kept.path), sys.stderr)
+            if costs is not None:
+                write_train_report(costs, train_report(report.ended, report))
+        case Matched():
+            say_all(matched_lines(report.ended), sys.stderr)
+        case _:
+            pass

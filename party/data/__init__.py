@@ -3,10 +3,11 @@
 from party.data.columns import EVERY_OTHER, MISSING, TreatedColumn, label_of, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, taken_notices, text_flaw
+from party.data.ids import distinct_ids
 from party.data.merging import OTHER
 from party.data.notices import Notice
 from party.data.reader import has_columns, read_frame
-from party.data.share import DataShare, distinct_ids, read_share
+from party.data.share import DataShare, read_share
 from party.data.texts import MISSING_MARKERS, value_of
 from party.data.treatment import ColumnTreatment
 from party.data.writer import BOM, csv_text

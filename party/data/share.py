@@ -12,7 +12,8 @@ import numpy as np
 
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
-from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.frame import Frame, alike_notices, taken_notices
+from party.data.ids import IdColumns, People, one_column, read_people
 from party.data.looks import Looks, automatic, check_no_identifier, remark
 from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
@@ -53,7 +54,7 @@ class DataShare:
 def read_share(
     path: Path | str,
     party: str,
-    id_column: str,
+    id_column: str | IdColumns,
     class_name: str | None = None,
     treatments: Mapping[str, ColumnTreatment] | None = None,
     ignore: Sequence[str] = (),
@@ -64,7 +65,7 @@ def read_share(
     Args:
         path: A file as `read_frame` reads it.
         party: Its owner's name.
-        id_column: The column that says which record is whose; not an attribute.
+        id_column: The column that says which record is whose, as it is, or what makes an id; not an attribute.
         class_name: The class column; None if the file has none.
         treatments: By column name; "*" stands for every other attribute, which otherwise keeps its texts. Columns of
             numbers that are not named are binned, unless they are so few that they may be codes. A class that is not
@@ -79,8 +80,13 @@ def read_share(
     """
     frame = read_frame(path, form)
     given = treatments or {}
-    plans = _plans(frame, id_column, class_name, given, ignore)
-    ids = distinct_ids(frame.ids(id_column))
+    who = one_column(id_column) if isinstance(id_column, str) else id_column
+    plans = _plans(frame, who.names, class_name, given, ignore)
+    people = read_people(frame, who)
+    people = people.ordered(sorted(people.ids) if who.only is None else who.only)
+    kept = sorted(people.rows)
+    if len(kept) < len(frame):
+        frame = frame.only(kept)
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
     looked = {name: Looks(column) for name, column in read.items()}
     listed = {*given, *([] if class_name is None else [class_name])}
@@ -91,20 +97,20 @@ def read_share(
     remarks = [ColumnTreated(name, said) for name, (_, said) in both.items() if said]
     columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     notices = (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
-    return _sorted_share(ids, columns, class_name is not None, treated, notices)
+    return _share(people, columns, class_name is not None, treated, notices)
 
 
-def _sorted_share(
-    ids: Sequence[str],
+def _share(
+    people: People,
     columns: tuple[Attribute, ...],
     holds_class: bool,
     treated: Mapping[str, TreatedColumn],
     notices: tuple[Notice, ...],
 ) -> DataShare:
-    """Put the columns together, the records in the order of their ids."""
-    order = sorted(range(len(ids)), key=ids.__getitem__)
+    """Put the columns together, the records in the order of their people."""
+    order = np.argsort(np.argsort(people.rows))
     return DataShare(
-        [ids[row] for row in order],
+        people.ids,
         columns[:-1] if holds_class else columns,
         Table(columns, np.column_stack([column.codes for column in treated.values()])[order]),
         columns[-1] if holds_class else None,
@@ -143,13 +149,13 @@ def _treated(
 
 def _plans(
     frame: Frame,
-    id_column: str,
+    id_columns: Sequence[str],
     class_name: str | None,
     treatments: Mapping[str, ColumnTreatment],
     ignore: Sequence[str],
 ) -> dict[str, ColumnTreatment]:
     """Return the treatment of every attribute in file order and, last, of the class."""
-    special = [id_column, *ignore, *([] if class_name is None else [class_name])]
+    special = [*id_columns, *ignore, *([] if class_name is None else [class_name])]
     for name in (*special, *(treatments.keys() - {EVERY_OTHER})):
         frame.need(name)
     if len(set(special)) != len(special):
@@ -162,23 +168,3 @@ def _plans(
     if not plans:
         raise DataError("no column is left but the id", path=frame.path)
     return plans
-
-
-def distinct_ids(column: Column) -> list[str]:
-    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56).
-
-    Raises:
-        DataError: One is empty or occurs twice.
-    """
-    ids = [text for text in column.cells if text is not None]
-    empty = len(column.cells) - len(ids)
-    if empty:
-        told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
-        raise column.error(f"{told}: give each record one", column.cells.row(None))
-    first: dict[str, int] = {}
-    repeated = [row for row, text in enumerate(ids) if first.setdefault(text, row) != row]
-    if repeated:
-        several = f"{len(repeated)} ids occur on an earlier line too, the first one here"
-        told = "this id occurs on an earlier line too" if len(repeated) == 1 else several
-        raise column.error(f"{told}: keep one row per person", repeated[0])
-    return ids

@@ -32,16 +32,20 @@ class ReleasedBefore:
     file: Path
 
 
-Tell = Callable[[Sequence[Notice | ReleasedBefore]], None]
+Notices = Sequence[Notice | ReleasedBefore]
+Tell = Callable[[Notices], None]
 
 
-def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
+def load_inputs(
+    config: PartyConfig, key_floor: int, tell: Tell = lambda _: None, only: Sequence[str] | None = None
+) -> PartyInputs:
     """Read a party's data and secrets.
 
     Args:
         config: The party's settings.
         key_floor: The least strength of a key that it may use, in bits.
         tell: Gets what the owner should know of the data.
+        only: The people whose rows are used, in this order; all unless given.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
@@ -51,7 +55,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     share = read_share(
         config.data.file,
         config.name,
-        config.data.id_column,
+        replace(config.data.ids, only=None if only is None else tuple(only)),
         config.data.class_column,
         {**config.columns.named, EVERY_OTHER: config.columns.others},
         config.data.ignore,
@@ -67,6 +71,7 @@ def load_inputs(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
         dataset=config.data.dataset,
         secrets=Secrets(load_secret(folder), keys, secrets),
         limits=config.agree.limits,
+        form=config.data.ids.form,
     )
     if set(config.agree.methods) != {Method.SMC}:
         _check_groups(local, config)

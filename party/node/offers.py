@@ -1,11 +1,12 @@
 """What a party brings to a joint prediction: its rows, read by the model that both hold."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from party.data import Frame, Notice, distinct_ids, read_frame, taken_notices
+from party.data import Frame, Notice, read_frame, taken_notices
+from party.data.ids import REFUSE, read_people
 from party.errors import ConfigError
 from party.models.prediction import Unknown, coded_rows
 from party.models.tree_file import read_tree
@@ -59,12 +60,12 @@ def load_offer(config: PartyConfig, model: Path, rows: Path) -> Offer:
     except InputError as error:
         raise ConfigError(f"{model}: {error}: bring a model of both") from None
     frame = read_frame(rows, config.data.form)
-    ids = distinct_ids(frame.ids(config.data.id_column))
+    people = read_people(frame, replace(config.data.ids, repeated=REFUSE))
     own = [column for column in tree.columns if tree.schema.attributes[column].party == config.name]
     coded = coded_rows(tree, frame, own)
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    shared = SharedRows(tree, tuple(ids[row] for row in order), coded.codes[order])
-    return Offer(frame, tuple(order), shared, coded.unknown, (*frame.notices, *taken_notices(coded.read)))
+    people = people.ordered(sorted(people.ids))
+    shared = SharedRows(tree, tuple(people.ids), coded.codes[people.rows])
+    return Offer(frame, tuple(people.rows), shared, coded.unknown, (*frame.notices, *taken_notices(coded.read)))
 
 
 def offer_of_settings(config: PartyConfig) -> Offer:

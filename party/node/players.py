@@ -4,24 +4,27 @@ A new kind of job is a case of `Job`, a player here with what it ends with, and 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.kept_model import KeptModel
+from party.node.aligning import ListRules
 from party.node.budget import Account
 from party.node.offers import Offer, Offers
 from party.node.runs import SessionRuns
+from party.records.alignments import keep_alignment
 from party.records.entries import PeerPages, RunPages, terms_content
 from party.records.known import known_counts
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
+from party.settings.ids import USUAL_ALIGNMENTS, AlignmentBounds
 from party.transport.channel import Channel, Watchers, play
-from protocols.errors import InputError
 from protocols.randomness import keyed_digest
 from protocols.role import Progress
 from protocols.terms import Align, Predict, PredictionTerms, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
+from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import run_name
@@ -51,7 +54,16 @@ class Predicted:
     answers: Answers | None
 
 
-Ended = Trained | Predicted
+@dataclass(frozen=True, repr=False)
+class Matched:
+    """What an alignment ended with: with whom, how many people are common, and whether it is known who they are."""
+
+    peer: str
+    overlap: Overlap
+    named: bool
+
+
+Ended = Trained | Predicted | Matched
 """What a job ended with: a sum over the kinds of jobs."""
 
 
@@ -73,6 +85,8 @@ class Stage:
         on_agreed: Told when both sides have agreed, before any data leaves.
         offers: What we bring to a prediction.
         initiates: Whether we have opened the session.
+        bounds: Of alignments.
+        whole: Makes what we bring to an alignment, if that is not `local`: all people, not those of an earlier one.
     """
 
     local: PartyInputs
@@ -88,6 +102,8 @@ class Stage:
     on_agreed: OnAgreed | None = None
     offers: Offers = field(default_factory=Offers)
     initiates: bool = False
+    bounds: AlignmentBounds = USUAL_ALIGNMENTS
+    whole: Callable[[], PartyInputs] | None = None
 
 
 def play_job(opening: Opening, stage: Stage) -> Ended:
@@ -100,10 +116,10 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
     match opening.job:
         case Train(terms):
             return _train(terms, opening, stage)
-        case Align():
-            raise InputError("nobody plays this job yet")
         case Predict(asked):
             return _predict(asked, opening, stage)
+        case Align(count_only):
+            return _align(opening, stage, count_only=count_only)
 
 
 def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
@@ -134,6 +150,18 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
         stage.kept.publish()
     stage.runs.done()
     return Trained(agreed, outcome, stored.use())
+
+
+def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:
+    """Find the people whom both list, and keep who they are."""
+    whole = stage.local if stage.whole is None else replace(stage.whole(), compute=stage.local.compute)
+    rules = ListRules(whole.dataset, stage.bounds, stage.pages)
+    role = align(whole, stage.channel.peer, opening.nonces, rules, count_only=count_only)
+    aligned = play(role, stage.channel, Watchers(stage.on_progress, rules.note))
+    if aligned.rows is not None:
+        people = [whole.records[row] for row in aligned.rows]
+        keep_alignment(stage.folder, whole.secrets.coins, whole.dataset, stage.channel.peer, aligned.lists, people)
+    return Matched(stage.channel.peer, aligned.overlap, aligned.rows is not None)
 
 
 def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:

@@ -8,6 +8,7 @@ from party.keys.certificates import Peer
 from party.names import odds_words
 from party.records.releases import check_release, release_of
 from party.settings.depth import depth_text
+from party.settings.ids import AlignmentBounds
 from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
@@ -119,12 +120,16 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) ->
             case Train(terms):
                 objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
             case Align():
-                objection = Objection("job", "alignment is not agreed to")
+                objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
                 objection = _prediction_objection(config.agree, asked)
         return objection or next((flaw for judge in remembered if (flaw := judge(job)) is not None), None)
 
     return policy
+
+
+def _alignment_objection(bounds: AlignmentBounds) -> Objection | None:
+    return None if bounds.alignments else Objection("job", "our [agree] most_alignments allows no alignment")
 
 
 def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:

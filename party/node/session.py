@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +66,7 @@ class Host:
         kept: Where the model is safe before the peer hears that we hold it.
         fresh: Whether to begin anew where an earlier run could go on.
         offers: What we bring to a prediction.
+        whole: Makes what we bring to an alignment, if that is not what we bring.
     """
 
     on_progress: OnProgress | None = None
@@ -73,6 +74,7 @@ class Host:
     kept: KeptModel | None = None
     fresh: bool = False
     offers: Offers = field(default_factory=Offers)
+    whole: Callable[[], PartyInputs] | None = None
 
 
 NOBODY: Final = Host()
@@ -132,6 +134,8 @@ def run_session(
             on_agreed=host.on_agreed,
             offers=host.offers,
             initiates=job is not None,
+            bounds=config.agree.alignments,
+            whole=host.whole,
         )
         with runs.watched():
             opening = _opened(local, policy, channel, job)

@@ -16,11 +16,20 @@ from party.compute.settings import ALL_CPUS, EXPONENTS, FULL, MOST_WORKERS, Comp
 from party.data.bins import day, number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
+from party.data.ids import IdColumns
 from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.depth import read_depth
+from party.settings.ids import (
+    ALIGNMENT_KEYS,
+    ID_KEYS,
+    USUAL_ALIGNMENTS,
+    AlignmentBounds,
+    read_alignment_bounds,
+    read_id_columns,
+)
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
@@ -43,6 +52,7 @@ _AGREE = (
     "methods", "ranks", "odds", "omega", "ciphers", "smallest_key_bits", "max_depth", "min_leaf",
     "max_classes", "smallest_class", "smallest_test", "noise", "epsilon", "most_runs", "most_counts",
     "most_predictions", "probabilities",
+    *ALIGNMENT_KEYS,
 )  # fmt: skip
 _MOST_RECORDS = 2**31 - 1
 
@@ -52,7 +62,7 @@ class DataSettings:
     """Where the records are, and which columns are special."""
 
     file: Path
-    id_column: str
+    ids: IdColumns
     dataset: str
     class_column: str | None
     form: Form
@@ -87,7 +97,8 @@ class Acceptance:
     `odds` bounds, either way, how far one disguised value may speak for itself against any one other; None for any.
     `max_depth` is the largest that a job may have, which must then have one; None for any. `min_leaf` is the smallest.
     `noise` is the largest epsilon against each side that a job may have, which must then have one, and `epsilon` the
-    most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise.
+    most that all runs over the data set may spend together; None for any. `life` bounds those runs otherwise,
+    `alignments` what the peer may learn of whom we list.
     `probabilities` allows joint predictions that tell the shares of the classes beside the class.
     """
 
@@ -104,6 +115,7 @@ class Acceptance:
     epsilon: Fraction | None = None
     life: LifeBounds = USUAL_BOUNDS
     probabilities: bool = False
+    alignments: AlignmentBounds = USUAL_ALIGNMENTS
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
 
 
 def _data(top: Section) -> DataSettings:
-    keys = ("file", "id", "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
+    keys = ("file", *ID_KEYS, "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
     data = top.section("data", keys)
     name = data.text("file")
     if "\0" in name:
@@ -191,17 +203,17 @@ def _data(top: Section) -> DataSettings:
     file = top.path.parent / name
     settings = DataSettings(
         file=file,
-        id_column=data.text("id"),
+        ids=read_id_columns(data),
         dataset=data.text("dataset", file.stem),
         class_column=data.text("class", None),
         form=_form(data),
         ignore=data.texts("ignore", ()),
         smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
     )
-    for key, column in (("id", settings.id_column), ("class", settings.class_column)):
-        if column in settings.ignore:
+    for key, columns in (("id", settings.ids.names), ("class", (settings.class_column,))):
+        if not {*columns}.isdisjoint(settings.ignore):
             raise data.error("ignore", f"the {key} column cannot be ignored")
-    if settings.id_column == settings.class_column:
+    if settings.class_column in settings.ids.names:
         raise data.error("class", "is the id column")
     return settings
 
@@ -217,7 +229,7 @@ def _form(data: Section) -> Form:
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     treatments = {}
     for name in columns.names:
-        if name == data.id_column or name in data.ignore:
+        if name in (*data.ids.names, *data.ignore):
             raise columns.error(name, "is the id column, or is listed under [data] ignore: it needs no treatment")
         treatments[name] = _treatment(columns, name, data.smallest_value)
     others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
@@ -300,6 +312,7 @@ def _acceptance(section: Section, key_floor: int) -> Acceptance:
         epsilon=read_budget(section),
         life=read_life_bounds(section),
         probabilities=section.flag("probabilities", default=False),
+        alignments=read_alignment_bounds(section),
     )
 
 

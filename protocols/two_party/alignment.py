@@ -30,7 +30,7 @@ from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import alike_by, form_text, list_spellings
+from protocols.two_party.people import alike_by, form_text, list_commitment, list_spellings
 
 PAGE_IDS: Final = 1 << 14
 _PLACE: Final = np.dtype("<u4")
@@ -58,11 +58,12 @@ class Overlap:
 class Aligned:
     """What an alignment ends with: how many, and unless they were only counted, who.
 
-    `rows` are places in our own list, in the order that both sides have.
+    `rows` are places in our own list, in the order that both sides have; `lists` are the commitments to both.
     """
 
     overlap: Overlap
-    rows: Index | None
+    lists: tuple[bytes, bytes]
+    rows: Index | None = None
 
 
 class ListJudge(Protocol):
@@ -112,7 +113,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
 
 def _id_list(local: PartyInputs, nonces: bytes) -> IdList:
     """Say what we bring."""
-    commitment = keyed_digest(local.secrets.coins, b"id list", *sorted(record.encode() for record in local.records))
+    commitment = list_commitment(local.secrets.coins, local.records)
     return IdList(len(local.records), local.form, commitment, list_spellings(nonces, local.records, local.form))
 
 
@@ -139,13 +140,13 @@ class _Alignment:
         common = np.isin(ours, again)
         overlap = yield from self._counted(int(common.sum()))
         if count_only:
-            return Aligned(overlap, None)
+            return Aligned(overlap, self._told.lists)
         yield from settle(self._judge.judge_overlap(overlap))
         yield Note(replace(self._told, named=True))
         places = yield from _exchange_places(ranks, self._told.mine)
         rows = order[np.argsort(places)[common]]
         yield from self._compare_people(nonces, rows)
-        return Aligned(overlap, rows)
+        return Aligned(overlap, self._told.lists, rows)
 
     def _blind_ours(self) -> Role[tuple[Encoded, Index]]:
         """Return our points, ascending, and whose each is."""

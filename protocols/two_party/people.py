@@ -33,6 +33,11 @@ def spelling_digest(nonces: bytes, records: Iterable[str]) -> bytes:
     return keyed_digest(nonces, b"spelling", *sorted(one_spelling(record).encode() for record in records))
 
 
+def list_commitment(key: bytes, records: Iterable[str]) -> bytes:
+    """Return what tells a list of ids, in whatever order, from all others, to who does not have its owner's key too."""
+    return keyed_digest(key, b"id list", *sorted(record.encode() for record in records))
+
+
 def list_spellings(nonces: bytes, records: Sequence[str], form: IdForm) -> bytes:
     """Return a digest of the whole list for each way in which spellings may differ, left out, and one for all.
 
@@ -74,5 +79,5 @@ def tell_difference(own: int, other: int, there: str, same_spelling: bool) -> st
             "write the ids alike (case, blanks, leading zeros, .0, accents)"
         )
     if own != other:
-        return f"{own} records here, {other} {there}: both sides must list the same people"
-    return f"{own} records here and {there}, of other people: both sides must list the same people"
+        return f"{own} records here, {other} {there}: `cotally align` finds those whom both list"
+    return f"{own} records here and {there}, of other people: `cotally align` finds those whom both list"

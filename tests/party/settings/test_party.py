@@ -65,7 +65,7 @@ def swap(text: str, old: str, new: str) -> str:
 def test_every_setting_of_a_party_is_read(tmp_path: Path) -> None:
     config = party(tmp_path, PARTY)
     assert (config.name, config.folder) == ("alice", tmp_path)
-    assert (config.data.file, config.data.id_column) == (tmp_path / "data.csv", "id")
+    assert (config.data.file, config.data.ids.names) == (tmp_path / "data.csv", ("id",))
     assert (config.data.dataset, config.data.class_column) == ("data", "outcome")
     assert config.columns.treatment("age") == ColumnTreatment(bins="median-of-range")
     assert config.columns.treatment("city") == ColumnTreatment(max_values=8, missing="majority")

@@ -1,0 +1,108 @@
+"""The ids of a table's records, in the normal form that both parties declare (DESIGN 13).
+
+An id may be made of several columns. Where one occurs again the file is refused, or the first or the last of its rows
+is kept, as its owner has declared. No error says which id it is (FAULTS 56).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from party.data.frame import Column, Frame
+from party.errors import DataError
+from protocols.identifiers import USUAL_FORM, IdForm
+
+REFUSE, FIRST, LAST = "refuse", "first", "last"
+REPEATED: Final = (REFUSE, FIRST, LAST)
+
+
+@dataclass(frozen=True)
+class IdColumns:
+    """Which columns make an id, in which normal form, and which row of a repeated one is kept.
+
+    Args:
+        names: Of the columns, as many as the form has.
+        form: The normal form.
+        repeated: One of `REPEATED`.
+        only: The people whose rows are used, in this order; all unless given. The others might as well not be there.
+    """
+
+    names: tuple[str, ...]
+    form: IdForm = USUAL_FORM
+    repeated: str = REFUSE
+    only: tuple[str, ...] | None = None
+
+
+def one_column(name: str) -> IdColumns:
+    """Return ids that are the cells of a column, as they are written."""
+    return IdColumns((name,), IdForm(1, frozenset()))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class People:
+    """The ids of a table, and the row of each."""
+
+    ids: list[str]
+    rows: list[int]
+
+    def __repr__(self) -> str:
+        return f"<People {len(self.ids)}>"
+
+    def ordered(self, ids: Sequence[str]) -> "People":
+        """Return these people alone, in this order.
+
+        Raises:
+            KeyError: One of them is not here.
+        """
+        row_of = dict(zip(self.ids, self.rows, strict=True))
+        return People(list(ids), [row_of[each] for each in ids])
+
+
+def read_people(frame: Frame, columns: IdColumns) -> People:
+    """Return the ids of a table, in the order of its rows.
+
+    Raises:
+        DataError: One is empty, or occurs twice and must not.
+    """
+    parts = [frame.ids(name) for name in columns.names]
+    for part in parts:
+        _check_filled(part)
+    cells = (map(str, part.cells) for part in parts)
+    ids = [columns.form.joined(each) for each in zip(*cells, strict=True)]
+    if "" in ids:
+        raise parts[0].error("this id is blank: give each record one", ids.index(""))
+    rows: dict[str, int] = {}
+    repeated = [row for row, each in enumerate(ids) if rows.setdefault(each, row) != row]
+    if repeated and columns.repeated == REFUSE:
+        raise _repeated(parts[0], repeated)
+    if columns.repeated == LAST:
+        rows = {each: row for row, each in enumerate(ids)}
+    return People(list(rows), list(rows.values()))
+
+
+def distinct_ids(column: Column) -> list[str]:
+    """Return the ids; say where they are empty or repeated, and never which they are (FAULTS 56).
+
+    Raises:
+        DataError: One is empty or occurs twice.
+    """
+    _check_filled(column)
+    ids = [str(text) for text in column.cells]
+    first: dict[str, int] = {}
+    repeated = [row for row, text in enumerate(ids) if first.setdefault(text, row) != row]
+    if repeated:
+        raise _repeated(column, repeated)
+    return ids
+
+
+def _check_filled(column: Column) -> None:
+    empty = column.cells.missing
+    if empty:
+        told = "this id is empty" if empty == 1 else f"{empty} ids are empty, the first one here"
+        raise column.error(f"{told}: give each record one", column.cells.row(None))
+
+
+def _repeated(column: Column, rows: Sequence[int]) -> DataError:
+    several = f"{len(rows)} ids occur on an earlier line too, the first one here"
+    told = "this id occurs on an earlier line too" if len(rows) == 1 else several
+    return column.error(f"{told}: keep one row per person", rows[0])

@@ -1,0 +1,95 @@
+"""An alignment as a party plays it: what it objects to, what it keeps, and whose rows it brings then (DESIGN 13)."""
+
+from dataclasses import dataclass
+
+from party.node.inputs import Notices, Tell, load_inputs
+from party.records.alignments import hexed, kept_people, note_alignment, past_alignments, was_run_over
+from party.records.entries import PeerPages
+from party.settings.ids import AlignmentBounds
+from party.settings.party import PartyConfig
+from protocols.facts import AlignmentFact
+from protocols.role import Fact
+from protocols.two_party.agreement import Objection
+from protocols.two_party.alignment import Overlap
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.people import list_commitment
+
+_ANEW = "name a new [data] dataset to align anew"
+
+
+def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None) -> PartyInputs:
+    """Read a party's data and secrets; where an alignment of these very ids is kept, those of the common people alone.
+
+    Raises:
+        InputError: A file cannot be used; the text says which and why.
+    """
+    notices: list[Notices] = []
+    whole = load_inputs(config, key_floor, notices.append)
+    own = list_commitment(whole.secrets.coins, whole.records)
+    people = kept_people(config.folder, whole.secrets.coins, whole.dataset, config.node.peer, own)
+    if people is not None:
+        return load_inputs(config, key_floor, tell, people)
+    for each in notices:
+        tell(each)
+    return whole
+
+
+@dataclass
+class ListRules:
+    """What we object to in an alignment, by our settings and by the ledger; notes what is learned.
+
+    Args:
+        dataset: Ours.
+        bounds: Ours.
+        pages: Of our ledger, about the peer.
+    """
+
+    dataset: str
+    bounds: AlignmentBounds
+    pages: PeerPages
+
+    def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
+        """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
+        del mine
+        most = self.bounds.ids
+        if yours > most:
+            return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
+        past = past_alignments(self.pages.ledger.entries(), self.dataset)
+        if any(each.lists == hexed(lists) for each in past):
+            return None
+        if was_run_over(self.pages.ledger.entries(), self.dataset):
+            return Objection(
+                "id list",
+                f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
+                f"could be subtracted; bring the lists of that run again, or {_ANEW}",
+            )
+        if len(past) >= self.bounds.alignments:
+            return Objection(
+                "id list",
+                f"our [agree] most_alignments allows {self.bounds.alignments:,} pairs of lists over the life of a data "
+                f"set: {len(past):,} before and this one make {len(past) + 1:,}; bring one of those again, or {_ANEW}",
+            )
+        return None
+
+    def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
+        """Object to other points than the peer showed for these lists before."""
+        past = past_alignments(self.pages.ledger.entries(), self.dataset)
+        if all(each.points == points.hex() for each in past if each.lists == hexed(lists)):
+            return None
+        return Objection("id list", "the peer shows another list in the name of an earlier one")
+
+    def judge_overlap(self, overlap: Overlap) -> Objection | None:
+        """Object to an overlap of which the peer has guessed too little."""
+        least = self.bounds.least_overlap
+        if overlap.both >= least * overlap.yours:
+            return None
+        return Objection(
+            "overlap",
+            f"{overlap.both:,} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
+            f"{least} of them: who they are is not told",
+        )
+
+    def note(self, fact: Fact) -> None:
+        """Put on record what is learned."""
+        if isinstance(fact, AlignmentFact):
+            note_alignment(self.pages, self.dataset, fact)

@@ -1,0 +1,23 @@
+"""What an alignment found, in words."""
+
+from collections.abc import Iterator
+
+from party.node.players import Matched
+
+
+def matched_lines(matched: Matched) -> Iterator[str]:
+    """Say how many people each side lists, how many both, and what follows."""
+    peer, overlap = matched.peer, matched.overlap
+    lists = f"{overlap.mine:,} people here, {overlap.yours:,} at {peer}"
+    yield f"Aligned with {peer}: {lists}, {overlap.both:,} on both lists"
+    if overlap.both == overlap.mine == overlap.yours:
+        yield "Both list the same people, in whatever order the files have them"
+        return
+    if overlap.alike:
+        more = ", ".join(overlap.alike)
+        yield f"They are the same people in another spelling: add to [data] id_alike, on both sides, {more}"
+    if not matched.named:
+        yield "Who they are was not told: without --count-only each side learns which of its own are common"
+        return
+    here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
+    yield f"{here:,} rows here and {there:,} at {peer} fall out and are not used; `train` takes the others"

@@ -1,0 +1,109 @@
+"""`cotally align` between two processes: who is common, what `train` then uses, and what is refused."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from party.keys.keystore import load_secret
+from party.models.tree_file import read_tree
+from party.records.alignments import past_alignments
+from party.records.ledger import read_ledger
+from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
+
+RECORDS = 150
+ALICE = (["a", "class"], [["xyz"[i % 3], "yn"[i % 3 % 2]] for i in range(RECORDS)])
+BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
+SHIFT = 30  # Bob's people are those of Alice's from here on, and as many others
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path: Path) -> Iterator[Pair]:
+    """Return parties of whose people 120 are common; Bob's file has them in another order, with blanks around ids."""
+    pair = make_pair(trusting, tmp_path / "parties", ALICE, BOB)
+    for party in ("alice", "bob"):
+        pair.edit(party, "workers = 0", "workers = 1")
+    rewrite(pair, [f" p{number + SHIFT:06} " for number in range(RECORDS)][::-1])
+    with serving(pair):
+        yield pair
+
+
+def rewrite(pair: Pair, ids: list[str]) -> None:
+    """Give Bob's rows these ids, the last ones no row."""
+    path = pair.bob / "data.csv"
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *([own, *row[1:]] for own, row in zip(ids, rows, strict=False))])
+
+
+def align(pair: Pair, *more: str) -> Ended:
+    return cotally_here("align", pair.bob / "party.toml", *more)
+
+
+def people(pair: Pair, party: str) -> list[str]:
+    kept = json.loads((pair.folder / party / "alignments.json").read_text())
+    found: list[str] = kept["alignments"]["data"]["people"]
+    return found
+
+
+def train(pair: Pair) -> Ended:
+    job = pair.write_job(method="smc", cipher="curve", test="0", min_leaf=5)
+    return cotally_here("train", pair.bob / "party.toml", job, "--overwrite", "--report", pair.bob / "report.json")
+
+
+def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) -> None:
+    refused = train(pair)
+    assert refused.code == 3
+    assert "`cotally align`" in refused.err
+
+    counted = align(pair, "--count-only")
+    assert counted.code == 0, counted.err
+    assert "150 people here, 150 at alice, 120 on both lists" in counted.err
+    assert not (pair.bob / "alignments.json").exists()
+
+    found = align(pair)
+    assert found.code == 0, found.err
+    assert "30 rows here and 30 at alice fall out" in found.err
+    assert people(pair, "alice") == people(pair, "bob")
+    assert sorted(people(pair, "bob")) == [f"p{number:06}" for number in range(SHIFT, RECORDS)]
+
+    trained = train(pair)
+    assert trained.code == 0, trained.err
+    assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
+    with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
+        assert len(past_alignments(ledger.entries(), "data")) == 1
+
+    again = align(pair)
+    assert again.code == 0, again.err
+    rewrite(pair, [f"p{number:06}" for number in range(SHIFT + 1, SHIFT + RECORDS)])
+    one_less = align(pair)
+    assert one_less.code == 3
+    assert "has told of its people" in one_less.err
+
+
+def test_a_peer_that_guesses_too_little_hears_the_number_alone(pair: Pair) -> None:
+    rewrite(pair, [f"p{number:06}" for number in range(RECORDS - 10, 2 * RECORDS - 10)])
+    few = align(pair)
+    assert few.code == 3
+    assert "10 of the peer's 150 ids are ours" in few.err
+    assert "1/10" in few.err
+    assert not (pair.bob / "alignments.json").exists()
+    assert "p0001" not in few.err
+
+
+def test_lists_in_two_forms_are_not_compared_and_one_list_too_many_is_refused(pair: Pair) -> None:
+    pair.edit("bob", 'id = "id" ', 'id_alike = ["case"]\nid = "id" ')
+    other = align(pair)
+    assert other.code == 3
+    assert "ours are of one column, alike whatever their case" in other.err
+    pair.edit("bob", 'id_alike = ["case"]\n', "")
+    for more in range(3):
+        rewrite(pair, [f"p{number + more:06}" for number in range(SHIFT, SHIFT + RECORDS)])
+        assert align(pair, "--count-only").code == 0
+    rewrite(pair, [f"p{number + 3:06}" for number in range(SHIFT, SHIFT + RECORDS)])
+    fourth = align(pair, "--count-only")
+    assert fourth.code == 3
+    assert "3 before and this one make 4" in fourth.err
