@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from party.node.inputs import Notices, Tell, load_inputs
+from party.node.inputs import OwnerNotices, Tell, load_inputs
 from party.records.alignments import hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
@@ -23,7 +23,7 @@ def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    notices: list[Notices] = []
+    notices: list[OwnerNotices] = []
     whole = load_inputs(config, key_floor, notices.append)
     own = list_commitment(whole.secrets.coins, whole.records)
     people = kept_people(config.folder, whole.secrets.coins, whole.dataset, config.node.peer, own)

@@ -32,8 +32,8 @@ class ReleasedBefore:
     file: Path
 
 
-Notices = Sequence[Notice | ReleasedBefore]
-Tell = Callable[[Notices], None]
+OwnerNotices = Sequence[Notice | ReleasedBefore]
+Tell = Callable[[OwnerNotices], None]
 
 
 def load_inputs(

@@ -99,7 +99,8 @@ class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
-    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
+    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything. `alignments`
+    are what was learned of each pair of lists.
     """
 
     dataset: str
@@ -108,6 +109,7 @@ class Dealings:
     terms: dict[str, Any] = field(default_factory=dict)
     finished: list[Any] = field(default_factory=list)
     telling: list[Any] = field(default_factory=list)
+    alignments: dict[str, Any] = field(default_factory=dict)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -130,6 +132,12 @@ class Dealings:
             self.first, self.last = self.first or content["time"], content["time"]
             (self.told if content["way"] == Way.TOLD else self.learned).add_answers(content)
             return
+        if content["kind"] == "alignment":
+            before = self.alignments.get(str(content["lists"]), content)
+            both = before["both"] if content["both"] is None else content["both"]
+            now = {**content, "both": both, "named": before["named"] or content["named"]}
+            self.alignments[str(content["lists"])] = now
+            self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "run":
             self.runs.append(content["run"])
             self.terms[content["run"]] = content["terms"]

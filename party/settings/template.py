@@ -7,7 +7,10 @@ name = "{name}"
 
 [data]
 file = "data.csv"          # CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file
-id = "id"                  # column that says which record is whose: both parties have the same ids
+id = "id"                  # column that says which record is whose, or columns: ["name", "birth"]
+# id_alike = ["accents", "blanks", "numbers"]   # what spellings of one id may differ in, the same at
+#                          # both parties (42.0 is 42); also "case", and "zeros" (0042 is 42)
+# repeated = "refuse"      # of an id that occurs again: or keep its "first" or its "last" row
 # class = "outcome"        # column to predict, if this party holds it
 # dataset = "visits-2026"  # coins are made once for each name (default: the file's name)
 # separator = ";"          # between columns (default: found out, as the encoding is)
@@ -56,6 +59,9 @@ noise = "any"              # largest epsilon of a job; a number refuses exact co
 epsilon = "any"            # most epsilon that all runs over this data set may spend together
 most_runs = 1              # most runs on different terms over this data set: two can be subtracted
 most_counts = "any"        # most exact counts that all runs over it may tell
+least_overlap = "1/10"     # least share of the peer's ids that must be ours before it is told which
+most_ids = 1000000         # most ids that it may bring to `cotally align`
+most_alignments = 3        # most pairs of lists over this data set; 0 allows no alignment
 most_predictions = "any"   # most rows that joint predictions may answer for, over its life
 probabilities = false      # whether these may tell class shares, which nearly name the leaf
 

@@ -17,6 +17,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     runs = "1 run" if len(told.runs) == 1 else f"{len(told.runs)} runs"
     when = told.first if told.first == told.last else f"{told.first} to {told.last}"
     yield f"Data set {printable(told.dataset)!r} with {peer}: {runs}, {when}"
+    yield from (f"  {_alignment_text(each, peer)}" for each in told.alignments.values())
     ways = (
         (f"What {peer} learned from us", told.told, told.told_noisy),
         (f"What we learned from {peer}", told.learned, told.learned_noisy),
@@ -31,6 +32,14 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
         if full and side.counts:
             yield f"  Every table of {kind} that we know, values by classes:"
             yield from (f"    {_table_text(table, rows)}" for table, rows in side.counts.items())
+
+
+def _alignment_text(content: Any, peer: str) -> str:
+    lists = f"{content['mine']:,} people of ours and {content['yours']:,} of {peer}"
+    if content["both"] is None:
+        return f"An alignment of {lists} was begun: {peer} may know how many are common"
+    who = "which of its own each side knows" if content["named"] else "who they are was not told"
+    return f"Both learned how many of {lists} are common: {content['both']:,}; {who}"
 
 
 def _sum_text(epsilons: Sequence[Fraction]) -> str:

@@ -76,6 +76,9 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
         assert len(past_alignments(ledger.entries(), "data")) == 1
 
+    told = cotally_here("ledger", "show", pair.bob / "party.toml").out
+    assert "Both learned how many of 150 people of ours and 150 of alice are common: 120; which of its own" in told
+
     again = align(pair)
     assert again.code == 0, again.err
     rewrite(pair, [f"p{number:06}" for number in range(SHIFT + 1, SHIFT + RECORDS)])
