@@ -99,8 +99,8 @@ class Dealings:
     """All that passed between us and one peer about one data set; dates are those of the first and last run.
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
-    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything. `alignments`
-    are what was learned of each pair of lists.
+    `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
+    `alignments` are what was learned of each pair of lists.
     """
 
     dataset: str
