@@ -53,7 +53,8 @@ def predict_with(arguments: argparse.Namespace) -> int:
     model = arguments.tree or config.folder / "model.json"
     offer = load_offer(config, model, arguments.rows)
     tell(offer.notices)
-    check_written(arguments, offer.frame, offer.tree.schema.class_attribute, (config.path, model, arguments.rows))
+    reads = (config.path, config.data.file, model, arguments.rows)
+    check_written(arguments, offer.frame, offer.tree.schema.class_attribute, reads)
     job = _job(arguments, config, offer)
     with locked_folder(config.folder) as held:
         local = load_inputs(config, KEY_FLOOR)

@@ -29,6 +29,7 @@ NAMES = (
     "question_binning",
     "question_cost_ratio",
     "question_theta_zero",
+    "question_window_auto",
     "question_window_one",
 )
 STATISTICS = ("mean", "variance", "deviation", "repetitions", "seed", "version", "parameters")

@@ -1,0 +1,112 @@
+#!/usr/bin/env python
+"""Question: does a window chosen node by node beat the best fixed one (Hybrid's future work; DESIGN 7.6)?
+
+At a node, the window is all candidates whose estimated gain is at most `z` standard errors below the best one's, and at
+most `cap` of them. One formula gives both parties the error: that of a count over one group, as a share of the node's
+records, which both know. `lead at equal cost` sets the accuracy against that of fixed windows on the same split and
+disguise, read off between the two whose cost ratios enclose this one's.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from _command import main
+from _data import QUICK_RECORDS, RECORDS, TEST, binary_table
+from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
+
+from protocols.counting.estimated import Estimator
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.rows import View
+from protocols.learning.id3 import HybridId3
+from protocols.learning.ranking import MeanGains
+from protocols.randomized_response.moments import noise
+from protocols.role import Role, run_pair
+from protocols.simulation.hold_out import HoldOut, accuracy
+from protocols.simulation.two_party import at_random, disguised_views, grow_hybrid, grow_plain, random_split
+from protocols.two_party.rounding import gain_step
+
+DATA = ("tic-tac-toe", "mushroom", "adult")
+GROUPS = 4
+ERRORS = ("0", "0.05", "0.1", "0.2", "0.4", "0.8")
+CAPS = (4, 99)
+FIXED = (1, 2, 3, 4, 6, 8)
+
+
+class _NodeWindows(HybridId3):
+    """Hybrid-ID3 whose window is chosen at each node."""
+
+    def __init__(self, split: HoldOut, view: View, views: Sequence[View], z: float, cap: int) -> None:
+        engine = PlaintextEngine(split.schema, split.train, split.test)
+        designs = [each.design for each in views]
+        ranking = MeanGains(Estimator(view), split.schema.classes, gain_step(designs))
+        super().__init__(split.schema, engine.class_counts, 1, engine, ranking)
+        self._designs, self._z, self._cap = designs, z, cap
+
+    def _windows(self, level: Sequence[Any]) -> Role[list[tuple[int, ...]]]:
+        ranked = [node for node in level if len(node.candidates) > 1]
+        if not ranked or self._ranking is None:
+            return [node.candidates for node in level]
+        self._ranking.advance([node.expression for node in level])
+        told = iter((yield from self._ranking.gains([node.query(node.candidates) for node in ranked])))
+        gains = {node.expression: {c: next(told) for c in node.candidates} for node in ranked}
+        return [self._window_of(node, gains.get(node.expression)) for node in level]
+
+    def _window_of(self, node: Any, gains: dict[int, float] | None) -> tuple[int, ...]:
+        if gains is None:
+            return tuple(node.candidates)
+        records = node.tally.records
+        error = min(noise(design, k, records) for design in self._designs for k in range(len(design.groups))) / records
+        order = sorted(gains, key=lambda candidate: (-gains[candidate], candidate))[: self._cap]
+        return tuple(sorted(c for c in order if gains[c] >= gains[order[0]] - self._z * error))
+
+
+def measure(cell: Labels, generator: np.random.Generator) -> Measured:
+    table = binary_table(str(cell["data"]), int(cell["records"]))
+    split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
+    views = disguised_views(split, at_random(Fraction(cell["theta"]), GROUPS, generator), generator)
+    every = grow_plain(split)
+    measured: Measured = []
+    fixed: list[tuple[float, float]] = []
+    for omega in FIXED:
+        grown = grow_hybrid(split, views, omega)
+        fixed.append((grown.computations / every.computations, accuracy(grown.tree, split)))
+        measured += _lines({"window": "fixed", "omega": omega}, *fixed[-1])
+    fixed.append((1.0, accuracy(every.tree, split)))
+    costs, reached = zip(*sorted(fixed), strict=True)
+    for cap in CAPS:
+        for z in ERRORS:
+            alice, bob = (_NodeWindows(split, view, views, float(z), cap) for view in views)
+            result = run_pair(alice.build(), bob.build())[0]
+            cost, right = result.computations / every.computations, accuracy(result.tree, split)
+            labels: Labels = {"window": "by node", "z": z, "cap": cap}
+            measured += _lines(labels, cost, right)
+            lead = right - float(np.interp(cost, costs, reached))
+            measured.append(({**labels, "quantity": "lead at equal cost"}, lead))
+    return measured
+
+
+def _lines(labels: Labels, cost: float, right: float) -> Measured:
+    return [({**labels, "quantity": "cost ratio"}, cost), ({**labels, "quantity": "accuracy"}, right)]
+
+
+def panel(data: str) -> Panel:
+    def where(line: Line) -> bool:
+        return (line["data"], line["quantity"]) == (data, "lead at equal cost")
+
+    return Panel(data, "z", "mean", ("theta", "cap"), where, bars=True, y="lead at equal cost")
+
+
+SWEEP = Sweep(
+    name="question_window_auto",
+    seed=76,
+    repetitions=10,
+    cells=[cell for data in DATA for cell in grid(data=[data], records=[RECORDS[data]], theta=["0.3", "0.45"])],
+    measure=measure,
+    quick=grid(data=["mushroom"], records=[QUICK_RECORDS["mushroom"]], theta=["0.45"]),
+)
+FIGURE = Figure(SWEEP.name, SWEEP, [panel(data) for data in DATA])
+
+if __name__ == "__main__":
+    main(FIGURE)
