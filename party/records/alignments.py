@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from party.errors import ConfigError
-from party.files import read_bytes, write_atomically
+from party.files import is_there, read_bytes, write_atomically, write_new
 from party.records.entries import PeerPages
 from party.records.ledger import LedgerEntry
 from protocols.facts import AlignmentFact
@@ -79,8 +79,9 @@ def keep_alignment(
     kept = _read(path, key)
     kept[dataset] = {"peer": peer, "lists": list(hexed(lists)), "people": list(people)}
     content = {"format": _FORMAT, "alignments": kept, "check": _check(kept, key)}
+    if not is_there(path):
+        write_new(path, b"", 0o600)  # which what replaces it keeps
     write_atomically(path, json.dumps(content, ensure_ascii=False, indent=0) + "\n")
-    path.chmod(0o600)
 
 
 def kept_people(folder: Path, key: bytes, dataset: str, peer: str | None, own_list: bytes) -> list[str] | None:
@@ -101,7 +102,7 @@ def _check(kept: object, key: bytes) -> str:
 
 
 def _read(path: Path, key: bytes) -> dict[str, Any]:
-    if not path.exists():
+    if not path.exists() or path.stat().st_size == 0:  # an empty one is left where a first writing was cut off
         return {}
     try:
         content = json.loads(read_bytes(path, _MOST_BYTES))
