@@ -103,48 +103,54 @@ def run_session(
         PausedError: A run that has begun goes on in another session.
         InputError: Ours.
     """
-    clock = _PhaseClock(host.on_progress)
-    hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
-    secret = local.secrets.coins
+    clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
-        account = Account(local, config.agree.life, ledger)
         pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
-        memory = Memory(local, pages, config.agree.epsilon)
         runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
             clock.show(progress)
             runs.follow(progress)
 
-        def show_heads(nonces: bytes) -> None:
-            play(_sign_ledgers(pages, local.party, nonces, hand), channel)
-
-        policy = make_policy(local, config, host.offers.judge_job, memory.judge_job, account.judge_job)
-        stage = Stage(
-            local=local,
-            folder=config.folder,
-            memory=memory,
-            account=account,
-            channel=channel,
-            pages=pages,
-            runs=runs,
-            show_heads=show_heads,
-            on_progress=on_progress,
-            kept=host.kept,
-            on_agreed=host.on_agreed,
-            offers=host.offers,
-            initiates=job is not None,
-            bounds=config.agree.alignments,
-            whole=host.whole,
-        )
+        stage = _stage(local, config, channel, runs, host, on_progress)
+        judges = (host.offers.judge_job, stage.memory.judge_job, stage.account.judge_job)
         with runs.watched():
-            opening = _opened(local, policy, channel, job)
+            opening = _opened(local, make_policy(local, config, *judges), channel, job)
             play(_compare_ledgers(pages, runs, opening.job), channel)
             ended = play_job(opening, stage)
-            show_heads(opening.nonces)
+            stage.show_heads(opening.nonces)
             runs.settled()
             channel.close()
     return Report(ended, channel.traffic, time.monotonic() - clock.started, clock.phases)
+
+
+def _stage(
+    local: PartyInputs, config: PartyConfig, channel: Channel, runs: SessionRuns, host: Host, on_progress: OnProgress
+) -> Stage:
+    """Put together what a player plays with."""
+    pages = runs.pages
+    hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
+
+    def show_heads(nonces: bytes) -> None:
+        play(_sign_ledgers(pages, local.party, nonces, hand), channel)
+
+    return Stage(
+        local=local,
+        folder=config.folder,
+        memory=Memory(local, pages, config.agree.epsilon),
+        account=Account(local, config.agree.life, pages.ledger),
+        channel=channel,
+        pages=pages,
+        runs=runs,
+        show_heads=show_heads,
+        on_progress=on_progress,
+        kept=host.kept,
+        on_agreed=host.on_agreed,
+        offers=host.offers,
+        initiates=runs.initiator,
+        bounds=config.agree.alignments,
+        whole=host.whole,
+    )
 
 
 def _opened(local: PartyInputs, policy: Policy, channel: Channel, job: Job | None) -> Opening:

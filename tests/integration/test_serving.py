@@ -74,8 +74,9 @@ class Bob:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
             agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
-            outcome = play(role(local, agreed), channel)
             signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
+            play(exchange_heads(NO_HEAD, signature), channel)
+            outcome = play(role(local, agreed), channel)
             play(exchange_heads(NO_HEAD, signature), channel)
             channel.close()
             return outcome
