@@ -18,6 +18,7 @@ from protocols.errors import InputError
 _AS_JSON: Final = "json"
 _LEVELS: Final = {"ERROR": "error", "WARNING": "warning", "INFO": "info"}
 _log = logging.getLogger("party.node")
+_log.addHandler(logging.NullHandler())  # without a log nobody prints what it would hold
 
 
 class _Lines(logging.Formatter):
