@@ -8,7 +8,7 @@ name = "{name}"
 [data]
 file = "data.csv"          # CSV (.csv, .tsv, .txt, .gz) or .parquet, relative to this file
 id = "id"                  # column that says which record is whose, or columns: ["name", "birth"]
-# id_alike = ["accents", "blanks", "numbers"]   # what spellings of one id may differ in, the same at
+# id_alike = ["accents", "blanks", "numbers"]  # what spellings of one id may differ in, the same at
 #                          # both parties (42.0 is 42); also "case", and "zeros" (0042 is 42)
 # repeated = "refuse"      # of an id that occurs again: or keep its "first" or its "last" row
 # class = "outcome"        # column to predict, if this party holds it
