@@ -8,12 +8,13 @@ from party.compute import available_cpus, make_compute
 from party.forecast.calibration import calibrate
 from party.forecast.model import Sizes, forecast
 from party.node.aligning import load_common
+from party.node.check import told_before
 from party.node.policy import check_job
-from party.records.releases import spent_of_dataset
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.costs import CAVEAT, accuracy_outlook, forecast_text
-from party.show.noise import noise_lines, spent_lines
+from party.show.costs import CAVEAT, accuracy_outlook, forecast_text, guessed_line
+from party.show.left import epsilon_lines, left_lines
+from party.show.noise import noise_lines
 from party.show.notices import tell
 from party.show.odds import own_odds
 from party.show.screen import say_all
@@ -72,8 +73,15 @@ def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: Pa
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(len(local.records), terms.test))
     told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
-    told += spent_lines(local.dataset, spent_of_dataset(config.folder, local), config.agree.epsilon)
-    say_all([*told, forecast_text(forecast(sizes, terms, speed, arguments.splits)), CAVEAT])
+    before = told_before(local, config.folder)
+    told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
+    expected = forecast_text(forecast(sizes, terms, speed, arguments.splits), noisy=terms.noise is not None)
+    say_all([*told, _guessed(arguments, len(peer), mean), expected, CAVEAT])
+
+
+def _guessed(arguments: argparse.Namespace, columns: int, values: int) -> str:
+    known = {"columns_known": arguments.peer_columns is not None, "patterns_known": arguments.peer_patterns is not None}
+    return guessed_line(columns, values, **known)
 
 
 def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending | None, Spending | None]:

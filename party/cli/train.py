@@ -168,7 +168,7 @@ def announcer(
         progress.finish()
         announce(local, agreed)
         if speed is not None:
-            say(expected(forecast_agreed(agreed, local, speed)), sys.stderr)
+            say(expected(forecast_agreed(agreed, local, speed), noisy=agreed.terms.noise is not None), sys.stderr)
 
     return on_agreed
 

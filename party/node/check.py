@@ -100,7 +100,7 @@ def check_party(
         records=len(local.records),
         columns=_columns(local, shown),
         copy=_copy(local, config, terms, shown),
-        told=_told(local, config.folder),
+        told=told_before(local, config.folder),
         run=None if terms is None else _outlook(local, config, terms, peer_columns),
     )
 
@@ -151,7 +151,12 @@ def _is_agreed(local: PartyInputs, config: PartyConfig, theta: Fraction) -> bool
     return all(strength is not None and (most is None or strength <= most) for strength in strengths)
 
 
-def _told(local: PartyInputs, folder: Path) -> Past:
+def told_before(local: PartyInputs, folder: Path) -> Past:
+    """Return what was told of a data set before, as the ledger in the party's folder has it.
+
+    Raises:
+        LedgerError: It cannot be read.
+    """
     if not is_there(folder / LEDGER_FILE):
         return Past({}, 0, 0, Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:

@@ -205,15 +205,6 @@ def spent_of(known: Mapping[str, object]) -> dict[str, str]:
     return dict(spent) if isinstance(spent, dict) else {}
 
 
-def spent_of_dataset(folder: Path, local: PartyInputs) -> dict[str, str]:
-    """Return what the runs over our data set have spent.
-
-    Raises:
-        LedgerError: The ledger in the party's folder cannot be read.
-    """
-    return spent_of(_read(folder, local.secrets.coins).get(local.dataset, {}))
-
-
 @dataclass(frozen=True, repr=False)
 class Memory:
     """What a party remembers of its data set, for one session with one peer.

@@ -6,9 +6,9 @@ from fractions import Fraction
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, Past, RunOutlook
 from party.node.inputs import ReleasedBefore
-from party.settings.noise import noise_text
 from party.settings.party import Acceptance
 from party.show.layout import Block, ScreenColumn, screen_table
+from party.show.left import left_lines
 from party.show.notices import notice_text
 from party.show.privacy import privacy_blocks
 from party.show.privacy_json import findings_json
@@ -50,7 +50,7 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
         *_copy_blocks(found, full=full, width=width),
         "",
         *_told_lines(found.told),
-        *_left_lines(found.told, agree),
+        *left_lines(found.told, agree),
         *_run_lines(found.run),
     ]
 
@@ -86,18 +86,6 @@ def _told_lines(told: Past) -> list[str]:
     party = told.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
     return [f"Last release{whom}: {terms}. Anything else under this name is refused."]
-
-
-def _left_lines(told: Past, agree: Acceptance) -> list[str]:
-    bounds = (("runs on different terms", told.runs, agree.life.runs), ("exact counts", told.counts, agree.life.counts))
-    lines = [f"Told so far: {before:,} {what}; {_left(before, most)}." for what, before, most in bounds]
-    spent = "no bound, as counts without noise were told" if told.epsilon is None else noise_text(told.epsilon)
-    allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
-    return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
-
-
-def _left(before: int, most: int | None) -> str:
-    return "[agree] bounds none" if most is None else f"{max(most - before, 0):,} of {most:,} are left"
 
 
 def _run_lines(run: RunOutlook | None) -> list[str]:

@@ -14,14 +14,34 @@ CAVEAT = (
 _MEBIBYTE = 1 << 20
 
 
-def forecast_text(expected: Forecast) -> str:
-    """Return a forecast in one line, without false precision."""
+def forecast_text(expected: Forecast, *, noisy: bool = False) -> str:
+    """Return a forecast in one line, without false precision; `noisy` tells whether its counts have noise."""
     seconds = expected.seconds
+    kind = "counts told with noise" if noisy else "exact counts told"
     time = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
     return (
         f"about {time}, {expected.bytes / 1e6:.1f} MB in all, {expected.memory / _MEBIBYTE:.0f} MiB of memory, "
-        f"{expected.round_trips} round trips; exact counts told: at most {expected.counts:,}"
+        f"{expected.round_trips} round trips; {kind}: at most {expected.counts:,}"
     )
+
+
+def guessed_line(columns: int, values: int, *, columns_known: bool, patterns_known: bool) -> str:
+    """Say what a forecast takes the peer's data for.
+
+    Args:
+        columns: Attributes of the peer.
+        values: Of each of them.
+        columns_known: Whether we were told how many attributes there are.
+        patterns_known: Whether we were told how many coin patterns there are.
+    """
+    known = f"{columns} columns as told" if columns_known else f"{columns} columns, as many as ours"
+    patterns = "" if patterns_known else ", as many coin patterns as ours"
+    options = [
+        *([] if columns_known else ["--peer-columns"]),
+        *([] if patterns_known else ["--peer-patterns"]),
+    ]
+    better = f"; {' and '.join(options)} tell it better" if options else ""
+    return f"The peer's data are a guess: {known}, {values} values each, the mean of ours{patterns}{better}"
 
 
 def accuracy_outlook(design: RelatedDesign, tested: int) -> list[str]:

@@ -1,9 +1,7 @@
 """Noise in words: what it bounds, and what it costs."""
 
-from fractions import Fraction
 from math import sqrt
 
-from party.records.spending import Spent, spent_before
 from party.settings.noise import noise_text
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import most_variance
@@ -25,14 +23,6 @@ def noise_lines(terms: Terms, ours: Spending | None, theirs: Spending | None) ->
     tested = sqrt(most_variance(ours.accuracy, theirs.accuracy))
     correct = f", the number classified correctly by {tested:.1f}" if terms.test else ""
     bound = f"{what} tells epsilon {noise_text(ours.epsilon)} against each side at most (delta {float(ours.delta):.1e})"
-    return [f"Noise: {bound}; a told count is off by about {cells:,.0f} records (standard deviation){correct}"]
-
-
-def spent_lines(dataset: str, spent: Spent, budget: Fraction | None) -> list[str]:
-    """Say what has been spent of a data set's epsilon; nothing where nothing has and nothing is bounded."""
-    if not spent and budget is None:
-        return []
-    before = spent_before(spent)
-    told = "no bound (counts without noise have been told)" if before is None else noise_text(before)
-    allowed = "any" if budget is None else noise_text(budget)
-    return [f"Epsilon spent over data set {dataset!r}: {told}; our [agree] epsilon allows {allowed}"]
+    scales = f"noise of scale {float(ours.cells.scale):,.1f} (ours) and {float(theirs.cells.scale):,.1f} (the peer's)"
+    off = f"{scales} puts a told count off by about {cells:,.0f} records (standard deviation){correct}"
+    return [f"Noise: {bound}; {off}"]

@@ -45,9 +45,9 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     ]
 
 
-def expected(forecast: Forecast) -> str:
-    """Say what a run on which both agreed will cost."""
-    return f"Expect {forecast_text(forecast)}"
+def expected(forecast: Forecast, *, noisy: bool) -> str:
+    """Say what a run on which both agreed will cost; `noisy` tells whether its counts have noise."""
+    return f"Expect {forecast_text(forecast, noisy=noisy)}"
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:

@@ -55,8 +55,13 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
             (known,) = released(ledger.entries()).values()
         assert list(spent_of(known).values()) == ["20"]
     planned = cotally_here("plan", str(pair.alice / "party.toml"), str(job))
-    assert "Epsilon spent over data set 'data': 20; our [agree] epsilon allows 25" in planned.out + planned.err
-    assert re.search(noise, planned.out + planned.err)
+    assert "Epsilon spent on counts: 20; [agree] epsilon allows 25." in planned.out
+    assert (
+        "This run spends epsilon 20, 15 more than [agree] epsilon leaves, which refuses it; a run that" in planned.out
+    )
+    assert re.search(noise, planned.out)
+    assert "exact counts told" not in planned.out
+    assert "counts told with noise: at most " in planned.out
 
 
 def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pair) -> None:

@@ -32,6 +32,7 @@ CHECKS = {
     "smc": ["Checks: no copy crosses, so a false count that adds up is not seen, nor are rows in another order"],
     "randomized": [],
 }
+EPSILON = "Epsilon spent on counts"
 ODDS = "Odds of a true value in our copy against any one other: 7 to 11 (c), 9 to 11 (d)"
 """Bob's columns have 4 and 2 values, theta is 9/20."""
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
@@ -188,8 +189,10 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    *odds, line, caveat = ended.out.splitlines()
+    *odds, runs, counts, epsilon, guess, line, caveat = ended.out.splitlines()
     assert bool(odds) == (terms.get("method") != "smc")
+    assert [runs.split(":")[0], counts.split(":")[0], epsilon.split(":")[0]] == [*["Told so far"] * 2, EPSILON]
+    assert guess.startswith("The peer's data are a guess: ")
     assert re.fullmatch(FORECAST, line)
     assert "the tree is a guess" in caveat
     return line.split(", ", 1)[1]
@@ -232,6 +235,17 @@ def test_plan_counts_the_class_of_who_holds_it_for_the_disguise_only(pair: Pair)
 def test_plan_uses_what_is_known_better(pair: Pair) -> None:
     options = ("--peer-columns", "5", "--peer-patterns", "2", "--splits", "1000")
     assert told(pair, *options) == expected(pair, [4, 2, 3, 3, 3, 3, 3], (8, 2), splits=1000)
+
+
+def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
+    guess = "The peer's data are a guess: "
+    ways = "; --peer-columns and --peer-patterns tell it better"
+    for options, words in (
+        ((), f"2 columns, as many as ours, 3 values each, the mean of ours, as many coin patterns as ours{ways}"),
+        (("--peer-columns", "5", "--peer-patterns", "2"), "5 columns as told, 3 values each, the mean of ours"),
+    ):
+        ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), *options)
+        assert f"{guess}{words}" in ended.out.splitlines()
 
 
 def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:

@@ -19,7 +19,7 @@ from party.files import locked_folder
 from party.node.policy import make_policy
 from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger, read_ledger
-from party.records.releases import Memory, released, spent_of_dataset
+from party.records.releases import Memory, released, spent_of
 from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, CountTable, Query
@@ -80,7 +80,7 @@ class Guarded:
     @property
     def spent(self) -> list[str]:
         """The epsilon of each run that she has on record."""
-        return sorted(spent_of_dataset(self.folder, self.alice).values())
+        return sorted(spent_of(self.released).values())
 
     @property
     def released(self) -> dict[str, object]:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from party.show.noise import noise_lines, spent_lines
+from party.show.noise import noise_lines
 from protocols.noise.accounting import Spending
 from tests.support.parties import make_terms
 
@@ -17,20 +17,9 @@ def test_what_noise_bounds_and_by_how_much_numbers_are_off_is_told_in_one_line(m
     (line,) = noise_lines(terms, spending, spending)
     assert line.startswith(f"Noise: {what}")
     assert "tells epsilon 1 against each side at most (delta 9.1e-13)" in line
-    assert (
-        "a told count is off by about 160 records (standard deviation), the number classified correctly by 2.0" in line
-    )
+    assert "noise of scale 80.0 (ours) and 80.0 (the peer's) puts" in line
+    assert "a told count off by about 160 records (standard deviation), the number classified correctly by 2.0" in line
 
 
 def test_nothing_is_told_of_noise_where_there_is_none() -> None:
     assert noise_lines(make_terms(), None, None) == []
-    assert spent_lines("d", {}, None) == []
-
-
-def test_what_is_spent_of_a_data_set_stands_beside_what_is_allowed() -> None:
-    spent = {"a": "1", "b": "1/2"}
-    assert spent_lines("d", spent, Fraction(3)) == [
-        "Epsilon spent over data set 'd': 1.5; our [agree] epsilon allows 3"
-    ]
-    (line,) = spent_lines("d", spent | {"exact": ""}, None)
-    assert line.endswith("no bound (counts without noise have been told); our [agree] epsilon allows any")

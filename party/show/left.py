@@ -1,0 +1,42 @@
+"""What has been told of a data set, and what its owner's `[agree]` leaves, in words."""
+
+from fractions import Fraction
+
+from party.node.check import Past
+from party.settings.noise import noise_text
+from party.settings.party import Acceptance
+
+
+def left_lines(told: Past, agree: Acceptance) -> list[str]:
+    """Say what all runs over a data set have told, beside what they may."""
+    bounds = (("runs on different terms", told.runs, agree.life.runs), ("counts", told.counts, agree.life.counts))
+    lines = [f"Told so far: {before:,} {what}; {_left(before, most)}." for what, before, most in bounds]
+    spent = "no bound, as counts without noise were told" if told.epsilon is None else noise_text(told.epsilon)
+    allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
+    return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
+
+
+def epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> list[str]:
+    """Say what a run would spend of a data set's epsilon, and what that would leave; nothing where it has no noise.
+
+    Args:
+        noise: Epsilon against each side.
+        told: What has been told before.
+        agree: What this party agrees to.
+    """
+    if noise is None:
+        return []
+    known = "a run that is the same as an earlier one spends nothing more"
+    spends = f"This run spends epsilon {noise_text(noise)}"
+    if agree.epsilon is None:
+        return [f"{spends}; {known}."]
+    if told.epsilon is None:
+        return [f"{spends}, but no epsilon bounds what was told before: [agree] epsilon refuses it."]
+    left = agree.epsilon - told.epsilon - noise
+    if left < 0:
+        return [f"{spends}, {noise_text(-left)} more than [agree] epsilon leaves, which refuses it; {known}."]
+    return [f"{spends} and leaves {noise_text(left)} of [agree] epsilon; {known}."]
+
+
+def _left(before: int, most: int | None) -> str:
+    return "[agree] bounds none" if most is None else f"{max(most - before, 0):,} of {most:,} are left"
