@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
         return predict_with(arguments)
     if arguments.tree is not None:
         raise InputError("--model: names the tree of a joint prediction; without --with give it as the first argument")
+    if arguments.model.suffix == ".toml":
+        raise InputError(f"{arguments.model} holds settings: add --with PEER, or give a model, such as model.json")
     model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)

@@ -164,7 +164,7 @@ def _lined_up_by_ids(frames: Mapping[str, Frame], id_column: str) -> tuple[list[
     if ids.keys() != others.keys():
         alike = sorted(map(one_spelling, ids)) == sorted(map(one_spelling, others))
         there = f"in {frames[ALICE].path}"
-        problem = tell_difference(len(others), len(ids), there, alike)
+        problem = tell_difference(len(others), len(ids), there, alike, "keep the people who are in both files")
         raise DataError(problem, path=frames[BOB].path, column=id_column)
     return list(ids), {party: [positions[party][text] for text in ids] for party in PARTIES}
 

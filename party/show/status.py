@@ -19,7 +19,7 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
     told = [record for record in records if ended or record.is_open]
     if not told:
         over = len(records) - len(told)
-        yield "No run waits for anything" + (f"; {over} are over" if over else "")
+        yield "No run waits for anything" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
     for record in told:
         yield (
             f"{record.run}  {record.state}  {_job_text(record)} with {record.peer}, data set "

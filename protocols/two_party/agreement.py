@@ -55,6 +55,7 @@ class Objection:
 Policy = Callable[[Job], Objection | None]
 
 _PEER = "the peer does not agree: its screen says why"
+_ALIGN = "`cotally align` finds those whom both list"
 _KNOWN_OTHERWISE = (
     "the peer has met another table of ours in this data set: bring that one again, or both name a new [data] dataset, "
     "knowing that answers to both can be subtracted"
@@ -64,7 +65,7 @@ _PEER_WANTS = {
     "model": "the peer has no such tree: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",
     "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
-    "rows": "the peer has no rows to classify: it names them in its [predict] rows, or they cannot be read",
+    "rows": "the peer offers no rows to classify, or they cannot be read: its screen says what to do",
     "run": "a run on other terms or data has not ended at the peer: return to them, or give it up (`cotally cancel`)",
     "memory": "one ledger is older than the other side was last shown: the peer's screen says whose",
     **dict.fromkeys(("peer columns", "peer groups", "peer data", "peer copy"), _KNOWN_OTHERWISE),
@@ -308,10 +309,12 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
 
 def _records_objection(own: Share, share: Share) -> Objection | None:
     if own.records != share.records:
-        return Objection("records", tell_difference(own.records, share.records, "at the peer", same_spelling=False))
+        return Objection(
+            "records", tell_difference(own.records, share.records, "at the peer", same_spelling=False, way_out=_ALIGN)
+        )
     if own.records_digest != share.records_digest:
-        same_spelling = own.spelling_digest == share.spelling_digest
-        return Objection("record ids", tell_difference(own.records, share.records, "at the peer", same_spelling))
+        alike = own.spelling_digest == share.spelling_digest
+        return Objection("record ids", tell_difference(own.records, share.records, "at the peer", alike, _ALIGN))
     both = own.class_values is not None and share.class_values is not None
     if both and own.class_values != share.class_values:
         return Objection("class values", "both hold the class, with different values")

@@ -71,13 +71,21 @@ def form_text(form: IdForm) -> str:
     return f"{parts}, alike whatever their {', '.join(form.names)}" if form.names else f"{parts}, as they are written"
 
 
-def tell_difference(own: int, other: int, there: str, same_spelling: bool) -> str:
-    """Return how two lists of these lengths differ, and what to do; `there` says where the other list is."""
+def tell_difference(own: int, other: int, there: str, same_spelling: bool, way_out: str) -> str:
+    """Return how two lists of these lengths differ, and what to do.
+
+    Args:
+        own: Length of our list.
+        other: Length of the other.
+        there: Where the other list is.
+        same_spelling: Whether it is of the same people in another spelling.
+        way_out: What to do if it is of other people.
+    """
     if same_spelling:
         return (
             f"{own} records here and {there}, of the same people in another spelling: "
             "write the ids alike (case, blanks, leading zeros, .0, accents)"
         )
     if own != other:
-        return f"{own} records here, {other} {there}: `cotally align` finds those whom both list"
-    return f"{own} records here and {there}, of other people: `cotally align` finds those whom both list"
+        return f"{own} records here, {other} {there}: {way_out}"
+    return f"{own} records here and {there}, of other people: {way_out}"

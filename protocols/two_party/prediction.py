@@ -38,6 +38,7 @@ from protocols.two_party.people import spelling_digest, tell_difference
 
 MOST_ROWS: Final = 1 << 18
 _BATCH_PAGES: Final = 8
+_SAME_PEOPLE: Final = "both sides must bring rows of the same people"
 _COMMITMENT: Final = 32
 _NOT_ASKED: Final = bytes(_COMMITMENT)
 
@@ -163,7 +164,7 @@ def _compare_people(run: PredictionRun) -> Role[None]:
     if share != own:
         alike = share.spelling_digest == own.spelling_digest
         field = "records" if share.rows != own.rows and not alike else "record ids"
-        objection = Objection(field, tell_difference(own.rows, share.rows, "at the peer", alike))
+        objection = Objection(field, tell_difference(own.rows, share.rows, "at the peer", alike, _SAME_PEOPLE))
     yield from settle(objection)
 
 

@@ -139,13 +139,13 @@ def test_own_files_without_ids_are_lined_up_by_their_order(tmp_path: Path) -> No
             "id,x\n1,a\n2,b\n",
             "id,c\n1,m\n3,n\n",
             None,
-            "b.csv.*: 2 records here and in .*a.csv, of other people",
+            "b.csv.*: 2 records here and in .*a.csv, of other people: keep the people who are in both files",
         ),
         (
             "id,x\n1,a\n2,b\n",
             "id,c\n1,m\n",
             None,
-            "b.csv.*: 1 records here, 2 in .*a.csv: both sides must",
+            "b.csv.*: 1 records here, 2 in .*a.csv: keep the people who are in both files",
         ),
         (
             "id,x\n01,a\n2,b\n",

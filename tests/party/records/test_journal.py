@@ -156,3 +156,9 @@ def test_status_says_what_each_run_waits_for() -> None:
     assert "waits for `cotally train` with the same job" in waits
     assert "bob has not said yet that it holds the model" in second[1]
     assert list(open_run_lines([], busy=False, ended=False)) == ["No run waits for anything"]
+
+
+@pytest.mark.parametrize(("over", "words"), [(1, "1 is over"), (2, "2 are over")])
+def test_status_counts_the_runs_that_are_over(over: int, words: str) -> None:
+    ended = [record(f"{number}" * 16, RunState.CANCELLED) for number in range(over)]
+    assert list(open_run_lines(ended, busy=False, ended=False)) == [f"No run waits for anything; {words}"]
