@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             make_compute(settings) as compute,
         ):
             _make(store, compute.encryption(key), wanted, arguments.seconds, progress)
-    say_all(_status(config, store))
+    say_all(_status(config, cipher, store))
     return 0
 
 
@@ -115,11 +115,11 @@ def _zeros(wanted: int | float) -> Iterator[list[int]]:
         wanted -= BLOCK_FACTORS
 
 
-def _status(config: PartyConfig, store: FactorStore) -> list[str]:
+def _status(config: PartyConfig, cipher: Cipher, store: FactorStore) -> list[str]:
     left, size = store.left(), store.path.stat().st_size if store.path.exists() else 0
     try:
         need = need_text(left, *_need(config))
     except InputError as error:
         need = unknown_need(error)
     discarded = [discarded_text(store.discarded)] if store.discarded else []
-    return [*discarded, factors_text(left, size), need]
+    return [*discarded, factors_text(cipher, left, size), need]

@@ -14,7 +14,7 @@ from protocols.tables.schema import Schema
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 
-_SAME = ("class_name", "seed", "test", "noise")
+_SAME = ("class_name", "seed", "test", "noise", "prune")
 """Terms that decide, with the tables, which number a count is."""
 
 

@@ -5,6 +5,7 @@ from party.keys.factors import FactorsUse
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.terms import Cipher
 
 CAVEAT = (
     "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): with "
@@ -78,9 +79,9 @@ def discarded_text(factors: int) -> str:
     )
 
 
-def factors_text(left: int, size: int) -> str:
-    """Say how many factors are left, and how large their file is."""
-    return f"{left} factors are left, {size / _MEBIBYTE:.1f} MiB, until this machine is restarted"
+def factors_text(cipher: Cipher, left: int, size: int) -> str:
+    """Say how many factors of a cipher are left, and how large their file is."""
+    return f"{left} factors are left for {cipher}, {size / _MEBIBYTE:.1f} MiB, until this machine is restarted"
 
 
 def need_text(left: int, each: int, records: int) -> str:

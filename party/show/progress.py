@@ -236,16 +236,17 @@ def _knows_bars(stream: TextIO) -> bool:
 
 
 class LineDisplay(Display):
-    """A line at the start of each phase and every ten seconds."""
+    """A line at the start of each phase, every ten seconds, and at its end."""
 
     def __init__(self, stream: TextIO, clock: MonotonicClock) -> None:
         super().__init__(stream, clock)
-        self._estimate = TimeLeft()
+        self._estimate, self._last = TimeLeft(), ""
 
     def show(self, step: Step) -> None:
-        """Write a line where one is due."""
+        """Write a line where one is due, no end twice."""
         text = self._estimate.describe(step, self._clock())
-        if self._due(step, _LINE_EVERY, at_end=False):
+        if self._due(step, _LINE_EVERY, at_end=True) and text != self._last:
+            self._last = text
             print(text, file=self._stream, flush=True)
 
 

@@ -89,10 +89,17 @@ def _accuracy(trained: Trained) -> list[str]:
 
 
 def _counts(trained: Trained) -> str:
-    """Say how many exact counts both learned, beside what was forecast."""
+    """Say how many exact counts both learned, beside what was forecast.
+
+    These are all counts of the run; the ledger lists each side's, and those of classes and the accuracy apart.
+    """
     agreed, outcome = trained.agreed, trained.outcome
     domains = [attribute.size for attribute in agreed.schema.attributes]
     most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
     kind = "Exact counts told" if agreed.terms.noise is None else "Counts told with noise"
     known = f", of which {outcome.remembered:,} were known from earlier runs" if outcome.remembered else ""
-    return f"{kind}: {outcome.exact_counts_disclosed:,}{known}; forecast: at most {most:,}"
+    also = "those of the classes"
+    if agreed.terms.counts_exactly and outcome.records_test:
+        also += " and the accuracy"
+    included = f" with {also}, which the ledger lists apart"
+    return f"{kind}: {outcome.exact_counts_disclosed:,}{included}{known}; forecast: at most {most:,}"

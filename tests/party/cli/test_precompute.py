@@ -50,7 +50,7 @@ def precompute(folder: Path, *more: str) -> Ended:
 
 
 def left(ended: Ended) -> int:
-    found = re.search(r"(\d+) factors are left", ended.out)
+    found = re.search(r"(\d+) factors are left for (?:paillier|curve), ", ended.out)
     assert found, ended.out
     return int(found[1])
 

@@ -1,6 +1,7 @@
 """A later run over the same tables asks only for what is new, and ends with the same tree."""
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,14 @@ def test_digests_of_known_counts_tell_neither_order_nor_anything_to_another_run(
             for known, nonces in ((tables, b"n"), (backwards, b"n"), (tables, b"m"))]  # fmt: skip
     assert all(isinstance(message, KnownDigests) for message in sent)
     assert sent[0] == sent[1] != sent[2]
+
+
+def test_counts_of_a_run_that_is_pruned_are_of_fewer_records_and_not_taken_for_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The share that prunes is not trained on; under the same name another share is refused."""
+    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC, max_depth=1), ANY_ODDS)
+    sessions.run()
+    monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
+    report, _ = sessions.run(with_terms(sessions.case, prune=Fraction(1, 4)).terms)
+    assert trained(report).outcome.remembered == 0

@@ -128,11 +128,11 @@ def test_the_estimate_is_right_even_where_redraws_are_left_out() -> None:
     assert stream.getvalue().endswith("a 50%, about 2 s left")
 
 
-def test_a_file_gets_a_line_a_phase_and_one_every_ten_seconds() -> None:
+def test_a_file_gets_a_line_a_phase_one_every_ten_seconds_and_one_at_its_end() -> None:
     stream, clock = io.StringIO(), Clock()
-    steps = [(0, "a", 0), (5, "a", 1), (11, "a", 2), (12, "a", 4), (13, "b", 0)]
+    steps = [(0, "a", 0), (5, "a", 1), (11, "a", 2), (12, "a", 4), (12, "a", 4), (13, "b", 0)]
     play(LineDisplay(stream, clock), clock, [(now, Step(phase, done, 4)) for now, phase, done in steps])
-    assert stream.getvalue().splitlines() == ["a 0%", "a 50%, about 11 s left", "b 0%"]
+    assert stream.getvalue().splitlines() == ["a 0%", "a 50%, about 11 s left", "a 100%", "b 0%"]
 
 
 def test_a_program_gets_json_lines_that_it_can_read() -> None:
