@@ -42,6 +42,7 @@ COMMANDS = {
     "cancel": "give up a run that has not ended",
     "ledger": "tell what was disclosed, and to whom",
     "show": "print a model",
+    "report": "write a finished run as one HTML page",
     "predict": "classify the rows of a file",
     "demo": "run everything on this machine, on real data",
     "privacy": "tell what a design discloses",

@@ -1,4 +1,4 @@
-"""Print a model: as text, as a drawing for Graphviz, or as JSON.
+"""Print a model: as text, as a drawing in SVG or for Graphviz, or as JSON.
 
 Of a tree the numbers in brackets are the records of each class, in the order of the first line; of naive Bayes the
 tables are the chances of each value, given the class.
@@ -10,8 +10,10 @@ from pathlib import Path
 
 from party.models.any_file import model_json, read_model
 from party.show.model import shown
+from party.show.page.tree_svg import tree_svg
 from party.show.screen import drawing_width, lay_out
 from protocols.errors import InputError
+from protocols.learning.tree import Tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,8 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="model.json")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--dot", action="store_true", help="for Graphviz: cotally show model.json --dot | dot -Tsvg")
+    form.add_argument("--svg", action="store_true", help="as a drawing: cotally show model.json --svg > tree.svg")
     form.add_argument("--json", action="store_true", help="as JSON, checked and in its standard layout")
-    form.add_argument("--levels", type=int, metavar="N", help="leave out everything deeper than N splits")
+    parser.add_argument("--levels", type=int, metavar="N", help="leave out everything deeper than N splits")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,13 +31,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
     model = read_model(arguments.model)
+    if arguments.levels is not None and (arguments.json or arguments.dot):
+        raise InputError("--levels does not apply to --json and --dot, which hold everything")
     if arguments.json:
         sys.stdout.write(model_json(model))
         return 0
     how = shown(model)
-    if how.dot is None and (arguments.dot or arguments.levels is not None):
-        raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot and --levels do not apply")
-    if how.dot is not None and arguments.dot:
+    if not isinstance(model, Tree) and (arguments.dot or arguments.svg or arguments.levels is not None):
+        raise InputError(f"{arguments.model} is naive Bayes, no tree: --dot, --svg and --levels do not apply")
+    if isinstance(model, Tree) and arguments.svg:
+        sys.stdout.write(tree_svg(model, arguments.levels))
+    elif how.dot is not None and arguments.dot:
         sys.stdout.write(how.dot(model))
     else:
         width = drawing_width()

@@ -1,0 +1,96 @@
+"""Write a finished run as one HTML file: the tree drawn, what it is worth, what each side learned, how to compare it.
+
+The file asks for no other and runs no script. It holds what `show`, `ledger show` and `privacy` print of this party's
+side, and no cell of a table; the costs of the run are in it if `--costs` names the report that `train --report` wrote,
+or if that is report.json beside the settings.
+"""
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+
+from party.files import check_target, is_there, read_bytes, write_atomically
+from party.keys.certificates import fingerprint, parse_certificate
+from party.keys.keystore import load_secret
+from party.models.tree_file import read_tree
+from party.node.creation import CONFIG_FILE
+from party.records.finished import finished_run
+from party.records.ledger import read_ledger
+from party.records.tally import dealings
+from party.records.train_report import read_train_report
+from party.settings.party import KEY_FLOOR, read_party_config
+from party.show.page.document import Finished, page_html, page_written
+from party.show.screen import say
+from protocols.errors import InputError
+
+_MOST_CERTIFICATE = 1 << 16
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("party", type=Path, metavar="PARTY", help="this party's folder, or its party.toml")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes")
+    parser.add_argument("--model", type=Path, help="the tree (default: model.json beside party.toml)")
+    parser.add_argument(
+        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it"
+    )
+    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of the tree (default: as many as fit)")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing page")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Gather what is on record, and write the page."""
+    if arguments.levels is not None and arguments.levels < 0:
+        raise InputError("--levels must be 0 or more")
+    given = arguments.party
+    path = given / CONFIG_FILE if given.is_dir() else given
+    folder = read_party_config(path, KEY_FLOOR).folder
+    model = arguments.model or folder / "model.json"
+    costs = _costs_file(arguments.costs, folder)
+    reads = [path, model, *([costs] if costs else [])]
+    _check_output(arguments.output, reads, arguments.overwrite)
+    write_atomically(arguments.output, page_html(gathered(path, model, costs), arguments.levels))
+    say(page_written(arguments.output))
+    return 0
+
+
+def _costs_file(named: Path | None, folder: Path) -> Path | None:
+    usual = folder / "report.json"
+    return named or (usual if is_there(usual) else None)
+
+
+def _check_output(output: Path, reads: list[Path], overwrite: bool) -> None:
+    def may_replace(path: Path) -> bool:
+        if not overwrite:
+            raise InputError(f"{path} is there already: name another file (-o), or replace it (--overwrite)")
+        return True
+
+    check_target(output, reads, may_replace)
+
+
+def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
+    """Read all that a page tells of.
+
+    Raises:
+        InputError: Something cannot be read, or the ledger knows of no run that ended with this model.
+    """
+    config = read_party_config(config_path, KEY_FLOOR)
+    tree = read_tree(model)
+    with read_ledger(config.folder, load_secret(config.folder)) as ledger:
+        entries = list(ledger.entries())
+    found = finished_run(entries, tree.digest())
+    if found is None:
+        raise InputError(f"{model} is of no run in the ledger of {config.folder}: name the model of one (--model)")
+    certificate = config.folder / "cert.pem"
+    parsed = parse_certificate(read_bytes(certificate, _MOST_CERTIFICATE), str(certificate))
+    return Finished(
+        party=config.name,
+        fingerprint=fingerprint(parsed),
+        tree=tree,
+        written=datetime.fromtimestamp(model.stat().st_mtime, UTC),
+        run=found,
+        dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.dataset, found.peer)),
+        entries=len(entries),
+        head=entries[-1].digest,
+        costs=None if costs is None else read_train_report(costs),
+    )

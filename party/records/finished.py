@@ -1,0 +1,106 @@
+"""One finished run as the ledger has it: its terms, its dates, our copy, and what was counted for its tree."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from party.records.ledger import LedgerEntry, PeerName
+from protocols.facts import Way
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run that ended with a model.
+
+    Args:
+        run: Its name.
+        dataset: Ours.
+        peer: Whom it was with.
+        terms: As JSON has them.
+        began, ended: Dates.
+        records: How many both sides had.
+        class_owners: Who held the class.
+        correct: How many of the `tests` held-out records the tree gets right, maybe an estimate; None if untold.
+        tests: How many records were held out; None if untold.
+        error: The standard error of `correct`, 0 where it was counted.
+        copy: How our copy was disguised, as the ledger has it; None where none left.
+        counted: How many cells were counted by a secure protocol.
+        countable: How many there are of all candidates at the same nodes.
+    """
+
+    run: str
+    dataset: str
+    peer: PeerName
+    terms: Mapping[str, Any]
+    began: str
+    ended: str
+    records: int
+    class_owners: tuple[str, ...]
+    correct: float | None
+    tests: int | None
+    error: float
+    copy: Mapping[str, Any] | None
+    counted: int
+    countable: int
+
+
+def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
+    """Return the last run that ended with the model of this digest, if there is one."""
+    runs: dict[str, list[LedgerEntry]] = {}
+    found: str | None = None
+    for entry in entries:
+        content: Any = entry.content
+        if "run" in content:
+            runs.setdefault(content["run"], []).append(entry)
+            if content["kind"] == "model" and content["digest"] == digest.hex():
+                found = content["run"]
+    return None if found is None else _told(runs[found])
+
+
+def _told(entries: list[LedgerEntry]) -> FinishedRun:
+    kinds: dict[str, list[Any]] = {}
+    for entry in entries:
+        kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
+    (run,), model = kinds["run"][:1], kinds["model"][-1]
+    accuracy = [*kinds.get("mined tree", []), *kinds.get("accuracy", []), {}][0]
+    copies = [copy for copy in kinds.get("copy", []) if copy["way"] == Way.TOLD]
+    sizes = {column["column"]: len(column["values"]) for column in run["columns"]}
+    nodes = _counted_nodes(kinds.get("counts", []))
+    return FinishedRun(
+        run=run["run"],
+        dataset=run["dataset"],
+        peer=entries[0].peer,
+        terms=run["terms"],
+        began=run["time"],
+        ended=model["time"],
+        records=run["records"],
+        class_owners=tuple(run["class"]["owners"]),
+        correct=accuracy.get("correct"),
+        tests=accuracy.get("tests"),
+        error=accuracy.get("error") or 0.0,
+        copy=copies[-1] if copies else None,
+        counted=sum(sum(tables.values()) for tables in nodes.values()),
+        countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
+    )
+
+
+_Path = frozenset[tuple[str, str]]
+
+
+def _counted_nodes(contents: Iterable[Any]) -> dict[_Path, dict[str, int]]:
+    """Return how many cells each counted table of each node has; what both sides learn stands there once."""
+    nodes: dict[_Path, dict[str, int]] = {}
+    for content in contents:
+        for node in content["nodes"]:
+            tables = nodes.setdefault(frozenset((column, value) for column, value in node["path"]), {})
+            tables |= node.get("cells", {})
+            tables |= {column: sum(map(len, rows)) for column, rows in node.get("counts", {}).items()}
+    return nodes
+
+
+def _cells_of_all(path: _Path, tables: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+    """Return how many cells all candidates of a node have, counted against as many classes as its tables were."""
+    column = next(iter(tables))
+    classes = tables[column] // sizes[column]
+    above = {name for name, _ in path}
+    return classes * sum(size for name, size in sizes.items() if name not in above)

@@ -1,0 +1,162 @@
+"""A tree as a drawing in SVG: its root at the left, a box per node, the classes of its records as a bar.
+
+Classes differ in colour and in pattern, and every leaf names its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from party.models.tree_file import references
+from party.names import printable
+from party.show.page.templates import render
+from party.show.page.tidy import tidy
+from party.show.tree import count_text, title
+from protocols.learning.tree import Node, Split, Tree
+
+_BOX, _HEIGHT, _ROOM, _ROW, _EDGE = 168, 46, 112, 58, 8
+_BRANCH_CELLS, _NAME_CELLS = 14, 20
+_LEGEND, _LEGEND_ROW = 16, 20
+# Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for who sees no colour at all.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
+_SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0L8 8M0 8L8 0")
+MOST_DRAWN = 80
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A node, the value that leads to it, its parent's number, and how many nodes below it are left out."""
+
+    node: Node
+    depth: int
+    branch: str
+    parent: int | None
+    hidden: int
+
+
+def shown_levels(tree: Tree) -> int:
+    """Return how many levels of a tree make a drawing that can be read: all, or as many as hold 80 nodes."""
+    nodes = [depth for depth, _ in tree.nodes()]
+    levels = 1
+    while levels < tree.depth and sum(depth <= levels + 1 for depth in nodes) <= MOST_DRAWN:
+        levels += 1
+    return levels
+
+
+def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> str:
+    """Return a drawing of a tree.
+
+    Args:
+        tree: The tree.
+        levels: Leave out what is deeper than this; None for everything.
+        alone: Whether it is a file of its own, or part of a page.
+    """
+    places = list(_places(tree, levels))
+    children: list[list[int]] = [[] for _ in places]
+    for number, place in enumerate(places):
+        if place.parent is not None:
+            children[place.parent].append(number)
+    across = tidy(children)
+    top = _EDGE + min(tree.schema.classes, _LEGEND) * _LEGEND_ROW + _EDGE
+    corners = [
+        (_EDGE + place.depth * (_BOX + _ROOM), top + round(position * _ROW))
+        for place, position in zip(places, across, strict=True)
+    ]
+    names = [printable(name) for name in references(tree.schema.attributes)]
+    classes = [printable(value) for value in tree.schema.class_attribute.values]
+    words: dict[str, object] = {
+        "alone": alone,
+        "title": title(tree),
+        "width": max(x for x, _ in corners) + _BOX + _EDGE,
+        "height": max(y for _, y in corners) + _HEIGHT + _EDGE,
+        "box": _BOX,
+        "box_height": _HEIGHT,
+        "fills": [{"colour": colour, "shape": shape} for colour, shape in map(_fill, range(len(classes)))],
+        "legend": [
+            {"y": _EDGE + k * _LEGEND_ROW, "number": k, "text": _cut(name, 3 * _NAME_CELLS)}
+            for k, name in enumerate(classes[:_LEGEND])
+        ],
+        "unnamed": max(len(classes) - _LEGEND, 0),
+        "links": [
+            _link(corners[place.parent], corner)
+            for place, corner in zip(places, corners, strict=True)
+            if place.parent is not None
+        ],
+        "boxes": [_box(place, corner, names, classes) for place, corner in zip(places, corners, strict=True)],
+    }
+    return render("tree.svg", words)
+
+
+def _places(tree: Tree, levels: int | None) -> Iterator[_Place]:
+    """Yield the nodes that are drawn, parents first."""
+    sizes = _nodes_below(tree)
+    pending: list[tuple[int, Node, str, int | None]] = [(0, tree.root, "", None)]
+    number = 0
+    while pending:
+        depth, node, branch, parent = pending.pop()
+        goes_on = isinstance(node, Split) and depth != levels
+        yield _Place(node, depth, branch, parent, 0 if goes_on else sizes[id(node)])
+        if isinstance(node, Split) and goes_on:
+            values = tree.schema.attributes[node.attribute].values
+            below = [(depth + 1, child, value, number) for value, child in zip(values, node.children, strict=True)]
+            pending += reversed(below)
+        number += 1
+
+
+def _nodes_below(tree: Tree) -> dict[int, int]:
+    """Return how many nodes are below each, by its identity."""
+    below: dict[int, int] = {}
+    for _, node in reversed(list(tree.nodes())):
+        below[id(node)] = sum(below[id(child)] + 1 for child in node.children) if isinstance(node, Split) else 0
+    return below
+
+
+def _fill(number: int) -> tuple[str, str]:
+    """Return a class's colour and pattern: 49 pairs before one comes again."""
+    kinds = len(_COLOURS)
+    return _COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
+
+
+def _link(parent: tuple[int, int], child: tuple[int, int]) -> str:
+    middle = _HEIGHT // 2
+    return f"M{parent[0] + _BOX} {parent[1] + middle}h10V{child[1] + middle}H{child[0]}"
+
+
+def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: Sequence[str]) -> dict[str, object]:
+    node, (x, y) = place.node, corner
+    is_split = isinstance(node, Split)
+    name = names[node.attribute] if isinstance(node, Split) else classes[node.label]
+    branch = printable(place.branch)
+    records = " ".join(map(count_text, node.counts))
+    return {
+        "x": x,
+        "y": y,
+        "is_split": is_split,
+        "branch": _cut(branch, _BRANCH_CELLS),
+        "name": _cut(name if is_split else f"→ {name}", _NAME_CELLS),
+        "counts": _cut(f"[{records}]", _NAME_CELLS - 6 if place.hidden else _NAME_CELLS + 2),
+        "hidden": place.hidden,
+        "whole": f"{branch}: {name} [{records}]" if branch else f"{name} [{records}]",
+        "bar": list(_bar(node, x)),
+    }
+
+
+def _bar(node: Node, x: int) -> Iterator[dict[str, object]]:
+    """Yield the parts of a node's bar: of each class as wide as its share of the records."""
+    counts = [max(count, 0.0) for count in node.counts]
+    total, start = sum(counts), float(x + 1)
+    for number, count in enumerate(counts):
+        if count:
+            wide = (_BOX - 2) * count / total
+            yield {"x": f"{start:.1f}", "width": f"{wide:.1f}", "number": number}
+            start += wide
+
+
+def _cut(text: str, cells: int) -> str:
+    """Return a text that is not wider than so many columns of a terminal."""
+    if cell_len(text) <= cells:
+        return text
+    while cell_len(text) >= cells:
+        text = text[:-1]
+    return f"{text}…"

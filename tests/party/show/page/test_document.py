@@ -1,0 +1,162 @@
+"""The page of a finished run: whole, safe whatever names hold, and in the ledger's own words."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from party.cli.main import main
+from party.cli.report import gathered
+from party.models.any_file import write_model
+from party.show.ledger import dealings_lines
+from party.show.page.document import Finished, page_html
+from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.related_question import RelatedDesign
+from tests.party.node.test_what_is_remembered import CASE
+from tests.support.finished import finished_party, hostile
+from tests.support.models import small_model
+
+VOID = {"meta", "br", "img", "input", "link", "hr"}
+
+
+class Page(HTMLParser):
+    """Reads a page, and makes sure that every tag that opens closes in its turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the settings of a party after a run: read only."""
+    return finished_party(tmp_path_factory.mktemp("finished"))
+
+
+@pytest.fixture
+def told(settings: Path) -> Finished:
+    return gathered(settings, settings.parent / "model.json", settings.parent / "report.json")
+
+
+def addresses(page: Page) -> Iterator[str]:
+    """Yield whatever a browser might fetch."""
+    for _, attributes in page.tags:
+        yield from (value or "" for name, value in attributes.items() if name in {"src", "href", "data", "action"})
+
+
+def test_the_page_is_whole_and_asks_for_nothing_whatever_the_names_hold(told: Finished) -> None:
+    for each in (told, hostile(told)):
+        text = page_html(each)
+        page = Page(text)
+        tags = [tag for tag, _ in page.tags]
+        assert not {"script", "img", "iframe", "object", "link"} & set(tags)
+        assert not list(addresses(page))
+        assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+        assert "<script" not in text
+        assert "http:" not in text
+        assert "https:" not in text
+        assert "url(" not in re.sub(r"url\(#class-\d+\)", "", text)
+        assert "\x00" not in text
+        assert "\x1b" not in text
+        assert tags.count("h1") == 1
+        assert tags.count("h2") == 8
+
+
+def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
+    page = Page(page_html(told))
+    lines = [line.strip() for line in dealings_lines(told.dealings, full=False)]
+    assert len(lines) > 10
+    assert set(lines) <= set(page.texts)
+
+
+def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
+    texts = Page(page_html(told)).texts
+    assert told.tree.digest().hex() in texts
+    assert told.fingerprint in texts
+    assert told.run.run in texts
+    assert told.run.tests == 16
+    (accuracy,) = [text for text in texts if "on 16 held-out records" in text]
+    assert accuracy.startswith(f"{(told.run.correct or 0) / 16:.3f} ")
+    assert any(text.startswith("3 of 3 attributes are disguised") for text in texts)
+    assert "growing the tree" in texts
+
+
+def test_the_cost_ratio_is_of_the_very_nodes_that_were_counted(told: Finished) -> None:
+    assert told.costs is not None
+    assert told.run.counted == told.costs.smc_computations
+    assert told.run.counted < told.run.countable
+
+
+def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> None:
+    copy = told.run.copy
+    assert copy is not None
+    names = ["b0", "b1", "class"]
+    groups = tuple(tuple(map(names.index, group)) for group in copy["groups"])
+    design = RelatedDesign.of_contrast((2, 2, 2), groups, CASE.terms.theta)
+    assert {name: str(odds.strength) for name, odds in disguised_odds(design, names)} == copy["odds"]
+
+
+def test_without_costs_copy_or_held_out_records_it_says_so(told: Finished) -> None:
+    bare = replace(told, costs=None, run=replace(told.run, copy=None, correct=None, tests=None, countable=0))
+    text = unescape(page_html(bare))
+    assert "The costs of this run were not kept" in text
+    assert "No disguised copy left this party" in text
+    assert "not known: no records were held out" in text
+    assert "Cost ratio" not in text
+
+
+def test_an_estimated_accuracy_has_its_error_or_is_not_told(told: Finished) -> None:
+    run = replace(told.run, correct=900.0, tests=1000)
+    assert "0.900 on 1,000 held-out records, estimated" in page_html(replace(told, run=replace(run, error=20.0)))
+    assert "too few to tell it" in page_html(replace(told, run=replace(run, error=900.0)))
+
+
+def test_the_command_writes_the_page_and_replaces_none_unasked(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "report.html"
+    assert main(["report", str(settings.parent), "-o", str(output)]) == 0
+    assert str(output) in capsys.readouterr().out
+    first = output.read_text()
+    assert main(["report", str(settings), "-o", str(output)]) == 2
+    assert "--overwrite" in capsys.readouterr().err
+    assert main(["report", str(settings), "-o", str(output), "--overwrite", "--levels", "1"]) == 0
+    assert output.read_text() != first
+    model = settings.parent / "model.json"
+    before = model.read_bytes()
+    assert main(["report", str(settings), "-o", str(model), "--overwrite"]) == 2
+    assert model.read_bytes() == before
+
+
+def test_a_model_of_no_run_on_record_is_refused_in_one_line(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.json"
+    write_model(other, small_model())
+    assert main(["report", str(settings), "--model", str(other), "-o", str(tmp_path / "r.html")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "is of no run in the ledger" in error

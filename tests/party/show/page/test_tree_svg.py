@@ -1,0 +1,78 @@
+"""The drawing of a tree: well-formed whatever the names are, and nothing in it overlaps or is lost."""
+
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+
+from party.cli.main import main
+from party.models.any_file import write_model
+from party.show.page.tree_svg import MOST_DRAWN, shown_levels, tree_svg
+from protocols.learning.tree import Tree
+from tests.party.models.test_bayes_file import small_bayes
+from tests.support.models import chain, models, small_model
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def boxes(drawn: ET.Element) -> Iterator[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each node's box."""
+    for group in drawn.iter(f"{SVG}g"):
+        (box,) = [each for each in group.iter(f"{SVG}rect") if "stroke" in each.attrib]
+        x, y, width, height = (float(box.attrib[name]) for name in ("x", "y", "width", "height"))
+        yield x, y, x + width, y + height
+
+
+@given(models())
+def test_any_tree_becomes_well_formed_boxes_that_do_not_overlap_and_lie_inside(tree: Tree) -> None:
+    drawn = ET.fromstring(tree_svg(tree))
+    found = list(boxes(drawn))
+    assert len(found) == tree.size
+    width, height = float(drawn.attrib["width"]), float(drawn.attrib["height"])
+    for left, top, right, bottom in found:
+        assert left >= 0
+        assert top >= 0
+        assert right <= width
+        assert bottom <= height
+    for one, other in combinations(found, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_every_node_says_what_it_is_and_classes_differ_in_colour_and_in_pattern() -> None:
+    text = tree_svg(small_model())
+    drawn = ET.fromstring(text)
+    whole = [title.text for title in drawn.iter(f"{SVG}title")]
+    assert "alice.age [7 9]" in whole
+    assert "Oslo: good [0 3]" in whole
+    fills = re.findall(r"<pattern .*?</pattern>", text)
+    assert len({re.search(r'fill="(#\w+)"', fill)[1] for fill in fills}) == 2  # type: ignore[index]  # each has one
+    assert ["<path" in fill for fill in fills] == [False, True]
+
+
+def test_what_is_deeper_than_its_levels_is_left_out_and_counted() -> None:
+    text = tree_svg(small_model(), 1)
+    assert len(list(boxes(ET.fromstring(text)))) == 4
+    assert "+3 nodes" in text
+    assert "+2 nodes" in text
+    assert "stroke-dasharray" in text
+
+
+def test_a_page_draws_as_many_levels_as_can_be_read() -> None:
+    assert shown_levels(small_model()) == 2
+    assert shown_levels(chain(100)) == MOST_DRAWN // 2 - 1
+
+
+def test_show_prints_the_drawing(tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path_factory.mktemp("drawn") / "model.json"
+    write_model(path, small_model())
+    assert main(["show", str(path), "--svg", "--levels", "1"]) == 0
+    assert capsys.readouterr().out == tree_svg(small_model(), 1)
+    for form in ("--json", "--dot"):
+        assert main(["show", str(path), form, "--levels", "1"]) == 2
+        assert "--levels does not apply" in capsys.readouterr().err
+    write_model(path, small_bayes())
+    assert main(["show", str(path), "--svg"]) == 2
+    assert "no tree" in capsys.readouterr().err
