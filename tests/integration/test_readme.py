@@ -104,7 +104,7 @@ def walked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dic
 
 def test_the_walk_through_of_two_organisations_works_as_it_stands(walked: tuple[Path, dict[str, str]]) -> None:
     folder, said = walked
-    assert set(said) == {"init", "trust", "plan", "train", "show", "predict"}
+    assert set(said) == {"init", "trust", "plan", "train", "show", "report", "predict"}
     assert "Both parties hold the same tree" in said["train"]
     assert (folder / "alice" / "model.json").read_bytes() == (folder / "bob" / "model.json").read_bytes()
     assert len((folder / "classified.csv").read_text().splitlines()) == RECORDS + 1
