@@ -1,0 +1,95 @@
+"""Many respondents at once: each answers a survey's page once over loopback, and every answer is found again.
+
+    python scripts/benchmarks/survey_load.py [RESPONDENTS]
+
+Prints how long they took, and how long the slowest waited. Exit code 1 if an answer was lost, doubled or refused.
+"""
+
+import http.client
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+from party.settings.collector import CollectorSettings, read_collector_settings
+from party.survey.web.codes import CODE_BYTES, code_digest, code_of
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.drafts import typed_question, write_survey
+
+AT_ONCE = 64
+
+
+def answered(address: str, body: bytes) -> tuple[int, float]:
+    """Send one answer; return the status, and how long it took."""
+    host, _, port = address.rpartition(":")
+    begun = time.perf_counter()
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+    status = connection.getresponse().status
+    connection.close()
+    return status, time.perf_counter() - begun
+
+
+def make_survey(folder: Path, respondents: int) -> tuple[CollectorSettings, list[bytes], list[bytes]]:
+    """Write a survey of three questions; return its settings, what each respondent sends, and what is to be kept."""
+    path = folder / "survey.toml"
+    questions = [typed_question(f"{k}? = a, b, c, d", k) for k in (1, 2, 3)]
+    write_survey(folder, "Load", questions, "related", "4/5")
+    text = path.read_text().replace("127.0.0.1:8080", "127.0.0.1:0", 1)
+    path.write_text(re.sub(r"requests = \d+", "requests = 1000000", text))
+    settings = read_collector_settings(path)
+    digest = survey_digest(settings.questionnaire)
+    codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(respondents)]
+    with open_store(settings.store, digest, make=True) as store:
+        store.add_codes(map(code_digest, codes))
+    answers = [bytes([k % 4, k // 4 % 4, k // 16 % 4]) for k in range(respondents)]
+    fields = {"format": "cotally-answer/1", "survey": digest}
+    sent = [
+        json.dumps({**fields, "code": code, "answers": answer.hex()}).encode()
+        for code, answer in zip(codes, answers, strict=True)
+    ]
+    return settings, sent, answers
+
+
+@contextmanager
+def serving(path: Path) -> Iterator[str]:
+    """Run the server; yield where it listens."""
+    words = [sys.executable, "-m", "party.cli.main", "survey", "serve", str(path)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        told = "" if server.stderr is None else server.stderr.readline()
+        try:
+            yield re.findall(r"listens on (\S+);", told)[0]
+        finally:
+            server.kill()
+
+
+def main() -> int:
+    """Run it."""
+    respondents = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    with tempfile.TemporaryDirectory() as folder:
+        settings, sent, answers = make_survey(Path(folder), respondents)
+        with serving(settings.path) as address, ThreadPoolExecutor(AT_ONCE) as pool:
+            begun = time.perf_counter()
+            replies = list(pool.map(lambda body: answered(address, body), sent))
+            seconds = time.perf_counter() - begun
+        with open_store(settings.store, survey_digest(settings.questionnaire)) as store:
+            kept = store.responses()
+    fits = kept == sorted(answers) and {status for status, _ in replies} == {200}
+    slowest = max(each for _, each in replies)
+    print(f"{respondents:,} respondents, {AT_ONCE} at once, {os.cpu_count()} processors: {seconds:.1f} s, ", end="")
+    print(f"{respondents / seconds:.0f} answers per second, the slowest {slowest:.2f} s; ", end="")
+    print("none lost, none doubled" if fits else "NOT what was sent")
+    return 0 if fits else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
