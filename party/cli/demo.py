@@ -19,7 +19,9 @@ from party.settings.party import USUAL_KEY_BITS
 from party.show.progress import PROGRESS_STYLES, make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Cipher, Engine, Impurity
+from protocols.terms import Cipher, Engine, Impurity, Rank
+
+_DATA = "mushroom"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +39,7 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("data")
     names = ", ".join(NAMES)
     source.add_argument(
-        "--data", choices=NAMES, metavar="NAME", help=f"an included data set: {names} (default: {NAMES[0]})"
+        "--data", choices=NAMES, metavar="NAME", help=f"an included data set: {names} (default: {_DATA})"
     )
     source.add_argument("--alice", type=Path, metavar="A.csv", help="alice's own table, instead of a data set")
     source.add_argument("--bob", type=Path, metavar="B.csv", help="and bob's table")
@@ -63,9 +65,15 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     )
     terms.add_argument(
         "--cipher",
-        default=Cipher.PAILLIER.value,
+        default=",".join(Cipher),
         metavar="LIST",
-        help=f"ciphers of secure counts, such as {','.join(Cipher)} (default: %(default)s)",
+        help="ciphers of secure counts (default: %(default)s)",
+    )
+    terms.add_argument(
+        "--rank",
+        choices=Rank.names(),
+        default=Rank.GAINS.value,
+        help="what hybrid ranks candidates by (default: %(default)s)",
     )
     terms.add_argument(
         "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
@@ -78,7 +86,7 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
         "--skip-smc",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE} rows)",
+        help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE:,} rows)",
     )
 
 
@@ -124,6 +132,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         max_depth=arguments.max_depth,
         min_leaf=arguments.min_leaf,
         impurity=Impurity(arguments.impurity),
+        rank=Rank(arguments.rank),
         skip_smc=arguments.skip_smc,
     )
 
@@ -131,7 +140,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
 def _source(arguments: argparse.Namespace) -> str | OwnFiles:
     own = (arguments.alice, arguments.bob, arguments.class_name)
     if all(part is None for part in (*own, arguments.id)):
-        name: str = arguments.data or NAMES[0]
+        name: str = arguments.data or _DATA
         return name
     if arguments.data is not None or any(part is None for part in own):
         raise InputError("tables of your own need --alice, --bob and --class, and no --data")

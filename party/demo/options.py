@@ -10,7 +10,7 @@ from party.settings.window import parse_window
 from protocols.errors import InputError
 from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Window
 
-DERIVED_ABOVE = 5000
+DERIVED_ABOVE = 10_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class DemoOptions:
         max_depth: Most splits of a path; None, as in the papers, for any.
         min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
         impurity: What all splits are chosen by.
+        rank: What `hybrid` ranks candidates by.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -64,6 +65,7 @@ class DemoOptions:
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: Impurity = Impurity.INFORMATION_GAIN
+    rank: Rank = Rank.GAINS
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -96,7 +98,7 @@ class DemoOptions:
             seed=self.seed,
             test=self.test,
             key_bits=self.key_bits,
-            rank=Rank.GAINS,
+            rank=self.rank,
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
             impurity=self.impurity,

@@ -150,7 +150,7 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
 def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: Path) -> None:
     assert [text for text in BLOCKS if "scripts/demo" in text and "scripts/test" in text]
     assert "scripts/test" in (ROOT / ".ci" / "run").read_text()
-    small = ["--data", "votes", "--rows", "150", "--omega", "1", "--key-bits", "2048", "--out", str(tmp_path / "run")]
+    small = ["--data", "votes", "--rows", "150", "--omega", "1", "--cipher", "curve", "--out", str(tmp_path / "run")]
     done = subprocess.run([ROOT / "scripts" / "demo", *small], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     content = json.loads((tmp_path / "run" / "run.json").read_text())

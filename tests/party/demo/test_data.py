@@ -27,7 +27,7 @@ from party.settings.party import read_party_config
 from party.show.runs import notice_lines
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Train
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
@@ -201,7 +201,7 @@ def test_an_option_out_of_its_range_is_named(tmp_path: Path, change: dict[str, o
 
 def test_smc_is_derived_above_a_size_or_as_asked(tmp_path: Path) -> None:
     unasked = options(tmp_path, skip_smc=None)
-    assert [unasked.derives_smc(rows) for rows in (5000, 5001)] == [False, True]
+    assert [unasked.derives_smc(rows) for rows in (10_000, 10_001)] == [False, True]
     assert options(tmp_path, skip_smc=True).derives_smc(1)
     assert not options(tmp_path, skip_smc=False).derives_smc(10**6)
 
@@ -272,9 +272,11 @@ def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) 
         Method.HYBRID, Fraction(7, 10), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS
     )
     assert read_job(tmp_path / name, BITS) == Train(terms)
-    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI)
+    limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
-    assert read_job(tmp_path / name, BITS) == Train(replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI))
+    assert read_job(tmp_path / name, BITS) == Train(
+        replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
+    )
     assert limited.growth == Growth(3, 4, min_class=4, impurity=Impurity.GINI)
     name = write_job(tmp_path, "smc", asked.terms(Method.SMC, ALL, "c"))
     by_dots = replace(terms, method=Method.SMC, omega=ALL, engine=Engine.DOT_PRODUCT)

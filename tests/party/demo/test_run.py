@@ -341,6 +341,8 @@ def test_a_whole_demo_runs_with_two_processes(tmp_path: Path) -> None:
         "1,all",
         "--key-bits",
         "2048",
+        "--cipher",
+        "paillier",
         "--seed",
         "2",
     ]
