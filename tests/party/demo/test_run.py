@@ -113,8 +113,8 @@ def play(monkeypatch: pytest.MonkeyPatch, asked: DemoOptions, twist: Twist = fai
 def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
     asked = options(tmp_path, omegas=(2, ALL), skip_smc=None)
     names = ["randomized", "hybrid-2", "hybrid-all", "smc"]
-    assert [run.name for run in planned(asked, 5000)] == names
-    assert [run.name for run in planned(asked, 5001)] == names[:-1]
+    assert [run.name for run in planned(asked, 10_000)] == names
+    assert [run.name for run in planned(asked, 10_001)] == names[:-1]
     assert planned(asked, 1)[1] == Run(Method.HYBRID, 2, Cipher.PAILLIER)
     both = options(tmp_path, omegas=(2,), ciphers=(Cipher.PAILLIER, Cipher.CURVE), skip_smc=False)
     assert [run.name for run in planned(both, 9)] == ["randomized", "hybrid-2", "smc", "hybrid-2-curve", "smc-curve"]
@@ -285,7 +285,7 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
         (("--theta", "x"), ("--theta must be an exact number",)),
         (("--test", "1"), ("--test must be 0 or more and below 1",)),
         (("--omega", "0"), ("--omega must list windows of 1 or more",)),
-        (("--rows", "959"), ("--rows must be 1 to 958",)),
+        (("--data", "tic-tac-toe", "--rows", "959"), ("--rows must be 1 to 958",)),
         (("--alice", "a.csv"), ("need --alice, --bob and --class",)),
         (("--id", "no"), ("need --alice, --bob and --class",)),
         (("--data", "votes", "--alice", "a", "--bob", "b", "--class", "c"), ("and no --data",)),
