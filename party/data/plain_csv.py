@@ -5,6 +5,7 @@ return. Of such a file a line is a record and a separator ends a cell, whoever r
 whatever is wrong with one, is the other reader's business (`party/data/csv_file.py`), which says where.
 """
 
+import codecs
 import csv
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def read_plain(path: Path, content: bytes, layout: CsvLayout) -> Written | None:
 def _is_plain(content: bytes, body: bytes) -> bool:
     if b'"' in content or b"\0" in content or content.count(b"\r") != content.count(b"\r\n"):
         return False
-    if body.startswith((b"\n", b"\r\n")) or b"\n\n" in body or b"\n\r\n" in body:
+    if body.startswith((b"\n", b"\r\n", codecs.BOM_UTF8)) or b"\n\n" in body or b"\n\r\n" in body:
         return False
     ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord(_LINE))
     return int(np.diff(ends, prepend=-1, append=len(content)).max()) <= csv.field_size_limit()

@@ -22,7 +22,10 @@ from tests.support.processes import Ended, Pair, cotally, cotally_here, make_pai
 
 CALLING = ["settings", "keys", "trust", "name", "port", "TLS", "pin", "welcome", "version", "clock"]
 COLUMNS = (["a", "class"], [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(40)])
-NOW = datetime.now(UTC)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 @pytest.fixture
@@ -72,7 +75,7 @@ def listener(answer: bytes) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def node(pair: Pair, clock: Callable[[], datetime] = lambda: NOW) -> Iterator[NodeServer]:
+def node(pair: Pair, clock: Callable[[], datetime] = now) -> Iterator[NodeServer]:
     """Let Alice listen in this process, by a clock of her own."""
     own, peers = load_identity(pair.alice), load_peers(pair.alice).values()
     with NodeServer.listen(own, peers, "127.0.0.1:0", clock=clock) as server:
@@ -147,7 +150,7 @@ def test_a_node_in_plain_text_is_told(pair: Pair) -> None:
 
 
 def test_a_silent_port_is_told(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("party.node.doctor.Examination.__init__.__defaults__", (0.1, lambda: NOW))
+    monkeypatch.setattr("party.node.doctor.Examination.__init__.__defaults__", (0.1, now))
     with socket.create_server(("127.0.0.1", 0)) as port:
         layer, error = failing(examine(pair, f"127.0.0.1:{port.getsockname()[1]}"))
     assert layer == "TLS"
@@ -180,7 +183,7 @@ def test_an_expired_certificate_is_told_whoever_has_it(pair: Pair, party: str) -
     other = pair.alice if party == "bob" else pair.bob
     for name in ("key.pem", "cert.pem"):
         (folder / name).unlink()
-    old = create_identity(folder, party, clock=lambda: NOW - LIFETIME - timedelta(days=1))
+    old = create_identity(folder, party, clock=lambda: now() - LIFETIME - timedelta(days=1))
     (other / "peers" / f"{party}.pem").write_bytes(old.pem)
     layer, error = failing(examine(pair, "127.0.0.1:9"))
     assert layer == ("keys" if party == "bob" else "trust")
@@ -188,9 +191,9 @@ def test_an_expired_certificate_is_told_whoever_has_it(pair: Pair, party: str) -
 
 
 def test_a_certificate_that_only_the_peer_takes_for_expired_is_told_with_the_clocks(pair: Pair) -> None:
-    now = [NOW]
-    with node(pair, lambda: now[0]) as server:
-        now[0] += 2 * LIFETIME
+    later = [now()]
+    with node(pair, lambda: later[0]) as server:
+        later[0] += 2 * LIFETIME
         ended = examine(pair, server.address)
     layer, error = failing(ended)
     assert (ended.code, layer) == (3, "welcome")
@@ -216,7 +219,7 @@ def test_clocks_that_differ_are_told(pair: Pair, hours: float) -> None:
 def test_another_version_is_told(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, version: str, release: str, layer: str, text: str
 ) -> None:
-    reply = wire.ProbeReply(version=version, release=release, clock=int(NOW.timestamp()), caller="bob")
+    reply = wire.ProbeReply(version=version, release=release, clock=int(now().timestamp()), caller="bob")
     monkeypatch.setattr("party.transport.grpc.probe.Doctor.Probe", lambda *_: reply)
     with node(pair) as server:
         ended = examine(pair, server.address)

@@ -13,7 +13,7 @@ from party.data.plain_csv import read_plain
 from party.errors import DataError
 
 CELLS = st.one_of(
-    st.sampled_from(["", "NA", "?", "x", "Zürich", " a", "1", "1.0", "007", "-", "1.50", "2024-01-31"]),
+    st.sampled_from(["", "NA", "?", "x", "Zürich", " a", "\ufeff", "1", "1.0", "007", "-", "1.50", "2024-01-31"]),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters='"\r\n\0,'), max_size=6),
 )
 LAYOUT = CsvLayout(",")
@@ -69,10 +69,11 @@ def test_a_plain_file_is_read_the_fast_way_and_its_rows_are_numbered_by_lines() 
         b"a,\xff\n1,2\n",
         b"a,b\n1,\0\n",
         b"a,b\n1," + b"x" * (csv.field_size_limit() + 1) + b"\n",
+        b"a,b\n\xef\xbb\xbf,2\n",
         b"a,b\n",
         b"",
     ],
-    ids=["quote", "blank line", "lone return", "width", "cell", "name", "nul", "long", "no record", "empty"],
+    ids=["quote", "blank line", "lone return", "width", "cell", "name", "nul", "long", "mark", "no record", "empty"],
 )
 def test_what_is_not_plain_is_left_to_the_other_reader(content: bytes) -> None:
     assert read_plain(Path("t.csv"), content, LAYOUT) is None
