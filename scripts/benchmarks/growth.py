@@ -26,8 +26,9 @@ class Case:
     rate: float = 0.0
 
 
+RECORDS = [Case(records=10**power, groups=1) for power in (4, 5, 6)]
 CASES = [
-    *(Case(records=10**power, groups=1) for power in (4, 5, 6)),
+    *RECORDS,
     *(Case(attributes=attributes) for attributes in (8, 16, 32, 64)),
     *(Case(groups=groups) for groups in (1, 2, 3)),
     *(Case(delay=delay) for delay in (0.0, 0.01, 0.05)),
@@ -74,10 +75,12 @@ def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--cipher", type=Cipher, choices=list(Cipher), default=Cipher.PAILLIER, help="of the counts")
+    parser.add_argument("--only-records", action="store_true", help="the block of the records alone")
     parser.add_argument("--most-records", type=int, default=10**6, help="leave larger cases out")
     arguments = parser.parse_args()
     key_bits = 2048 if arguments.quick else 3072
-    cases = [case for case in (QUICK if arguments.quick else CASES) if case.records <= arguments.most_records]
+    chosen = QUICK if arguments.quick else RECORDS if arguments.only_records else CASES
+    cases = [case for case in chosen if case.records <= arguments.most_records]
     publish([measure(case, key_bits, arguments.cipher) for case in cases], arguments.out)
 
 

@@ -3,7 +3,6 @@
 python scripts/benchmarks/reading.py [--rows 200000]
 """
 
-import argparse
 import tempfile
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+from _lab import make_parser, publish
 
 from party.data import ColumnTreatment, read_frame, read_share
 
@@ -20,24 +20,25 @@ PEOPLE = ("a", "b", "c", "d")
 
 
 def main() -> None:
-    """Print a line per way of reading."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=200_000)
-    rows = parser.parse_args().rows
+    arguments = make_parser(__doc__).parse_args()
+    rows = 2_000 if arguments.quick else 200_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         write_table(path, rows)
         parquet = path.with_suffix(".parquet")
         pd.read_csv(path).to_parquet(parquet)
         of_pandas = seconds(lambda: pd.read_csv(path))
-        print(f"{rows:,} x 20: pandas reads the CSV in {of_pandas:.2f} s of processor time")
-        for name, run in (
-            ("CSV, read", lambda: read_frame(path)),
-            ("CSV, read and binned", lambda: share(path)),
-            ("Parquet, read and binned", lambda: share(parquet)),
-            ("CSV without pyarrow, read and binned", lambda: without_pyarrow(lambda: share(path))),
-        ):
-            print(f"{name}: {(took := seconds(run)):.2f} s; (time - 1 s)/pandas {(took - 1) / of_pandas:.1f}")
+        took = {
+            "CSV, pandas": of_pandas,
+            "CSV": seconds(lambda: read_frame(path)),
+            "CSV, binned": seconds(lambda: share(path)),
+            "Parquet, binned": seconds(lambda: share(parquet)),
+            "CSV without pyarrow, binned": seconds(lambda: without_pyarrow(lambda: share(path))),
+        }
+    publish(
+        [{"read": what, "rows": rows, "seconds": s, "of_pandas": s / of_pandas} for what, s in took.items()],
+        arguments.out,
+    )
 
 
 def write_table(path: Path, rows: int) -> None:

@@ -27,6 +27,7 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("baskets", "seconds_mining", 1),
         ("prediction", "edges", 1),
         ("alignment", "megabytes", 1),
+        ("reading", "of_pandas", 5),
     ],
 )
 def test_a_benchmark_runs_small_and_writes_its_results(tmp_path: Path, name: str, column: str, rows: int) -> None:
