@@ -173,7 +173,7 @@ def test_an_odd_certificate_is_bad_input(folder: Path, old: bytes, new: bytes) -
 
 
 @pytest.mark.parametrize("name", ["party.toml", "job.toml", "design.toml"])
-def test_odd_numbers_in_the_place_of_each_value_are_bad_input(folder: Path, name: str) -> None:
+def test_odd_numbers_in_the_place_of_each_value_are_read_or_refused_in_one_line(folder: Path, name: str) -> None:
     lines = (folder / name).read_bytes().split(b"\n")
     for place, line in enumerate(lines):
         start = line.rfind(b"= ") + 2
