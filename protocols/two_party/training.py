@@ -14,37 +14,26 @@ Both sides run the same code; which of them is key holder follows from what both
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 
-import numpy as np
-
-from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
 from protocols.counting.checks import Checks, Plausibility
-from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
-from protocols.counting.encrypted_coins import (
-    EncryptedCoinsEvaluator,
-    EncryptedCoinsKeyHolder,
-)
 from protocols.counting.estimated import Estimator
 from protocols.counting.kept import KeptCounts
 from protocols.counting.refined import RefinedCounts
 from protocols.counting.remembered import RememberedCounts
-from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
-from protocols.counts import Correct, CountEngine, KnownCounts, SecureEngine
+from protocols.counts import Correct, CountEngine, KnownCounts
 from protocols.errors import DeviationError
 from protocols.facts import ModelFact
 from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
-from protocols.messages import HolderKey, ModelDigest
+from protocols.messages import ModelDigest
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
-from protocols.randomness import canonical
-from protocols.role import Kept, Note, Role, Send, exchange, receive
+from protocols.role import Kept, Note, Role, exchange
 from protocols.terms import Rank
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
@@ -56,6 +45,7 @@ from protocols.two_party.noise import noises_of
 from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
+from protocols.two_party.secure import SecureCounting, key_holder
 from protocols.two_party.split import split_records
 
 
@@ -150,7 +140,8 @@ class _Run:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge, self._keep, self._known, self._resumed = judge, keep, known, resumed
         terms, records = agreed.terms, len(local.records)
-        self._train, self._test, self._pruning = split_records(terms.seed, records, terms.test, terms.prune)
+        self._parts = split_records(terms.seed, records, terms.test, terms.prune)
+        self._train, self._test, self._pruning = self._parts
         self._noises = noises_of(local, agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
@@ -188,10 +179,11 @@ class _Run:
         train, *_ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
-        cipher = yield from self._share_key()
+        counting = SecureCounting(self._local, self._agreed, copies, self._parts, self._resumed, self._noises or EXACT)
+        cipher = yield from counting.share_key()
         sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
         checks = Checks(train.schema, len(train), plausibility, sums)
-        engine = self._make_engine(copies, cipher, checks)
+        engine = counting.engine(cipher, checks)
         remembered = RememberedCounts(engine, known)
         kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
         yield from kept.set_up()
@@ -232,44 +224,6 @@ class _Run:
         bounds = bounds_of(schema, window, growth)
         return (yield from HybridId3(schema, counts, window, engine, ranking, growth, bounds).build())
 
-    @property
-    def _key(self) -> AnyKeyHolder:
-        return self._local.secrets.keys[self._terms.cipher]
-
-    @property
-    def _holds_key(self) -> bool:
-        return key_holder(self._local.party, self._agreed) == self._local.party
-
-    def _make_engine(self, copies: Copies, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
-        train, test, pruning = self._split(copies.view)
-        secrets, sizes = self._local.secrets, (len(train), len(test))
-        noises = self._noises or EXACT
-        telling = KeyHolderReplies(self._key, checks, sizes, noises)
-        replying = EvaluatorReplies(cipher, checks, sizes, secrets.randomness, noises)
-        compute = self._local.computing
-        if not self._terms.encrypts_coins:
-            largest = telling.largest if self._holds_key else replying.largest
-            codes = (train.codes, test.codes, pruning.codes)
-            layout = make_layout(train.schema, key_holder(self._local.party, self._agreed), largest, cipher)
-            if self._holds_key:
-                return DotProductKeyHolder(compute.encryption(self._key), layout, *codes, telling)
-            return DotProductEvaluator(layout, *codes, replying)
-        if self._holds_key:
-            design = self._agreed.own_design
-            patterns = design.pattern_of(copies.coins[np.concatenate([self._train, self._test, self._pruning])])
-            there = self._resumed.sent_before(cipher.fingerprint())
-            encryption, records = compute.encryption(self._key), len(self._pruning)
-            return EncryptedCoinsKeyHolder(encryption, design, patterns, telling, records, there)
-        pages = self._resumed.pages(cipher.fingerprint())
-        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers, pages)
-
-    def _share_key(self) -> Role[AnyCiphertexts]:
-        context = canonical(self._agreed.nonces, key_holder(self._local.party, self._agreed).encode())
-        if self._holds_key:
-            yield Send(HolderKey(self._key.announce(context)))
-            return self._key.public
-        return self._key.read_peer((yield from receive(HolderKey)).key, self._terms.key_bits, context)
-
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
         result, correct = grown.result, grown.correct
         secure = self._terms.counts_exactly
@@ -286,20 +240,6 @@ class _Run:
             fingerprint=grown.fingerprint,
             remembered=grown.remembered,
         )
-
-
-def key_holder(party: str, agreed: Agreement) -> str:
-    """Return who holds the key: who has less to encrypt; the first name if neither has.
-
-    For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose
-    columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
-    """
-    terms, schema = agreed.terms, agreed.schema
-    if terms.encrypts_coins:
-        cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
-    else:
-        cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
-    return min(cost, key=lambda name: (cost[name], name))
 
 
 def _compare_models(tree: Tree) -> Role[None]:

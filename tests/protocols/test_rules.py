@@ -93,6 +93,7 @@ def test_the_roles_are_found() -> None:
         "two_party.pruning.prune_by_claims",
         "two_party.resume.resume",
         "two_party.rounding.RoundedCounts",
+        "two_party.secure.SecureCounting",
         "two_party.training.run",
     }
 

@@ -1,0 +1,123 @@
+"""Setting up exact counts in a run of two parties: who holds the key, and the engine at either side (DESIGN 6)."""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder
+from protocols.counting.checks import Checks
+from protocols.counting.dot_product import DotProductEvaluator, DotProductKeyHolder, make_layout
+from protocols.counting.encrypted_coins import EncryptedCoinsEvaluator, EncryptedCoinsKeyHolder
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
+from protocols.counting.rows import View
+from protocols.counts import SecureEngine
+from protocols.messages import HolderKey
+from protocols.noise.both import EXACT, Noises
+from protocols.randomness import canonical
+from protocols.role import Role, Send, receive
+from protocols.tables.arrays import Index
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.copies import Copies
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.resume import Resumed
+
+RecordParts = tuple[Index, Index, Index]
+"""The records that are trained on, those to test, and those to prune by."""
+
+
+@dataclass(frozen=True, repr=False)
+class SecureCounting:
+    """One party's side of the exact counts of a run.
+
+    Args:
+        local: What we bring.
+        agreed: What was agreed.
+        copies: What the exchange of copies has left.
+        parts: Which records are counted on.
+        resumed: What need not be sent again.
+        noises: In what is told.
+
+    Discloses: the public key, if we hold the key; else nothing.
+    """
+
+    local: PartyInputs
+    agreed: Agreement
+    copies: Copies
+    parts: RecordParts
+    resumed: Resumed
+    noises: Noises = EXACT
+
+    @property
+    def key_holder(self) -> str:
+        """The party that holds the key."""
+        return key_holder(self.local.party, self.agreed)
+
+    @property
+    def _key(self) -> AnyKeyHolder:
+        return self.local.secrets.keys[self.agreed.terms.cipher]
+
+    @property
+    def _holds_key(self) -> bool:
+        return self.key_holder == self.local.party
+
+    def share_key(self) -> Role[AnyCiphertexts]:
+        """Send the public key, or receive the peer's.
+
+        Raises:
+            PeerError: It is no key, or a weaker one than was agreed.
+        """
+        context = canonical(self.agreed.nonces, self.key_holder.encode())
+        if self._holds_key:
+            yield Send(HolderKey(self._key.announce(context)))
+            return self._key.public
+        return self._key.read_peer((yield from receive(HolderKey)).key, self.agreed.terms.key_bits, context)
+
+    def engine(self, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
+        """Make our side's engine under the shared key."""
+        view = self.copies.view
+        train, test, pruning = (view.rows(part) for part in self.parts)
+        sizes = (len(train), len(test))
+        telling = KeyHolderReplies(self._key, checks, sizes, self.noises)
+        replying = EvaluatorReplies(cipher, checks, sizes, self.local.secrets.randomness, self.noises)
+        compute = self.local.computing
+        if not self.agreed.terms.encrypts_coins:
+            return self._dot_product(cipher, (train, test, pruning), telling, replying)
+        if self._holds_key:
+            design = self.agreed.own_design
+            patterns = design.pattern_of(self.copies.coins[np.concatenate(self.parts)])
+            there = self.resumed.sent_before(cipher.fingerprint())
+            encryption, records = compute.encryption(self._key), len(pruning)
+            return EncryptedCoinsKeyHolder(encryption, design, patterns, telling, records, there)
+        pages = self.resumed.pages(cipher.fingerprint())
+        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers, pages)
+
+    def _dot_product(
+        self,
+        cipher: AnyCiphertexts,
+        views: tuple[View, View, View],
+        telling: KeyHolderReplies[Any],
+        replying: EvaluatorReplies[Any],
+    ) -> SecureEngine:
+        train, test, pruning = (view.codes for view in views)
+        largest = telling.largest if self._holds_key else replying.largest
+        layout = make_layout(self.agreed.schema, self.key_holder, largest, cipher)
+        if self._holds_key:
+            encryption = self.local.computing.encryption(self._key)
+            return DotProductKeyHolder(encryption, layout, train, test, pruning, telling)
+        return DotProductEvaluator(layout, train, test, pruning, replying)
+
+
+def key_holder(party: str, agreed: Agreement) -> str:
+    """Return who holds the key: who has less to encrypt; the first name if neither has.
+
+    For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose
+    columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
+    """
+    terms, schema = agreed.terms, agreed.schema
+    if terms.encrypts_coins:
+        cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
+    else:
+        cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
+    return min(cost, key=lambda name: (cost[name], name))
