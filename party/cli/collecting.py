@@ -4,6 +4,7 @@ import argparse
 import json
 import secrets
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,7 @@ from party.show.collecting import (
     drafted_lines,
     exported_line,
     links_line,
+    live_line,
     page_lines,
     serving_lines,
 )
@@ -35,13 +37,14 @@ from party.survey.web.description import survey_digest
 from party.survey.web.drafts import questions_of_table, typed_question, write_survey
 from party.survey.web.export import disguised_answers, response_codes
 from party.survey.web.pages import form_page, has_form, main_page
-from party.survey.web.results import result_tables, tables_json
+from party.survey.web.results import SurveyResults, results_json, survey_results
 from party.survey.web.store import AnswerStore, SurveyStage
 from protocols.errors import InputError
 
 RESULTS_FORMAT = "cotally-survey-results/1"
 
 _MOST_LINKS = 10**6
+_MOST_SECONDS = 86400
 
 
 def run_new(arguments: argparse.Namespace) -> int:
@@ -126,17 +129,39 @@ def run_results(arguments: argparse.Namespace) -> int:
     pairs = [(asked.names.index(first), asked.names.index(second)) for first, second in arguments.cross]
     if arguments.html is not None:
         check_target(arguments.html, (arguments.settings, asked.path), lambda path: path.suffix == ".html")
-    with _store(settings) as store:
-        codes = response_codes(store.responses(), asked)
-    tables = result_tables(codes, asked, pairs, arguments.confidence, population)
+
+    def current() -> SurveyResults:
+        with _store(settings) as store:
+            codes = response_codes(store.responses(), asked)
+        return survey_results(codes, asked, pairs, arguments.confidence, population)
+
+    if arguments.serve:
+        return _serve_results(settings, current, arguments.every)
+    found = current()
     if arguments.json:
-        content = {"format": RESULTS_FORMAT, "records": len(codes), "confidence": arguments.confidence}
-        put(json.dumps({**content, "tables": tables_json(tables)}, indent=1, ensure_ascii=False, allow_nan=False))
+        content = {"format": RESULTS_FORMAT, **results_json(found)}
+        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
     elif arguments.html is None:
-        say_all(results_so_far(tables, arguments.confidence, weighted=population is not None))
+        say_all(results_so_far(found))
     if arguments.html is not None:
-        html = results_html(settings, tables, arguments.confidence, weighted=population is not None)
-        write_atomically(arguments.html, html)
+        write_atomically(arguments.html, results_html(settings, found).body)
+    return 0
+
+
+def _serve_results(settings: CollectorSettings, current: Callable[[], SurveyResults], every: int) -> int:
+    """Serve the results as they come, on this machine, until a signal ends it."""
+    if not 1 <= every <= _MOST_SECONDS:
+        raise InputError(f"must be 1 to {_MOST_SECONDS} seconds", field="every")
+    web, token = _web(), secrets.token_urlsafe(CODE_BYTES)
+    results_html(settings, current(), every)  # what cannot be shown is told before anything is served
+
+    def ready(address: Address) -> None:
+        say(live_line(f"http://{address}/{token}", every), sys.stderr)
+
+    app = web.live.make_live_app(
+        token, lambda: results_html(settings, current(), every), lambda error: complain(incident(error), None)
+    )
+    web.server.run_server(app, web.server.on_this_machine(settings.server), ready)
     return 0
 
 
@@ -170,14 +195,15 @@ class _Web:
     """The modules that need the server's libraries."""
 
     app: ModuleType
+    live: ModuleType
     server: ModuleType
 
 
 def _web() -> _Web:
     try:
-        from party.survey.web import app, server  # noqa: PLC0415  # need an extra
+        from party.survey.web import app, live, server  # noqa: PLC0415  # need an extra
     except ImportError as error:
         raise ConfigError(f"the survey's server needs {error.name}: pip install 'cotally[collect]'") from None
     web = _Web()
-    web.app, web.server = app, server
+    web.app, web.live, web.server = app, live, server
     return web

@@ -4,6 +4,14 @@
 is the server, until it is stopped. `status` tells how many have answered, `results` what they say so far. `close` ends
 it, and cuts codes from answers for good. `export` writes the answers as `estimate`, `mine` and `audit` read them.
 `page` writes the pages as they are served, to be read or printed, and `texts` prints every text of theirs.
+
+Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; `serve` ends when a signal ends it.
+
+What comes next after a survey:
+
+  cotally survey export study/survey.toml -o disguised.csv
+  cotally estimate disguised.csv study/design.toml "q1 = yes"
+  cotally mine tree disguised.csv study/design.toml --test 1/5
 """
 
 import argparse
@@ -91,3 +99,7 @@ def _declare_results(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page; it replaces an earlier one")
+    parser.add_argument("--serve", action="store_true", help="serve the page on this machine, as answers come")
+    parser.add_argument(
+        "--every", type=int, default=10, metavar="S", help="seconds until it is loaded anew (default: %(default)s)"
+    )

@@ -57,12 +57,26 @@ values = ["low", "high"]
 work = ["schooling", "hours"]
 home = ["married"]
 money = ["income"]
+# A group may be asked in a way of its own. Put one of these lines in place of `money` above:
+# money = { columns = ["income"], kind = "unrelated", theta = "1/2" }         # or answers a personal question
+# money = { columns = ["income"], kind = "forced", theta = "3/4" }            # or says what a die says
+# money = { columns = ["income"], kind = "crosswise", prevalence = "1/4" }    # says whether "income is high" and a
+#                          # harmless statement, true of 1/4, are alike; "triangular": whether one of them is true
 
-# Only for the unrelated question: the chance of each personal answer, which the collector must know;
+# For unrelated questions: the chance of each personal answer, which the collector must know;
 # personal = "uniform", above the tables, where all answers are equally likely.
 # [personal.income]
 # low = "1/2"
 # high = "1/2"
+
+# For forced ones: the chance of each answer that is said by force.
+# [forced.income]
+# low = "1/2"
+# high = "1/2"
+
+# A disguised question of which everybody's true answer is known shows how many answer at random:
+# [control]
+# moon = "no"
 """
 
 

@@ -26,7 +26,7 @@ def links_line(number: int, path: Path) -> str:
     """Say where new links are."""
     return (
         f"{number:,} links are in {path}, for whoever sends them out alone: only their digests are kept here. "
-        "Who has a link can answer, once."
+        "Each is for one person, whose later answer takes the place of an earlier one until the survey closes."
     )
 
 
@@ -36,6 +36,11 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
     yield f"The page's SHA-256 is {digest}, whoever loads it."
     if enough is not None:
         yield f"It closes with {enough:,} answers."
+
+
+def live_line(address: str, every: int) -> str:
+    """Say where results are served."""
+    return f"Results are at {address} on this machine alone, and loaded anew every {every} seconds."
 
 
 def collected_lines(status: StoreStatus) -> Iterator[str]:

@@ -1,40 +1,54 @@
 """What a survey's answers say so far, for a screen and as a page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from party.names import printable
 from party.settings.collector import CollectorSettings
-from party.survey.web.pages import results_page
-from party.survey.web.results import ResultCell, ResultTable
+from party.survey.web.pages import PageFile, results_page
+from party.survey.web.results import ResultCell, ResultTable, SurveyResults
+from protocols.randomized_response.estimate import quantile
 
 _UNBIASED = "Estimates are unbiased: they may leave 0 to 100% where answers are few. Cutting them off would bias them."
 _EXACT = "sent as they are: no coin's error is in them"
 
 
-def results_so_far(tables: Sequence[ResultTable], confidence: float, *, weighted: bool) -> Iterator[str]:
+def results_so_far(found: SurveyResults) -> Iterator[str]:
     """Yield all tables."""
-    for table in tables:
+    for table in found.tables:
         yield f"{printable(_title(table))}: {_given(table)}"
         for cell in table.cells:
             share, low, high = _numbers(cell)
-            yield f"  {printable(', '.join(cell.values))}: {share}, {100 * confidence:g}% interval {low} to {high}"
-    yield _footer(weighted)
+            corrected = _corrected(cell, found.confidence)
+            yield (
+                f"  {printable(', '.join(cell.values))}: {share}, {100 * found.confidence:g}% interval {low} to {high}"
+                + (f"; corrected {corrected[0]}, {corrected[1]} to {corrected[2]}" if corrected else "")
+            )
+    yield from _notes(found)
 
 
-def results_html(
-    settings: CollectorSettings, tables: Sequence[ResultTable], confidence: float, *, weighted: bool
-) -> bytes:
-    """Return all tables as a page that loads nothing."""
+def results_html(settings: CollectorSettings, found: SurveyResults, refresh: int | None = None) -> PageFile:
+    """Return all tables as a page that loads nothing.
+
+    Args:
+        settings: Of the survey.
+        found: What to show.
+        refresh: Seconds after which the browser is to load it anew; never if not given.
+    """
+    is_corrected = any(cell.corrected is not None for table in found.tables for cell in table.cells)
     shown = [
-        {
-            "title": _title(table),
-            "given": _given(table),
-            "rows": [[", ".join(cell.values), *_numbers(cell)] for cell in table.cells],
-        }
-        for table in tables
+        {"title": _title(table), "given": _given(table), "rows": [_row(c, found, is_corrected) for c in table.cells]}
+        for table in found.tables
     ]
-    heads = ["Answer", "Share", f"{100 * confidence:g}% from", "to"]
-    return results_page(settings, {"tables": shown, "heads": heads, "footer": _footer(weighted)})
+    percent = f"{100 * found.confidence:g}%"
+    heads = ["Answer", "Share", f"{percent} from", "to"]
+    heads += ["Corrected", f"{percent} from", "to"] if is_corrected else []
+    words = {"tables": shown, "heads": heads, "notes": list(_notes(found)), "refresh": refresh}
+    return results_page(settings, words)
+
+
+def _row(cell: ResultCell, found: SurveyResults, is_corrected: bool) -> list[str]:
+    corrected = _corrected(cell, found.confidence) or ("", "", "")
+    return [", ".join(cell.values), *_numbers(cell), *(corrected if is_corrected else ())]
 
 
 def _title(table: ResultTable) -> str:
@@ -49,9 +63,32 @@ def _given(table: ResultTable) -> str:
 
 
 def _numbers(cell: ResultCell) -> tuple[str, str, str]:
-    share, low, high = (f"{100 * number:.1f}%" for number in (cell.share, *cell.interval))
+    share, low, high = map(_percent, (cell.share, *cell.interval))
     return share, low, high
 
 
-def _footer(weighted: bool) -> str:
-    return f"Records are weighted by the population's shares. {_UNBIASED}" if weighted else _UNBIASED
+def _corrected(cell: ResultCell, confidence: float) -> tuple[str, str, str] | None:
+    """Return the share among those who do not answer at random, and its interval, where that is known."""
+    if cell.corrected is None:
+        return None
+    share, half = float(cell.corrected.share), quantile(confidence) * cell.corrected.standard_error
+    return _percent(share), _percent(share - half), _percent(share + half)
+
+
+def _percent(number: float) -> str:
+    return f"{100 * number:.1f}%"
+
+
+def _notes(found: SurveyResults) -> Iterator[str]:
+    """Yield what holds for all tables."""
+    if found.at_random is not None:
+        share, error = _percent(float(found.at_random.share)), _percent(found.at_random.standard_error)
+        yield (
+            f"{share} answer at random, standard error {error}, by the control {printable(', '.join(found.controls))}."
+            + ("" if found.weighted else ' "Corrected" is the share among the others.')
+        )
+    elif found.controls:
+        yield "Too few answered the control to tell how many answer at random."
+    if found.weighted:
+        yield "Records are weighted by the population's shares." + " Nothing is corrected." * bool(found.controls)
+    yield _UNBIASED

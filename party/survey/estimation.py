@@ -110,7 +110,7 @@ def estimate_expression(
         columns=tuple(questionnaire.names[column] for column in columns),
         labels=tuple(questionnaire.values[column] for column in columns),
         likely=most_likely(answers, columns, questionnaire.design) if asked.likelihood else None,
-        corrected=_corrected(answers, expression, questionnaire),
+        corrected=corrected_finding(answers, expression, questionnaire),
     )
 
 
@@ -130,7 +130,17 @@ def random_json(found: RandomAnswers) -> dict[str, object]:
     return {"answers": found.records, "share": float(found.share), "share_error": found.standard_error}
 
 
-def _corrected(answers: Codes, expression: Expression, questionnaire: Questionnaire) -> RandomAnswers | None:
+def corrected_finding(answers: Codes, expression: Expression, questionnaire: Questionnaire) -> RandomAnswers | None:
+    """Return the share among those who do not answer at random; None without control items, or for one of these.
+
+    Args:
+        answers: Responses with an answer in every column of the expression.
+        expression: What is asked.
+        questionnaire: How.
+
+    Raises:
+        InputError: Too few gave an answer to the control items, or all seem to answer at random.
+    """
     controls, design = questionnaire.controls, questionnaire.design
     known = [control.column for control in controls]
     if not controls or expression.columns.intersection(known):

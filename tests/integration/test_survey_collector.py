@@ -4,6 +4,8 @@ import http.client
 import json
 import socket
 import sys
+import urllib.error
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.store import AnswerStore
-from tests.support.collecting import UNRELATED, add_links, answer_body, collector, write_survey_files
+from tests.support.collecting import UNRELATED, add_links, answer_body, collector, live_results, write_survey_files
 from tests.support.processes import cotally, cotally_here
 
 RESPONDENTS = 200
@@ -184,3 +186,36 @@ def test_settings_and_design_are_written_from_a_table_and_from_questions_and_can
 
 def _json_of(path: Path) -> str:
     return path.read_text().partition('id="survey">')[2].partition("</script>")[0]
+
+
+def got(address: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(address, timeout=60) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_results_come_as_answers_do_behind_a_secret_address_on_this_machine(path: Path) -> None:
+    settings, codes = made(path, 3)
+    with collector(path) as (_, public), live_results(path, "--every", "7", "--cross", "smokes", "sex") as (_, address):
+        assert address.startswith("http://127.0.0.1:")
+        status, before = got(address)
+        assert (status, before.count("0 of 0 gave an answer")) == (200, 4)
+        assert '<meta http-equiv="refresh" content="7">' in before
+        assert "<script" not in before
+        for code in codes:
+            assert post(public, answer_body(settings, code, "000000")) == 200
+        assert got(address)[1].count("3 of 3 gave an answer") == 4
+        origin, _, token = address.rpartition("/")
+        for other in ("", token[:-1], f"{token}x", "A" * len(token), f"{token}/{token}"):
+            assert got(f"{origin}/{other}")[0] == 404
+        for hidden in (token, "results", f"results/{token}"):
+            assert got(f"http://{public}/{hidden}")[0] == 404
+
+
+def test_results_that_cannot_be_served_are_one_line(path: Path) -> None:
+    made(path, 1)
+    for words in (("--every", "0"), ("--cross", "smokes", "sax")):
+        ended = cotally_here("survey", "results", path, "--serve", *words)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)

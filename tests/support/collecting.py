@@ -179,12 +179,25 @@ def served(
 @contextmanager
 def collector(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `cotally survey serve` in a process of its own; yield it, and its host and port."""
-    words = [*COTALLY, "survey", "serve", str(path)]
+    with _ready([*COTALLY, "survey", "serve", str(path)], r"listens on (\S+);") as served_at:
+        yield served_at
+
+
+@contextmanager
+def live_results(path: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `cotally survey results --serve` in a process of its own; yield it, and where its page is."""
+    with _ready([*COTALLY, "survey", "results", str(path), "--serve", *words], r"Results are at (\S+)") as served_at:
+        yield served_at
+
+
+@contextmanager
+def _ready(words: list[str], pattern: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a process that says where it serves, and end it."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         told = process.stderr.readline()
-        found = re.search(r"listens on (\S+);", told)
+        found = re.search(pattern, told)
         assert found, told + process.stderr.read()
         yield process, found[1]
     finally:

@@ -18,11 +18,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from party.errors import StoreError
 from party.settings.collector import CollectorSettings
 from party.survey.web.description import survey_digest
+from party.survey.web.headers import SecureHeaders
 from party.survey.web.limits import CallLimits
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page
 from party.survey.web.store import AnswerStore, Reception
@@ -33,16 +34,6 @@ _STATUS: Final = {
     MALFORMED: 400, UNKNOWN_CODE: 403, OTHER_SURVEY: 409, Reception.CLOSED.value: 410, _TOO_LONG: 413,
     Reception.TOO_OFTEN.value: 429, _UNAVAILABLE: 503,
 }  # fmt: skip
-_HEADERS: Final = (
-    (b"cache-control", b"no-store"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
-)
-_NO_POLICY: Final = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; form-action 'none'")
-_HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 _SECONDS_FOR_A_BODY: Final = 20
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -111,7 +102,7 @@ def make_app(survey: CollectorSurvey) -> ASGIApp:
     routes += [Route("/form", form, methods=["POST"])] if "/form" in pages else []
     handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
     app = Starlette(routes=routes, exception_handlers=handlers)
-    return _Headers(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
+    return SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
 
 
 async def _body(request: Request, limits: CallLimits, most: int, kind: str) -> bytes:
@@ -171,29 +162,3 @@ def _http_refusal(request: Request, error: Exception) -> Response:
 def _fault(request: Request, error: Exception) -> Response:
     del request, error
     return JSONResponse({"error": _UNAVAILABLE}, 500)
-
-
-class _Headers:
-    """Puts the headers of all answers on each, and tells the collector of what nobody foresaw."""
-
-    def __init__(self, app: ASGIApp, fault: Callable[[Exception], None], *, has_tls: bool) -> None:
-        self._app, self._fault = app, fault
-        self._headers = [*_HEADERS, *([_HSTS] if has_tls else [])]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one call."""
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = {name for name, _ in message["headers"]}
-                missing = [] if _NO_POLICY[0] in own else [_NO_POLICY]
-                message["headers"] = [*message["headers"], *self._headers, *missing]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sending)
-        except Exception as error:  # noqa: BLE001  # the last frame of a call, whose sender has got one line
-            self._fault(error)
-        return None

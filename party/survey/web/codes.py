@@ -1,4 +1,4 @@
-"""Codes of links: who holds one may answer once. The store knows a code by its digest alone."""
+"""Codes of links: each has one answer, which a later one replaces. The store knows a code by its digest alone."""
 
 import base64
 from collections.abc import Iterable

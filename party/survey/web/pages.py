@@ -62,9 +62,9 @@ def reply_page(settings: CollectorSettings, text: str) -> PageFile:
     return _page("reply.html", settings, None, (), {"text": settings.texts[text]})
 
 
-def results_page(settings: CollectorSettings, shown: Mapping[str, object]) -> bytes:
-    """Return the page of results, for the collector: `tables`, `heads` and `footer` as they are to be read."""
-    return _page("results.html", settings, None, (), shown).body
+def results_page(settings: CollectorSettings, shown: Mapping[str, object]) -> PageFile:
+    """Return the page of results, for the collector: `tables`, `heads`, `notes` as they are to be read, `refresh`."""
+    return _page("results.html", settings, None, (), shown)
 
 
 def _page(
@@ -76,7 +76,8 @@ def _page(
 ) -> PageFile:
     style = _file("page.css")
     script = "".join(map(_file, scripts))
-    words = {**_words(settings), **(more or {}), "style": style, "script": script, "json": _json(described or {})}
+    own = {"style": style, "script": script, "json": _json(described or {}), "refresh": None}
+    words = {**_words(settings), **own, **(more or {})}
     body = _environment().get_template(template).render(words)
     return PageFile(body.encode(), _policy(style, script))
 

@@ -1,6 +1,6 @@
 """What the answers say so far: every value of every column, and of pairs of columns, with intervals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -8,8 +8,10 @@ from math import prod
 
 from party.settings.population import Population
 from party.settings.survey import Questionnaire
+from party.survey.estimation import corrected_finding, random_answers, random_json
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.weighted import poststratified, weighted_share
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
@@ -19,12 +21,16 @@ _MOST_CELLS = 400
 
 @dataclass(frozen=True)
 class ResultCell:
-    """The share of one value, or of one pair; `interval` is for the population."""
+    """The share of one value, or of one pair; `interval` is for the population.
+
+    `corrected` is the share among those who do not answer at random, where the design has control items.
+    """
 
     values: tuple[str, ...]
     share: float
     error: float
     interval: tuple[float, float]
+    corrected: RandomAnswers | None = None
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,35 @@ class ResultTable:
     plain: bool
 
 
-def result_tables(
+@dataclass(frozen=True)
+class SurveyResults:
+    """All that answers say so far.
+
+    Args:
+        records: How many there are.
+        confidence: Of the intervals.
+        weighted: Whether records stand for unequal parts of a population.
+        controls: The columns of control items.
+        at_random: The share that answers at random; None where there is no control item, or too few answered it.
+        tables: Of columns, then of pairs.
+    """
+
+    records: int
+    confidence: float
+    weighted: bool
+    controls: tuple[str, ...]
+    at_random: RandomAnswers | None
+    tables: tuple[ResultTable, ...]
+
+
+def survey_results(
     codes: Codes,
     questionnaire: Questionnaire,
     pairs: Sequence[tuple[int, int]],
     confidence: float,
     population: Population | None = None,
-) -> list[ResultTable]:
-    """Return the table of every column, and of each pair that is asked for.
+) -> SurveyResults:
+    """Return what answers say of every column, and of each pair that is asked for.
 
     Args:
         codes: Responses.
@@ -62,7 +89,23 @@ def result_tables(
     """
     singles = [(column,) for column in range(len(questionnaire.names))]
     weights = None if population is None else poststratified(codes, population.column, population.shares)
-    return [_table(codes, questionnaire, columns, confidence, weights) for columns in (*singles, *pairs)]
+    tables = (_table(codes, questionnaire, columns, confidence, weights) for columns in (*singles, *pairs))
+    return SurveyResults(
+        records=len(codes),
+        confidence=confidence,
+        weighted=weights is not None,
+        controls=tuple(questionnaire.names[control.column] for control in questionnaire.controls),
+        at_random=_if_enough(lambda: random_answers(codes, questionnaire)),
+        tables=tuple(tables),
+    )
+
+
+def _if_enough(find: Callable[[], RandomAnswers | None]) -> RandomAnswers | None:
+    """Return what is found; None while answers are too few to tell, as at the beginning of a survey."""
+    try:
+        return find()
+    except InputError:
+        return None
 
 
 def _table(
@@ -100,19 +143,26 @@ def _cell(
         found = weighted_share(answers, expression, questionnaire.design, weights)
         return ResultCell(values, float(found.share), found.standard_error, found.interval(confidence))
     estimate = estimate_count(answers, expression, questionnaire.design)
-    return ResultCell(values, float(estimate.proportion), estimate.proportion_error, estimate.interval(confidence))
+    return ResultCell(
+        values,
+        float(estimate.proportion),
+        estimate.proportion_error,
+        estimate.interval(confidence),
+        _if_enough(lambda: corrected_finding(answers, expression, questionnaire)),
+    )
 
 
-def tables_json(tables: Sequence[ResultTable]) -> list[Mapping[str, object]]:
+def results_json(found: SurveyResults) -> dict[str, object]:
     """Return plain types for `json.dumps`."""
-    return [
-        {
-            "columns": list(table.columns),
-            "answers": table.answers,
-            "cells": [
-                {"values": list(c.values), "share": c.share, "share_error": c.error, "interval": list(c.interval)}
-                for c in table.cells
-            ],
-        }
-        for table in tables
+    content: dict[str, object] = {"records": found.records, "confidence": found.confidence}
+    content |= {} if found.at_random is None else {"at_random": random_json(found.at_random)}
+    return content | {"tables": [_table_json(table) for table in found.tables]}
+
+
+def _table_json(table: ResultTable) -> Mapping[str, object]:
+    cells = [
+        {"values": list(c.values), "share": c.share, "share_error": c.error, "interval": list(c.interval)}
+        | ({} if c.corrected is None else {"corrected": random_json(c.corrected)})
+        for c in table.cells
     ]
+    return {"columns": list(table.columns), "answers": table.answers, "cells": cells}

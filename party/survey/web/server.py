@@ -7,6 +7,7 @@ every response that was acknowledged is on the disk.
 import socket
 import ssl
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -33,6 +34,11 @@ def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
     shares = (Expression().child(column, v) for column, size in enumerate(design.sizes) for v in range(size))
     width, confidence = closing.half_width, float(closing.confidence)
     return max(ceil(sample_size(design, share, width, confidence).records) for share in shares)
+
+
+def on_this_machine(settings: ServerSettings) -> ServerSettings:
+    """Return settings for a server that only this machine can reach, at any port, without TLS."""
+    return replace(settings, listen=Address("127.0.0.1", 0), certificate=None, key=None, proxies=())
 
 
 def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], None]) -> None:

@@ -1,3 +1,4 @@
+import re
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -229,9 +230,31 @@ def test_the_example_is_legal_as_it_stands_and_with_its_comments_made_settings(t
     for line in path.read_text().splitlines():
         bare = line.removeprefix("# ")
         is_setting = line.startswith("# ") and (" = " in bare.split("#")[0] or bare.startswith("[")) and ";" not in bare
-        lines.append(bare if is_setting and not bare.startswith("personal") else line)
+        of_kinds = bare.startswith(("money", "[forced", "[control", "moon"))
+        if line == "# [forced.income]":
+            break
+        lines.append(bare if is_setting and not bare.startswith("personal") and not of_kinds else line)
     for column, values in (("schooling", as_it_stands.values[2]), ("hours", as_it_stands.values[3])):
         lines += [f"[personal.{column}]", *(f'"{value}" = "1/{len(values)}"' for value in values)]
     lines += ["[personal.married]", 'yes = "1/2"', 'no = "1/2"']
     path.write_text("\n".join(lines).replace('kind = "related"', 'kind = "unrelated"'))
     assert read_design(path).design.part(0).kind is Kind.UNRELATED
+
+
+@pytest.mark.parametrize(
+    ("kind", "tables"),
+    [
+        (Kind.UNRELATED, ["personal.income"]),
+        (Kind.FORCED, ["forced.income"]),
+        (Kind.CROSSWISE, []),
+    ],
+)
+def test_every_kind_that_the_example_offers_can_be_taken_as_it_stands(
+    tmp_path: Path, kind: Kind, tables: list[str]
+) -> None:
+    text = write_example(tmp_path)[1].read_text().replace('money = ["income"]\n', "")
+    text = re.sub(rf'^# (money = .*"{kind.value}".*)$', r"\1", text, flags=re.MULTILINE)
+    for table in tables:
+        text = re.sub(rf"^# (\[{table}\])\n# (.*)\n# (.*)$", r"\1\n\2\n\3", text, flags=re.MULTILINE)
+    found = design(tmp_path, text)
+    assert found.design.part(found.group_names.index("money")).kind is kind

@@ -79,3 +79,46 @@ def test_what_is_wrong_is_one_line(path: Path, survey: Served, words: list[str])
     own = [str(path.parent / word) if word == "design.toml" else word for word in words]
     ended = cotally_here("survey", "results", path, *own)
     assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+CONTROLLED = (
+    UNRELATED
+    + """
+[control]
+smokes = "no"
+"""
+)
+MOSTLY_NO = [bytes([k % 3 > 0, k % 3, k % 5 == 0]) for k in range(40)]
+
+
+def test_what_is_corrected_for_random_answers_is_that_of_estimate(tmp_path: Path) -> None:
+    path = write_survey_files(tmp_path / "c", CONTROLLED)
+    with served(path) as opened:
+        assert "Too few answered the control" in told(path)
+        for code, response in zip(add_links(opened.store, 40), MOSTLY_NO, strict=True):
+            opened.store.submit(code_digest(code), response, 1)
+    found = json.loads(told(path, "--json", "--cross", "income", "sex"))
+    table = path.parent / "x.csv"
+    assert cotally_here("survey", "export", path, "-o", table).code == 0
+    asked = ["income = low", "income = high and sex = f"]
+    ended = cotally_here("estimate", table, path.parent / "design.toml", *asked, "--json")
+    told_by = json.loads(ended.out)
+    assert found["at_random"] == told_by["at_random"]
+    cells = [found["tables"][1]["cells"][0], found["tables"][3]["cells"][4]]
+    assert [cell["corrected"] for cell in cells] == [each["corrected"] for each in told_by["estimates"]]
+    assert all("corrected" not in cell for cell in found["tables"][0]["cells"])
+    share = f"{100 * cells[0]['corrected']['share']:.1f}%"
+    assert f"corrected {share}" in told(path)
+    assert told(path, "--html", path.parent / "x.html") == ""
+    text = (path.parent / "x.html").read_text()
+    assert f"<td>{share}</td>" in text
+    assert "answer at random" in text
+
+
+def test_weighted_results_are_not_corrected_and_say_so(tmp_path: Path) -> None:
+    path = write_survey_files(tmp_path / "c", CONTROLLED, more=POPULATION)
+    with served(path) as opened:
+        for code, response in zip(add_links(opened.store, 40), MOSTLY_NO, strict=True):
+            opened.store.submit(code_digest(code), response, 1)
+        assert "corrected" not in json.dumps(json.loads(told(path, "--json"))["tables"])
+        assert "Nothing is corrected." in told(path)
