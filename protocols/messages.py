@@ -53,11 +53,13 @@ class Share(Message):
 class PeopleDigest(Message):
     """How many records the sender brings, and a digest of their ordered ids, keyed by the nonces of both parties.
 
-    Like the digests of a `Share`: it confirms a guess of the whole list, and tells nothing of a part of it.
+    Like the digests of a `Share`: it confirms a guess of the whole list, and tells nothing of a part of it. `aligns`
+    says whether the sender would find the people of both lists, should these differ.
     """
 
     records: int
     digest: bytes
+    aligns: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,23 +3,21 @@
 import argparse
 import signal
 import sys
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import FrameType
 
 from party.cli.predict_with import served_offers, write_served
-from party.cli.train import add_outputs, announce, compute_settings, settle_outputs, write_results
+from party.cli.train import add_outputs, announce, announce_match, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
-from party.node.aligning import load_common
-from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.aligning import OwnRows, load_common
+from party.node.inputs import pinned_peer, with_workers
 from party.node.players import Matched, Predicted
 from party.node.session import Host, run_session
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.incident import incident
 from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import tell
@@ -31,7 +29,6 @@ from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
 from protocols.learning.tree import Tree
-from protocols.two_party.inputs import PartyInputs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,10 +82,10 @@ def _serve(arguments: argparse.Namespace) -> int:
         say(listening(config.name, server.address, peer.name), sys.stderr)
         log_event(listening(config.name, server.address, peer.name))
         make_progress(arguments.progress).ready(server.address)
-        ready = loaded
+        rows = OwnRows(config, loaded, tell)
         while True:
             try:
-                ready = _serve_one(server, ready, config, held, arguments)
+                _serve_one(server, rows, held, arguments)
             except DeviationError:
                 raise  # for good: a peer that may try again learns from each refusal (FAULTS A7)
             except CotallyError as error:
@@ -108,17 +105,22 @@ def _report(problem: str, arguments: argparse.Namespace) -> None:
     log_problem(problem)
 
 
-def _serve_one(
-    server: NodeServer, local: PartyInputs, config: PartyConfig, held: FolderLock, arguments: argparse.Namespace
-) -> PartyInputs:
-    """Take part in a session, and return what we bring to the next one: after an alignment, other rows."""
+def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: argparse.Namespace) -> None:
+    """Take part in a session."""
+    config = rows.config
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         log_event(session_text(channel.peer))
         model = arguments.model
         kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
-        whole = partial(load_inputs, config, KEY_FLOOR)
-        host = Host(progress.follow, partial(announce, local), kept, offers=served_offers(config), whole=whole)
-        report = run_session(local, config, held, channel, None, host)
+        host = Host(
+            progress.follow,
+            lambda agreed: announce(rows.local, agreed),
+            kept,
+            offers=served_offers(config),
+            rows=rows,
+            on_matched=lambda matched: announce_match(progress, matched),
+        )
+        report = run_session(rows.local, config, held, channel, None, host)
     if isinstance(report.ended, Predicted):
         write_served(report.ended, config.folder)
     costs = arguments.report
@@ -126,8 +128,7 @@ def _serve_one(
     traffic = report.traffic
     log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
     if isinstance(report.ended, Matched) and report.ended.named:
-        return replace(load_common(config, KEY_FLOOR, tell), compute=local.compute)
-    return local
+        rows.reload()
 
 
 def _beside_earlier(model: Path, tree: Tree) -> Path:

@@ -15,7 +15,7 @@ from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
-from party.node.aligning import load_common
+from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.players import Matched, OnAgreed, Trained
 from party.node.policy import check_job
@@ -72,14 +72,18 @@ def run(arguments: argparse.Namespace) -> int:
         local = load_common(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
-            on_agreed = announcer(arguments, ready, settings, progress, job.terms)
+            rows = OwnRows(config, ready, tell)
+            on_agreed = announcer(arguments, rows, settings, progress, job.terms)
             kept, waits = KeptModel(lambda _: arguments.model), Waits(config.node.patience, config.node.silence)
+
+            def on_matched(matched: Matched) -> None:
+                announce_match(progress, matched)
 
             def meet(fresh: bool) -> Report:
                 progress.show(waiting(peer.name, address, config.node.patience))
                 with connect(identity, peer, address, waits=waits) as channel:
-                    host = Host(progress.follow, on_agreed, kept, fresh)
-                    return run_session(ready, config, held, channel, job, host)
+                    host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
+                    return run_session(rows.local, config, held, channel, job, host)
 
             report = meet_again(meet, arguments.fresh)
     write_results(arguments.report, kept, report)
@@ -154,10 +158,10 @@ def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> Comp
 
 
 def announcer(
-    arguments: argparse.Namespace, local: PartyInputs, settings: ComputeSettings, progress: Display, terms: Terms
+    arguments: argparse.Namespace, rows: OwnRows, settings: ComputeSettings, progress: Display, terms: Terms
 ) -> OnAgreed:
     """Measure this machine, where somebody looks on, and return what tells the terms and the costs to expect."""
-    speed = None
+    speed, local = None, rows.local
     # NB: to measure is to encrypt, and a cluster gets our key only if the run needs it there
     if arguments.progress == "auto" and local.compute is not None and settings.cluster is None:
         progress.show(working(Work.MEASURING))
@@ -166,9 +170,9 @@ def announcer(
 
     def on_agreed(agreed: Agreement) -> None:
         progress.finish()
-        announce(local, agreed)
+        announce(rows.local, agreed)
         if speed is not None:
-            say(expected(forecast_agreed(agreed, local, speed), noisy=agreed.terms.noise is not None), sys.stderr)
+            say(expected(forecast_agreed(agreed, rows.local, speed), noisy=agreed.terms.noise is not None), sys.stderr)
 
     return on_agreed
 
@@ -176,6 +180,12 @@ def announcer(
 def announce(local: PartyInputs, agreed: Agreement) -> None:
     """Say what was agreed and what our copy will tell, before any data leaves."""
     say_all(agreed_lines(local, agreed), sys.stderr)
+
+
+def announce_match(progress: Display, matched: Matched) -> None:
+    """Say what an alignment has found, before the run goes on with it."""
+    progress.finish()
+    say_all(matched_lines(matched), sys.stderr)
 
 
 def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:

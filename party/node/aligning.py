@@ -1,12 +1,13 @@
 """An alignment as a party plays it: what it objects to, what it keeps, and whose rows it brings then (DESIGN 13)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from party.node.inputs import OwnerNotices, Tell, load_inputs
 from party.records.alignments import hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
-from party.settings.party import PartyConfig
+from party.settings.party import KEY_FLOOR, PartyConfig
 from protocols.facts import AlignmentFact
 from protocols.role import Fact
 from protocols.two_party.agreement import Objection
@@ -32,6 +33,46 @@ def load_common(config: PartyConfig, key_floor: int, tell: Tell = lambda _: None
     for each in notices:
         tell(each)
     return whole
+
+
+@dataclass(repr=False)
+class OwnRows:
+    """Whose rows of its file a party brings: those of all people or, since an alignment, of the common ones.
+
+    Args:
+        config: The party's settings.
+        local: What it brings now.
+        tell: Gets what the owner should know of the data.
+    """
+
+    config: PartyConfig
+    local: PartyInputs
+    tell: Tell
+
+    def whole(self) -> PartyInputs:
+        """Read the rows of all people.
+
+        Raises:
+            InputError: A file cannot be used.
+        """
+        return replace(load_inputs(self.config, KEY_FLOOR), compute=self.local.compute)
+
+    def take(self, people: Sequence[str]) -> None:
+        """Bring the rows of these people from now on, in this order.
+
+        Raises:
+            InputError: They cannot be used.
+        """
+        taken = load_inputs(self.config, KEY_FLOOR, self.tell, people)
+        self.local = replace(taken, compute=self.local.compute)
+
+    def reload(self) -> None:
+        """Bring what the file and the last alignment give now.
+
+        Raises:
+            InputError: A file cannot be used.
+        """
+        self.local = replace(load_common(self.config, KEY_FLOOR, self.tell), compute=self.local.compute)
 
 
 @dataclass

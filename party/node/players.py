@@ -5,26 +5,27 @@ A new kind of job is a case of `Job`, a player here with what it ends with, and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from party.keys.factors import FactorsUse, with_stored_factors
 from party.models.kept_model import KeptModel
-from party.node.aligning import ListRules
+from party.node.aligning import ListRules, OwnRows
 from party.node.budget import Account
 from party.node.offers import Offer, Offers
+from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
 from party.records.entries import PeerPages, RunPages, terms_content
 from party.records.known import known_counts
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
-from party.settings.ids import USUAL_ALIGNMENTS, AlignmentBounds
+from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
+from protocols.errors import InputError
 from protocols.randomness import keyed_digest
 from protocols.role import Progress
 from protocols.terms import Align, Predict, PredictionTerms, Terms, Train
-from protocols.two_party.agreement import Agreement, Objection, Opening, agree_on_training
-from protocols.two_party.alignment import Overlap, align
+from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
+from protocols.two_party.alignment import Overlap, align, are_to_align
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import run_name
@@ -63,6 +64,7 @@ class Matched:
     named: bool
 
 
+OnMatched = Callable[[Matched], None]
 Ended = Trained | Predicted | Matched
 """What a job ended with: a sum over the kinds of jobs."""
 
@@ -73,7 +75,7 @@ class Stage:
 
     Args:
         local: What we bring.
-        folder: Ours.
+        config: Our settings.
         memory: Of what was released and brought before.
         account: Of what was told before, and what may be.
         channel: To the peer, with which a job is agreed.
@@ -85,12 +87,12 @@ class Stage:
         on_agreed: Told when both sides have agreed, before any data leaves.
         offers: What we bring to a prediction.
         initiates: Whether we have opened the session.
-        bounds: Of alignments.
-        whole: Makes what we bring to an alignment, if that is not `local`: all people, not those of an earlier one.
+        rows: Reads our rows anew; without it we bring `local`, whoever is common.
+        on_matched: Told what an alignment has found on which a training goes on.
     """
 
     local: PartyInputs
-    folder: Path
+    config: PartyConfig
     memory: Memory
     account: Account
     channel: Channel
@@ -102,8 +104,20 @@ class Stage:
     on_agreed: OnAgreed | None = None
     offers: Offers = field(default_factory=Offers)
     initiates: bool = False
-    bounds: AlignmentBounds = USUAL_ALIGNMENTS
-    whole: Callable[[], PartyInputs] | None = None
+    rows: OwnRows | None = None
+    on_matched: OnMatched | None = None
+
+    @property
+    def policy(self) -> Policy:
+        """What we object to: by our settings, the rows that we bring, and what was told before."""
+        return make_policy(
+            self.local, self.config, self.offers.judge_job, self.memory.judge_job, self.account.judge_job
+        )
+
+    def bringing(self, local: PartyInputs) -> "Stage":
+        """Return the stage of a party that brings other rows."""
+        memory, account = replace(self.memory, local=local), replace(self.account, local=local)
+        return replace(self, local=local, memory=memory, account=account)
 
 
 def play_job(opening: Opening, stage: Stage) -> Ended:
@@ -124,6 +138,7 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
 
 def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
     """Agree on what is brought, and build the tree; whatever leaves is put on record before."""
+    stage = _with_common_people(opening, stage)
     local, memory, channel = stage.local, stage.memory, stage.channel
 
     def judge(agreed: Agreement) -> Objection | None:
@@ -136,7 +151,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
     pages = _opened_pages(agreed, stage)
     stage.show_heads(opening.nonces)  # so that who loses all of this run is found out by the peer
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
-    ready, stored = with_stored_factors(local, stage.folder, terms.cipher)
+    ready, stored = with_stored_factors(local, stage.config.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
     keep = keep_nothing if stage.kept is None else stage.kept.keep
     known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
@@ -154,14 +169,41 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
 
 def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:
     """Find the people whom both list, and keep who they are."""
-    whole = stage.local if stage.whole is None else replace(stage.whole(), compute=stage.local.compute)
-    rules = ListRules(whole.dataset, stage.bounds, stage.pages)
-    role = align(whole, stage.channel.peer, opening.nonces, rules, count_only=count_only)
+    return _match(opening, stage, count_only=count_only)[0]
+
+
+def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple[Matched, list[str]]:
+    """Compare all people of both lists; return what came of it and, unless only counted, who is common."""
+    whole = stage.local if stage.rows is None else stage.rows.whole()
+    rules = ListRules(whole.dataset, stage.config.agree.alignments, stage.pages)
+    peer = stage.channel.peer
+    role = align(whole, peer, opening.nonces, rules, count_only=count_only)
     aligned = play(role, stage.channel, Watchers(stage.on_progress, rules.note))
-    if aligned.rows is not None:
-        people = [whole.records[row] for row in aligned.rows]
-        keep_alignment(stage.folder, whole.secrets.coins, whole.dataset, stage.channel.peer, aligned.lists, people)
-    return Matched(stage.channel.peer, aligned.overlap, aligned.rows is not None)
+    if aligned.rows is None:
+        return Matched(peer, aligned.overlap, named=False), []
+    people = [whole.records[row] for row in aligned.rows]
+    keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
+    return Matched(peer, aligned.overlap, named=True), people
+
+
+def _with_common_people(opening: Opening, stage: Stage) -> Stage:
+    """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
+    rows = stage.rows
+    aligns = rows is not None and stage.config.agree.alignments.alignments > 0
+    differ = play(are_to_align(stage.local, opening.nonces, aligns=aligns), stage.channel)
+    if rows is None or not differ:
+        return stage
+    matched, people = _match(opening, stage)
+    if stage.on_matched is not None:
+        stage.on_matched(matched)
+    flaw = None
+    try:
+        rows.take(people)
+    except InputError as error:
+        flaw = Objection("records", str(error))
+    stage = stage.bringing(rows.local)
+    play(agree_again(stage.local, opening.job, flaw, stage.policy), stage.channel)
+    return stage
 
 
 def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,10 +10,10 @@ from party.files import FolderLock
 from party.keys.identity import load_identity, load_peers
 from party.keys.signatures import Signatures, signatures
 from party.models.kept_model import KeptModel
+from party.node.aligning import OwnRows
 from party.node.budget import Account
 from party.node.offers import Offers
-from party.node.players import Ended, OnAgreed, OnProgress, Stage, play_job
-from party.node.policy import make_policy
+from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
 from party.node.runs import SessionRuns
 from party.records.entries import PeerPages
 from party.records.journal import open_journal
@@ -66,7 +66,8 @@ class Host:
         kept: Where the model is safe before the peer hears that we hold it.
         fresh: Whether to begin anew where an earlier run could go on.
         offers: What we bring to a prediction.
-        whole: Makes what we bring to an alignment, if that is not what we bring.
+        rows: Reads our rows anew, when an alignment has found who is common.
+        on_matched: Told what an alignment has found on which a training goes on.
     """
 
     on_progress: OnProgress | None = None
@@ -74,7 +75,8 @@ class Host:
     kept: KeptModel | None = None
     fresh: bool = False
     offers: Offers = field(default_factory=Offers)
-    whole: Callable[[], PartyInputs] | None = None
+    rows: OwnRows | None = None
+    on_matched: OnMatched | None = None
 
 
 NOBODY: Final = Host()
@@ -113,9 +115,8 @@ def run_session(
             runs.follow(progress)
 
         stage = _stage(local, config, channel, runs, host, on_progress)
-        judges = (host.offers.judge_job, stage.memory.judge_job, stage.account.judge_job)
         with runs.watched():
-            opening = _opened(local, make_policy(local, config, *judges), channel, job)
+            opening = _opened(local, stage.policy, channel, job)
             play(_compare_ledgers(pages, runs, opening.job), channel)
             ended = play_job(opening, stage)
             stage.show_heads(opening.nonces)
@@ -136,7 +137,7 @@ def _stage(
 
     return Stage(
         local=local,
-        folder=config.folder,
+        config=config,
         memory=Memory(local, pages, config.agree.epsilon),
         account=Account(local, config.agree.life, pages.ledger),
         channel=channel,
@@ -148,8 +149,8 @@ def _stage(
         on_agreed=host.on_agreed,
         offers=host.offers,
         initiates=runs.initiator,
-        bounds=config.agree.alignments,
-        whole=host.whole,
+        rows=host.rows,
+        on_matched=host.on_matched,
     )
 
 

@@ -55,7 +55,10 @@ class Objection:
 Policy = Callable[[Job], Objection | None]
 
 _PEER = "the peer does not agree: its screen says why"
-_ALIGN = "`cotally align` finds those whom both list"
+_ALIGN = (
+    "`cotally align` and `cotally train` find those whom both list, where the [agree] most_alignments of both sides "
+    "allows it"
+)
 _KNOWN_OTHERWISE = (
     "the peer has met another table of ours in this data set: bring that one again, or both name a new [data] dataset, "
     "knowing that answers to both can be subtracted"
@@ -176,6 +179,23 @@ def agree_on_training(
     if own.class_values is not None and share.class_values is not None:
         yield from settle((yield from _class_objection(local, nonces)))
     return agreed
+
+
+def agree_again(local: PartyInputs, job: Job, flaw: Objection | None, policy: Policy) -> Role[None]:
+    """Judge a job on which both have agreed by the rows that we bring now; others than before, since an alignment.
+
+    Args:
+        local: What we bring now.
+        job: On which both have agreed.
+        flaw: What keeps us from bringing it, if anything does.
+        policy: What we agree to, for these rows.
+
+    Discloses: the field on which we object.
+
+    Raises:
+        DisagreementError: One side objects.
+    """
+    yield from settle(flaw or _job_objection(local, job, job, policy))
 
 
 def settle(own: Objection | None) -> Role[None]:

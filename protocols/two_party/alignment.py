@@ -111,6 +111,25 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     return (yield from _Alignment(local, judge, secret, told, alike).play(nonces, count_only=count_only))
 
 
+def are_to_align(local: PartyInputs, nonces: bytes, *, aligns: bool) -> Role[bool]:
+    """Tell whether both bring other people, or in another order, and would find those whom both list.
+
+    Args:
+        local: What we bring.
+        nonces: Of the `Opening`.
+        aligns: Whether we would.
+
+    Discloses: how many records we bring, whether the peer has guessed the whole list, and whether we would align it.
+    """
+    own = PeopleDigest(len(local.records), _people_digest(nonces, local.records), aligns)
+    theirs = yield from exchange(own)
+    return aligns and theirs.aligns and (theirs.records, theirs.digest) != (own.records, own.digest)
+
+
+def _people_digest(nonces: bytes, people: Iterable[str]) -> bytes:
+    return keyed_digest(nonces, b"aligned", *(person.encode() for person in people))
+
+
 def _id_list(local: PartyInputs, nonces: bytes) -> IdList:
     """Say what we bring."""
     commitment = list_commitment(local.secrets.coins, local.records)
@@ -195,8 +214,7 @@ class _Alignment:
 
     def _compare_people(self, nonces: bytes, rows: Index) -> Role[None]:
         """Make sure that both ended with the same people in one order."""
-        people = [self._local.records[row].encode() for row in rows]
-        own = PeopleDigest(len(people), keyed_digest(nonces, b"aligned", *people))
+        own = PeopleDigest(len(rows), _people_digest(nonces, (self._local.records[row] for row in rows)))
         if (yield from exchange(own)) != own:
             raise DeviationError
 

@@ -10,8 +10,9 @@ import pytest
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.records.alignments import past_alignments
+from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
-from tests.support.processes import Ended, Pair, cotally_here, make_pair, serving
+from tests.support.processes import Ended, Pair, cotally_here, finish, make_pair, serving, start
 
 RECORDS = 150
 ALICE = (["a", "class"], [["xyz"[i % 3], "yn"[i % 3 % 2]] for i in range(RECORDS)])
@@ -21,13 +22,19 @@ SHIFT = 30  # Bob's people are those of Alice's from here on, and as many others
 
 @pytest.fixture
 def pair(trusting: Path, tmp_path: Path) -> Iterator[Pair]:
-    """Return parties of whose people 120 are common; Bob's file has them in another order, with blanks around ids."""
+    """Return parties of whose people 120 are common, of which Alice serves."""
+    pair = shifted(trusting, tmp_path)
+    with serving(pair):
+        yield pair
+
+
+def shifted(trusting: Path, tmp_path: Path) -> Pair:
+    """Make parties of whose people 120 are common; Bob's file has them in another order, with blanks around ids."""
     pair = make_pair(trusting, tmp_path / "parties", ALICE, BOB)
     for party in ("alice", "bob"):
         pair.edit(party, "workers = 0", "workers = 1")
     rewrite(pair, [f" p{number + SHIFT:06} " for number in range(RECORDS)][::-1])
-    with serving(pair):
-        yield pair
+    return pair
 
 
 def rewrite(pair: Pair, ids: list[str]) -> None:
@@ -55,10 +62,6 @@ def train(pair: Pair) -> Ended:
 
 
 def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) -> None:
-    refused = train(pair)
-    assert refused.code == 3
-    assert "`cotally align`" in refused.err
-
     counted = align(pair, "--count-only")
     assert counted.code == 0, counted.err
     assert "150 people here, 150 at alice, 120 on both lists" in counted.err
@@ -85,6 +88,71 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     one_less = align(pair)
     assert one_less.code == 3
     assert "has told of its people" in one_less.err
+
+
+def test_training_aligns_by_itself_where_ids_differ_and_both_sides_would(trusting: Path, tmp_path: Path) -> None:
+    pair = shifted(trusting, tmp_path)
+    pair.edit("alice", "most_alignments = 3", "most_alignments = 0")
+    with serving(pair):
+        refused = train(pair)
+        assert refused.code == 3
+        assert "[agree] most_alignments of both sides allows it" in refused.err
+        assert not (pair.bob / "alignments.json").exists()
+    pair.edit("alice", "most_alignments = 0", "most_alignments = 3")
+    with serving(pair) as alice:
+        trained = train(pair)
+        assert trained.code == 0, trained.err
+        again = train(pair)
+        assert again.code == 0, again.err
+        alice.terminate()
+        served = finish(alice)
+    for told, there in ((trained.err, "alice"), (served.err, "bob")):
+        assert f"150 people here, 150 at {there}, 120 on both lists" in told
+        assert f"30 rows here and 30 at {there} fall out" in told
+    assert "on both lists" not in again.err
+    assert people(pair, "alice") == people(pair, "bob")
+    assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
+
+
+def test_an_aligned_run_that_was_killed_goes_on_whichever_side_has_lost_what_it_had_read(
+    trusting: Path, tmp_path: Path
+) -> None:
+    pair = shifted(trusting, tmp_path)
+    work = pair.write_job(method="smc", cipher="curve", test="0", min_leaf=5)
+    for name in ("alice", "bob"):
+        pair.edit(name, "patience = 30", "patience = 5")
+    with serving(pair) as alice:
+        for moment in ("Aligned with", "growing the tree"):
+            bob = start(*pair.train_arguments(work, "--progress", "json"))
+            assert bob.stderr is not None
+            assert any(moment in line for line in bob.stderr)
+            bob.kill()
+            finish(bob)
+        alice.kill()
+        alice.wait()
+    with serving(pair):
+        ended = pair.train(work)
+        assert ended.code == 0, ended.err
+    for folder in (pair.alice, pair.bob):
+        runs = recorded_runs(folder, load_secret(folder))
+        assert [each.state for each in runs] == [RunState.DONE]
+        with read_ledger(folder, load_secret(folder)) as ledger:
+            assert len(past_alignments(ledger.entries(), "data")) == 1
+    assert sum(read_tree(pair.bob / "model.json").root.counts) == 120
+
+
+def test_common_people_too_few_to_train_on_end_the_run_at_both_before_anything_of_them_leaves(
+    trusting: Path, tmp_path: Path
+) -> None:
+    pair = shifted(trusting, tmp_path)
+    rewrite(pair, [f"p{number + RECORDS - 20:06}" for number in range(RECORDS)])
+    with serving(pair):
+        few = cotally_here("train", pair.bob / "party.toml", pair.write_job(method="smc", cipher="curve"))
+    assert few.code == 3
+    assert "20 on both lists" in few.err
+    assert "30" in few.err.splitlines()[-1]
+    with read_ledger(pair.alice, load_secret(pair.alice)) as ledger:
+        assert {entry.content["kind"] for entry in ledger.entries()} <= {"alignment", "head"}
 
 
 def test_a_peer_that_guesses_too_little_hears_the_number_alone(pair: Pair) -> None:

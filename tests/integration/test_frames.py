@@ -53,10 +53,11 @@ from tests.support.sessions import trained
 
 CANARY = "CANARY-7f3a91"
 AGREEMENT: set[type[Message]] = {
-    Greeting, MemoryHeads, KeptParts, Share, TableCommitment, Verdict, ClassCounts, ModelDigest, SignedHead,
+    Greeting, MemoryHeads, KeptParts, PeopleDigest, Share, TableCommitment, Verdict,
+    ClassCounts, ModelDigest, SignedHead,
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
-    PeopleDigest, IdList, BlindedPage, ReblindedPage, PlacesPage, RowsShare, RowsAsked, SealedAnswers,
+    IdList, BlindedPage, ReblindedPage, PlacesPage, RowsShare, RowsAsked, SealedAnswers,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send

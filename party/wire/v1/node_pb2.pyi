@@ -601,23 +601,26 @@ Global___PlacesPage: _TypeAlias = PlacesPage  # noqa: Y015
 
 @_typing.final
 class PeopleDigest(_message.Message):
-    """The number of records, and a digest of their ordered ids keyed by both nonces."""
+    """The number of records, and a digest of their ordered ids keyed by both nonces; whether the sender would align the lists."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     RECORDS_FIELD_NUMBER: _builtins.int
     DIGEST_FIELD_NUMBER: _builtins.int
+    ALIGNS_FIELD_NUMBER: _builtins.int
     records: _builtins.int
     digest: _builtins.bytes
+    aligns: _builtins.bool
     def __init__(
         self,
         *,
         records: _builtins.int = ...,
         digest: _builtins.bytes = ...,
+        aligns: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "records", b"records"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aligns", b"aligns", "digest", b"digest", "records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -115,7 +115,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.BlindedPage: st.builds(m.BlindedPage, st.binary()),
     m.ReblindedPage: st.builds(m.ReblindedPage, st.binary()),
     m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
-    m.PeopleDigest: st.builds(m.PeopleDigest, COUNTS, DIGESTS),
+    m.PeopleDigest: st.builds(m.PeopleDigest, COUNTS, DIGESTS, st.booleans()),
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 
