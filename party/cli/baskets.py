@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
 from party.association.disguise import disguise_baskets
 from party.association.estimation import baskets_needed, estimate_itemset, parse_itemset
+from party.association.files import read_baskets
 from party.association.mining import (
     FoundSets,
     RuleThreshold,
@@ -28,6 +30,7 @@ from party.show.baskets import (
     basket_privacy_blocks,
     baskets_needed_lines,
     cut_short_lines,
+    exceeding_lines,
     found_lines,
     itemset_blocks,
     noisy_lines,
@@ -42,6 +45,7 @@ from party.show.screen import columns, drawing_width, lay_out, put, say_all
 from party.survey import read_design, read_disguised
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
+from protocols.association.assumptions import find_exceeding
 from protocols.association.audit import audit_operators
 from protocols.association.coins import keyed_words
 from protocols.association.findings import measure_transactions
@@ -70,8 +74,10 @@ def run_disguise(arguments: argparse.Namespace) -> int:
             f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
             "first; name the secret that the first was made with, or another output"
         )
+    baskets = read_baskets(arguments.data, design, form(arguments))
+    say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
     with shown_baskets() as watch:
-        sent = disguise_baskets(arguments.data, design, arguments.secret, arguments.dataset, form(arguments), watch)
+        sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
     write_sent(arguments.output, sent, design)
     say_all(basket_copy_lines(sent, design, arguments.output, arguments.secret if made else None))
     return 0

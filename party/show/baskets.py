@@ -12,6 +12,7 @@ from party.settings.transactions import BasketDesign
 from party.show.figures import epsilon, percent
 from party.show.layout import Block, ScreenColumn, screen_table
 from protocols.association.apriori import MinedItemsets
+from protocols.association.assumptions import Exceeding
 from protocols.association.audit import OperatorAudit, OperatorTest
 from protocols.association.findings import SizeFindings, TransactionFindings
 from protocols.association.transactions import Randomized
@@ -35,6 +36,20 @@ def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made
         yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
         yield "A second copy of these data under another secret would weaken this one: use this secret again."
     yield f"What the copy discloses: cotally privacy {design.path}"
+
+
+def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterator[str]:
+    """Yield that true baskets do not keep to the supports that a design assumes, if so."""
+    if found:
+        first, k = found[0], len(found[0].items)
+        share, items = Fraction(first.holders, first.baskets), "item" if k == 1 else "items"
+        others = f", and {len(found) - 1:,} other sets are above it" if len(found) > 1 else ""
+        yield (
+            f"cotally: note: {_set(frozenset(design.items[item] for item in first.items))}: in {percent(share)} of "
+            f"the baskets of {first.size} items ({first.holders:,} of {first.baskets:,}), while {design.path} assumes "
+            f"at most {float(100 * first.assumed):g}% for {k} {items}{others}: beliefs can be stronger than "
+            f"`cotally privacy` tells; set supports from what is known of such baskets, and look again before you send"
+        )
 
 
 def support_lines(

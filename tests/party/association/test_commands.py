@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from party.cli import main as cli
-from tests.party.association.conftest import lines
+from tests.party.association.conftest import DESIGN, lines
 from tests.party.survey.commands import refused, snapshot, told
 from tests.party.survey.files import rows, write_design, write_rows
 
@@ -32,6 +32,20 @@ def test_disguising_again_gives_the_same_copy_and_other_baskets_are_refused(
     assert "other operators" in refused(capsys, *again)
     (shop / "design.toml").write_text(design.replace('"bread", "milk"', '"milk", "bread"'))
     assert "other items" in refused(capsys, *again)
+
+
+def test_baskets_more_frequent_than_assumed_are_told_to_their_owner_alone(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
+    design = (shop / "design.toml").read_text()
+    kept = [line for line in design.splitlines() if not line.startswith("supports")]
+    for supports, noted in (('["1"]', False), ('["1/100"]', True)):
+        (shop / "design.toml").write_text("\n".join([f"supports = {supports}", *kept]))
+        assert cli.main(list(again)) == 0
+        printed = capsys.readouterr()
+        assert ("assumes at most 1% for 1 item" in printed.err) is noted
+        assert "assumes" not in printed.out
 
 
 @pytest.mark.parametrize(
@@ -162,7 +176,7 @@ def test_rules_over_the_columns_of_a_survey_are_mined(shop: Path, capsys: pytest
 
 
 def test_privacy_tells_every_size_and_what_is_beyond_shown_sets(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del shop
+    (shop / "design.toml").write_text(DESIGN)
     text = told(capsys, "privacy", "design.toml")
     assert "no set of 1, 2, ... items is in more than 60%, 40%, 20%" in text
     assert "Absent item:" in text
@@ -175,8 +189,7 @@ def test_privacy_tells_every_size_and_what_is_beyond_shown_sets(shop: Path, caps
 
 
 def test_privacy_without_bounds_on_supports_is_refused(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    design = (shop / "design.toml").read_text()
-    (shop / "bare.toml").write_text(design.replace('supports = ["3/5", "2/5", "1/5"]\n', ""))
+    (shop / "bare.toml").write_text(DESIGN.replace('supports = ["3/5", "2/5", "1/5"]\n', ""))
     assert "supports must say how frequent" in refused(capsys, "privacy", "bare.toml")
     assert "--prior and --full are for surveys" in refused(capsys, "privacy", "design.toml", "--full")
 
