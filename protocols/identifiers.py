@@ -16,6 +16,7 @@ from protocols.errors import InputError
 
 MOST_ID_COLUMNS: Final = 16
 _WHOLE: Final = re.compile(r"([0-9]+)\.0*", re.ASCII)
+_BLANK: Final = re.compile(r"\s").search
 _PADDED: Final = re.compile(r"0+([0-9]+)", re.ASCII)
 
 
@@ -58,7 +59,18 @@ class IdForm:
         >>> IdForm().joined([" 42.0"]), IdForm(2).joined(["Ann", "1980-01-02"])
         ('42', '3:Ann10:1980-01-02')
         """
-        normal = [_normal(part, self.alike) for part in parts]
+        return self._of_parts([_normal(part, self.alike) for part in parts])
+
+    def all_joined(self, columns: Sequence[Sequence[str]]) -> list[str]:
+        """Return the normal form of each of many ids, given the cells of each column.
+
+        >>> IdForm(2).all_joined([["Ann", "Bob "], ["1980", "1981.0"]])
+        ['3:Ann4:1980', '3:Bob4:1981']
+        """
+        normal = [_all_normal(cells, self.alike) for cells in columns]
+        return list(normal[0]) if self.columns == 1 else list(map(self._of_parts, zip(*normal, strict=True)))
+
+    def _of_parts(self, normal: Sequence[str]) -> str:
         return normal[0] if self.columns == 1 else "".join(f"{len(part)}:{part}" for part in normal)
 
     def parts(self, record: str) -> list[str]:
@@ -94,6 +106,14 @@ def read_form(names: Sequence[str], columns: int) -> IdForm:
     if len(set(names)) != len(names) or not set(names) <= set(known):
         raise InputError(f"must be a list of some of {', '.join(known)}, each once", field="ids")
     return IdForm(columns, frozenset(map(Spelling, names)))
+
+
+def _all_normal(texts: Sequence[str], alike: frozenset[Spelling]) -> Sequence[str]:
+    """Return the normal form of each; look at them one by one only where one may be spelled otherwise."""
+    joined = "".join(texts)
+    if joined.isascii() and not alike & {Spelling.CASE, Spelling.ZEROS} and "." not in joined and not _BLANK(joined):
+        return texts
+    return [_normal(text, alike) for text in texts]
 
 
 def _normal(text: str, alike: frozenset[Spelling]) -> str:

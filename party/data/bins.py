@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from party.data.numbers import SortedNumbers
+from party.data.numbers import SortedNumbers, plain_text
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
@@ -75,13 +75,6 @@ class Scale:
     read_back: Callable[[str], Decimal | None]
 
 
-def _plain(value: Decimal) -> str:
-    """Write a number without exponent and without needless zeros."""
-    text = format(value, "f")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if value == 0 else text
-
-
 def _plain_back(text: str) -> Decimal | None:
     return Decimal(text) if _EDGE.fullmatch(text) else None
 
@@ -94,7 +87,7 @@ def _iso_back(text: str) -> Decimal | None:
     return day(text) if _ISO.fullmatch(text) else None
 
 
-NUMBERS = Scale("a plain number", number, _plain, _plain_back)
+NUMBERS = Scale("a plain number", number, plain_text, _plain_back)
 DAYS = Scale("a date such as 2024-05-31", day, _iso, _iso_back)
 
 

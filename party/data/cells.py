@@ -1,10 +1,13 @@
-"""The cells of a column: each distinct text once, and a code per record.
+"""The cells of a column: each distinct text once, and a code per record; or, of plain numbers, a double per record.
 
 A million records then take megabytes, and whatever is done to a column is done to its distinct texts; only counting
-them, and the last step, touch every record, and both are array operations.
+them, and the last step, touch every record, and both are array operations. Of numbers no text is made until one is
+looked at.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property
 from itertools import compress
 from typing import cast, overload
@@ -12,31 +15,39 @@ from typing import cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data.numbers import doubles
+from party.data.numbers import Doubles, doubles, text_of_double
+from protocols.tables.arrays import Floats
 
 NO_TEXT = -1  # the code of an empty cell
 
 
-class Cells(Sequence[str | None]):
-    """The cells of a column, in the order of the records; an empty one is None.
+class Cells(ABC, Sequence[str | None]):
+    """The cells of a column, in the order of the records; an empty one is None."""
 
-    Args:
-        texts: The distinct texts, none empty; every one occurs.
-        codes: Of each record: the position of its text, or `NO_TEXT`.
-    """
+    @property
+    @abstractmethod
+    def texts(self) -> Sequence[str]:
+        """The distinct texts, none empty; every one occurs."""
 
-    def __init__(self, texts: Sequence[str], codes: NDArray[np.int32]) -> None:
-        self.texts, self.codes = texts, codes
+    @property
+    @abstractmethod
+    def codes(self) -> NDArray[np.int32]:
+        """Of each record: the position of its text, or `NO_TEXT`."""
 
-    @classmethod
-    def of(cls, cells: Iterable[str | None]) -> "Cells":
+    @cached_property
+    @abstractmethod
+    def numbers(self) -> "NumberCells | None":
+        """These cells as numbers, where all that are not empty are plain ones that doubles tell apart and order."""
+
+    @staticmethod
+    def of(cells: Iterable[str | None]) -> "Cells":
         """Return cells from memory; an empty text is an empty cell."""
         found: dict[str | None, int] = {None: 0, "": 0}
         numbers = [found.setdefault(cell, len(found) - 1) for cell in cells]
-        return cls([text for text in found if text], np.array(numbers, dtype=np.int32) - 1)
+        return TextCells([text for text in found if text], np.array(numbers, dtype=np.int32) - 1)
 
     def __repr__(self) -> str:
-        return f"<Cells {len(self)}, {len(self.texts)} texts>"
+        return f"<{type(self).__name__} {len(self)}>"
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -69,10 +80,14 @@ class Cells(Sequence[str | None]):
         """How many cells are empty."""
         return len(self) - int(self.records.sum())
 
-    @cached_property
-    def doubles(self) -> NDArray[np.float64] | None:
-        """The texts as doubles, where all are plain numbers that doubles tell apart and order."""
-        return doubles(self.texts)
+    @property
+    def different(self) -> int:
+        """How many texts there are."""
+        return len(self.texts)
+
+    def only(self, rows: NDArray[np.intp]) -> "Cells":
+        """Return the cells of these records alone, in this order."""
+        return coded(self.texts, self.codes[rows])
 
     def row(self, text: str | None) -> int:
         """Return the first record that holds a text; None for the first empty cell."""
@@ -98,7 +113,95 @@ class Cells(Sequence[str | None]):
         return None if code == NO_TEXT else self.texts[code]
 
 
-def coded(texts: Sequence[str | None], codes: NDArray[np.int32]) -> Cells:
+class TextCells(Cells):
+    """Cells that were read as texts."""
+
+    def __init__(self, texts: Sequence[str], codes: NDArray[np.int32]) -> None:
+        self._texts, self._codes = texts, codes
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The distinct texts, none empty; every one occurs."""
+        return self._texts
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """Of each record: the position of its text, or `NO_TEXT`."""
+        return self._codes
+
+    @cached_property
+    def numbers(self) -> "NumberCells | None":
+        """These cells as numbers, where all that are not empty are plain ones that doubles tell apart and order."""
+        each = doubles(self.texts) if self.texts else None
+        return None if each is None else NumberCells(np.append(each, np.nan)[self.codes])
+
+
+class NumberCells(Cells):
+    """Cells that are all plain numbers, or empty; the text of a number is the usual one.
+
+    Args:
+        each: Of each record, finite; not a number for an empty cell. It is the double of the number, and of no other
+            one that occurs.
+    """
+
+    def __init__(self, each: Floats) -> None:
+        self.each = each + 0.0  # of two zeros, the usual one
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @cached_property
+    def texts(self) -> Sequence[str]:
+        """The distinct texts, in rising order of the numbers."""
+        return list(map(text_of_double, self.held.distinct.tolist()))
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """Of each record: the position of its text, or `NO_TEXT`."""
+        return self._without_missing(np.searchsorted(self.held.distinct, self.each)).astype(np.int32)
+
+    def may_hold(self, text: str) -> bool:
+        """Tell whether a number that occurs may have been written like this."""
+        try:
+            value = float(text)
+        except ValueError:
+            return False
+        at = int(np.searchsorted(self.held.distinct, value))
+        return at < self.different and bool(self.held.distinct[at] == value)
+
+    @cached_property
+    def held(self) -> Doubles:
+        """The distinct numbers, and how many records hold each."""
+        return Doubles.among(self.each[~np.isnan(self.each)])
+
+    @cached_property
+    def records(self) -> NDArray[np.int64]:
+        """How many records hold each text."""
+        return self.held.records
+
+    @property
+    def different(self) -> int:
+        """How many texts there are."""
+        return len(self.held.distinct)
+
+    def bins(self, edges: Sequence[Decimal]) -> NDArray[np.intp]:
+        """Return the bin of each record, or `NO_TEXT`: a number on an edge is in the bin below it."""
+        return self._without_missing(self.held.bins_of(self.each, edges))
+
+    def _without_missing(self, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.where(np.isnan(self.each), NO_TEXT, codes) if self.missing else codes
+
+    @cached_property
+    def numbers(self) -> "NumberCells":
+        """These cells."""
+        return self
+
+    def only(self, rows: NDArray[np.intp]) -> "NumberCells":
+        """Return the cells of these records alone, in this order."""
+        return NumberCells(self.each[rows])
+
+
+def coded(texts: Sequence[str | None], codes: NDArray[np.int32]) -> TextCells:
     """Return cells by their codes among texts of which some may not occur, and one may be empty.
 
     Args:
@@ -109,8 +212,8 @@ def coded(texts: Sequence[str | None], codes: NDArray[np.int32]) -> Cells:
     for nothing in {"", None}.intersection(texts):
         kept[texts.index(nothing)] = False
     if kept.all():
-        return Cells(cast("Sequence[str]", texts), codes)
+        return TextCells(cast("Sequence[str]", texts), codes)
     place = np.where(kept, np.cumsum(kept, dtype=np.int32) - 1, NO_TEXT).astype(np.int32)
-    return Cells(
+    return TextCells(
         list(compress(cast("Sequence[str]", texts), kept.tolist())), np.append(place, np.int32(NO_TEXT))[codes]
     )

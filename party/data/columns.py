@@ -3,7 +3,7 @@
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -22,12 +22,14 @@ from party.data.bins import (
     number,
     scale_of,
 )
+from party.data.cells import NO_TEXT
 from party.data.frame import Column
 from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
-from party.data.numbers import sorted_numbers
+from party.data.numbers import SortedNumbers, sorted_numbers
 from party.data.texts import value_of
 from party.data.treatment import ColumnTreatment
+from party.errors import DataError
 from protocols.tables.schema import MAX_DOMAIN
 
 MISSING = "missing"
@@ -58,10 +60,13 @@ class TreatedColumn:
 
 @dataclass
 class _Labels:
-    """Labels, which of them each text of the column has, their frequencies in domain order, and what to say of them."""
+    """Labels, which of them each record has, their frequencies in domain order, and what to say of them.
+
+    A record whose cell is missing has the last one, whichever it is.
+    """
 
     names: Sequence[str]
-    of: NDArray[np.intp]
+    of: NDArray[np.integer]
     frequency: dict[str, int]
     remarks: list[Remark] = field(default_factory=list)
     absorbed: bool = False
@@ -98,8 +103,7 @@ def treat(column: Column, treatment: ColumnTreatment) -> TreatedColumn:
 
     code = {value: position for position, value in enumerate(values)}
     code |= dict.fromkeys(merged, len(values) - 1 - missing_is_last)
-    each = np.array([code[name] for name in labels.names], dtype=np.uint8)[labels.of]
-    codes = np.append(each, np.uint8(code.get(filler or "", 0)))[column.cells.codes]
+    codes = np.array([*map(code.__getitem__, labels.names), code.get(filler or "", 0)], dtype=np.uint8)[labels.of]
     missing_label = OTHER if filler in merged else filler
     return TreatedColumn(tuple(values), codes, missing_label, tuple(labels.remarks), labels.absorbed)
 
@@ -127,12 +131,11 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     cells = column.cells
     if treatment.bins is None:
         present = dict(zip(cells.texts, cells.records.tolist(), strict=True))
-        return _Labels(cells.texts, np.arange(len(present)), {text: present[text] for text in _in_order(present)})
+        return _Labels(cells.texts, cells.codes, {text: present[text] for text in _in_order(present)})
     scale = scale_of(treatment.bins)
-    if not cells.texts and isinstance(treatment.bins, str):
+    if cells.missing == len(cells) and isinstance(treatment.bins, str):
         raise column.error("the column is binned, and all cells are missing")
-    short = cells.doubles if scale is NUMBERS else None
-    numbers, places = sorted_numbers(cells.texts, cells.records, partial(_read, column, scale), short)
+    numbers, bins_of_all = _numbers(column, scale)
     smallest = treatment.smallest_value
     asked = edges_of(treatment.bins, numbers, smallest)
     sizes = numbers.sizes(asked)
@@ -141,18 +144,33 @@ def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
     edges = joined_bins(asked, sizes, smallest, most)
     bins = bin_labels(edges, scale) if edges else (OTHER,)
     held = dict(zip(bins, numbers.sizes(edges), strict=True))
-    labels = _Labels(bins, numbers.bins(edges)[places], held, absorbed=not edges)
+    labels = _Labels(bins, bins_of_all(edges), held, absorbed=not edges)
     if smallest > 1 and min(sizes) < smallest:
         labels.remarks.append(BinsJoined(smallest))
     return labels
 
 
+def _numbers(column: Column, scale: Scale) -> tuple[SortedNumbers, Callable[[Sequence[Decimal]], NDArray[np.intp]]]:
+    """Return the numbers of a column, and what tells each record's bin, given the edges; -1 for a missing cell."""
+    cells = column.cells
+    if scale is NUMBERS and (plain := cells.numbers) is not None:
+        return plain.held, plain.bins
+    numbers, places = sorted_numbers(cells.texts, cells.records, partial(_read, column, scale))
+    return numbers, lambda edges: np.append(numbers.bins(edges)[places], NO_TEXT)[cells.codes]
+
+
 def _read(column: Column, scale: Scale, text: str) -> Decimal:
     value = scale.read(text)
     if value is None:
-        advice = ": decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else ""
-        raise column.error(f"the cell is not {scale.called}, and the column is binned{advice}", column.cells.row(text))
+        raise _unreadable(column, scale)
     return value
+
+
+def _unreadable(column: Column, scale: Scale) -> DataError:
+    """Say where the first cell is that cannot be binned."""
+    row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
+    advice = ": decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else ""
+    return column.error(f"the cell is not {scale.called}, and the column is binned{advice}", row)
 
 
 def _in_order(texts: Collection[str]) -> list[str]:

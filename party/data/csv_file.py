@@ -18,7 +18,7 @@ from typing import BinaryIO, TextIO
 
 import numpy as np
 
-from party.data.cells import NO_TEXT, Cells
+from party.data.cells import NO_TEXT, Cells, TextCells
 from party.data.form import SAMPLE, CsvLayout, Form, encoding_of, layout_of
 from party.data.frame import Frame, Written, finished
 from party.data.plain_csv import read_plain
@@ -107,7 +107,7 @@ class _Column:
         self.code[""]  # the first one is nothing
 
     def finished(self) -> Cells:
-        return Cells([*self.code][1:], np.frombuffer(self.codes, dtype=np.int32))
+        return TextCells([*self.code][1:], np.frombuffer(self.codes, dtype=np.int32))
 
 
 def _numbered_rows(source: _Source) -> Iterator[NumberedRow]:

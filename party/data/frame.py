@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data.cells import Cells, coded
+from party.data.cells import Cells
 from party.data.notices import IndexLeftOut, MarkersTaken, Notice, SpelledAlike
 from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
 from party.errors import DataError
@@ -80,7 +80,7 @@ class Frame:
 
     def only(self, rows: Sequence[int]) -> "Frame":
         """Return these rows alone, in this order: nothing of the others is in what is returned."""
-        cells = tuple(coded(column.texts, column.codes[np.asarray(rows, dtype=np.intp)]) for column in self.cells)
+        cells = tuple(column.only(np.asarray(rows, dtype=np.intp)) for column in self.cells)
         return replace(self, cells=cells, lines=[self.lines[row] for row in rows])
 
     def column(self, name: str, keep: Collection[str] = ()) -> Column:
@@ -95,7 +95,10 @@ class Frame:
         """
         index = self._index(name)
         cells = self.cells[index]
-        return self._read(index, read_texts(cells.texts, self.missing, keep, digits=cells.doubles is not None))
+        markers = {*self.missing} - {*keep}
+        if cells.numbers is not None and not any(map(cells.numbers.may_hold, markers)):
+            return Column(name, cells.numbers, self.path, self.lines)
+        return self._read(index, read_texts(cells.texts, self.missing, keep))
 
     def ids(self, name: str) -> Column:
         """Return a column of record ids as they are, except that whole numbers are written as such.
@@ -199,7 +202,7 @@ def finished(written: Written, missing: tuple[str, ...]) -> Frame:
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records", path=written.path)
-    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].texts]
+    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].missing < len(cells[i])]
     frame = Frame(
         written.path,
         columns,
@@ -219,7 +222,7 @@ def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) 
         return True
     if name:
         return _UNNAMED.fullmatch(name) is not None
-    return len(cells) > 0 and (position == 0 or not cells.texts)
+    return len(cells) > 0 and (position == 0 or cells.missing == len(cells))
 
 
 def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) -> tuple[str, ...]:
@@ -259,7 +262,7 @@ def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
 
 def _check_cells(frame: Frame, encoding: str) -> None:
     for name, cells in zip(frame.columns, frame.cells, strict=True):
-        if _has_flaw(cells.texts):
+        if cells.numbers is None and _has_flaw(cells.texts):
             text, flaw = next((text, flaw) for text in cells.texts if (flaw := text_flaw(text, encoding)) is not None)
             line = frame.lines[cells.row(text)]
             raise DataError(f"the cell {flaw}", path=frame.path, line=line, column=name)

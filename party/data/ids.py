@@ -48,6 +48,11 @@ class People:
     def __repr__(self) -> str:
         return f"<People {len(self.ids)}>"
 
+    def sorted(self) -> "People":
+        """Return these people in the order of their ids."""
+        order = sorted(range(len(self.ids)), key=self.ids.__getitem__)
+        return People([self.ids[i] for i in order], [self.rows[i] for i in order])
+
     def ordered(self, ids: Sequence[str]) -> "People":
         """Return these people alone, in this order.
 
@@ -67,13 +72,14 @@ def read_people(frame: Frame, columns: IdColumns) -> People:
     parts = [frame.ids(name) for name in columns.names]
     for part in parts:
         _check_filled(part)
-    cells = (map(str, part.cells) for part in parts)
-    ids = [columns.form.joined(each) for each in zip(*cells, strict=True)]
+    ids = columns.form.all_joined([[str(cell) for cell in part.cells] for part in parts])
     if "" in ids:
         raise parts[0].error("this id is blank: give each record one", ids.index(""))
+    if len({*ids}) == len(ids):
+        return People(ids, [*range(len(ids))])
     rows: dict[str, int] = {}
     repeated = [row for row, each in enumerate(ids) if rows.setdefault(each, row) != row]
-    if repeated and columns.repeated == REFUSE:
+    if columns.repeated == REFUSE:
         raise _repeated(parts[0], repeated)
     if columns.repeated == LAST:
         rows = {each: row for row, each in enumerate(ids)}

@@ -10,9 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from party.data.bins import DECIMAL_COMMA, day, number
 from party.data.frame import Column
 from party.data.notices import Binned, TakenAsTexts
@@ -20,6 +17,7 @@ from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
 FEW = 20
+LONG = 7
 MOST_CODES = 10
 USUAL_BINS = 4
 ADVICE = {  # by the kind of a column: how to treat it as a measurement
@@ -30,7 +28,7 @@ ADVICE = {  # by the kind of a column: how to treat it as a measurement
 }
 
 _ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
-_LONG = re.compile(r"\d{7,}", re.ASCII)
+_LONG = re.compile(rf"\d{{{LONG},}}", re.ASCII)
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +46,11 @@ class Looks:
         return self.column.cells.texts
 
     @property
+    def different(self) -> int:
+        """Number of distinct texts."""
+        return self.column.cells.different
+
+    @property
     def missing(self) -> int:
         """Number of cells that are missing."""
         return self.column.cells.missing
@@ -60,17 +63,13 @@ class Looks:
     @cached_property
     def kind(self) -> str:
         """Whether all cells are "numbers" or "dates", most are "numbers with commas", or they are "texts"."""
-        if not self.texts:
+        if not self.different:
             return "texts"
-        if self._doubles is not None or all(number(text) is not None for text in self.texts):
+        if self.column.cells.numbers is not None or all(number(text) is not None for text in self.texts):
             return "numbers"
         if all(day(text) is not None for text in self.texts):
             return "dates"
         return "numbers with commas" if 2 * self._held(DECIMAL_COMMA) > self.records else "texts"
-
-    @property
-    def _doubles(self) -> NDArray[np.float64] | None:
-        return self.column.cells.doubles
 
     def _held(self, pattern: re.Pattern[str]) -> int:
         each = zip(self.texts, self.column.cells.records.tolist(), strict=True)
@@ -79,21 +78,25 @@ class Looks:
     @property
     def nearly_all_differ(self) -> bool:
         """Tell whether so many cells differ that, taken as they are, they identify records."""
-        return len(self.texts) > FEW and 2 * len(self.texts) > self.records
+        return self.different > FEW and 2 * self.different > self.records
 
     @property
     def names_by_digits(self) -> bool:
         """Tell whether the numbers look like telephone, account or row numbers."""
+        plain = self.column.cells.numbers
+        codes = self._are_codes if plain is None else (plain.held.digits or 0) >= LONG
+        return codes or (self.different == self.records and self._count_up)
+
+    @property
+    def _are_codes(self) -> bool:
         lengths = set(map(len, self.texts))
-        if self._are_all(_ZERO_OR_PLUS) or (len(lengths) == 1 and self._are_all(_LONG)):
-            return True
-        return len(self.texts) == self.records and self._count_up
+        return self._are_all(_ZERO_OR_PLUS) or (len(lengths) == 1 and self._are_all(_LONG))
 
     @property
     def _count_up(self) -> bool:
-        if self._doubles is not None:
-            rising = np.sort(self._doubles)
-            return bool((rising == rising[0] + np.arange(len(rising))).all())
+        plain = self.column.cells.numbers
+        if plain is not None and not plain.held.may_count_up:
+            return False
         values = sorted(number(text) or 0 for text in self.texts)
         return all(value == values[0] + i for i, value in enumerate(values))
 
@@ -105,7 +108,7 @@ def automatic(looks: Looks, treatment: ColumnTreatment) -> ColumnTreatment:
     """Return what is done to a column that the owner has not named: numbers that are not codes are binned."""
     most = treatment.max_values or MOST_CODES
     identifies = looks.nearly_all_differ and looks.names_by_digits if looks.kind == "numbers" else True
-    if treatment.bins is not None or identifies or len(looks.texts) <= most:
+    if treatment.bins is not None or identifies or looks.different <= most:
         return treatment
     takes_one = treatment.missing == "value" and looks.missing >= treatment.smallest_value
     parts = USUAL_BINS if treatment.max_values is None else max(2, treatment.max_values - takes_one)
@@ -130,7 +133,7 @@ def check_no_identifier(
     first = found[0]
     if len(found) == 1:
         raise first.column.error(
-            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {len(first.texts)} of its "
+            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {first.different} of its "
             f"{first.records} cells differ, as in an identifier"
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
@@ -152,6 +155,6 @@ def remark(looks: Looks, treatment: ColumnTreatment, given: ColumnTreatment) -> 
     if treatment != given:
         return Binned(str(treatment.bins))
     few = MOST_CODES if looks.kind == "numbers" else 1
-    if treatment.bins is not None or looks.kind == "texts" or len(looks.texts) <= few:
+    if treatment.bins is not None or looks.kind == "texts" or looks.different <= few:
         return None
-    return TakenAsTexts(len(looks.texts), looks.kind)
+    return TakenAsTexts(looks.different, looks.kind)

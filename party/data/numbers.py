@@ -1,7 +1,8 @@
 """The distinct numbers of a column in rising order: exact, and fast where a double orders them as they are.
 
-A decimal number of at most 15 digits has a double of its own, and doubles are ordered as the numbers are. So a column
-of such texts is sorted as doubles, and an exact number is made only where one is looked at.
+A decimal number of at most 15 digits has a double of its own, and doubles are ordered as the numbers are; and a double
+has a shortest decimal number of its own. So a column of such numbers is sorted as doubles, and an exact number is made
+only where one is looked at.
 """
 
 import re
@@ -14,19 +15,41 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.tables.arrays import Floats
+
 DIGITS_OF_A_DOUBLE = 15
 
-_PLAIN = re.compile(r"[-.0-9]*+", re.ASCII)
+_PLAIN = re.compile(r"(?>-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)\n)*+", re.ASCII)
+
+
+def plain_text(value: Decimal) -> str:
+    """Write a number without exponent and without needless zeros.
+
+    >>> plain_text(Decimal("1.50")), plain_text(Decimal("-0.0")), plain_text(Decimal("1e3"))
+    ('1.5', '0', '1000')
+    """
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if value == 0 else text
+
+
+def text_of_double(value: float) -> str:
+    """Write the shortest decimal number whose double this is.
+
+    >>> text_of_double(1e-05), text_of_double(20.0)
+    ('0.00001', '20')
+    """
+    return plain_text(Decimal(repr(value)))
 
 
 class _Later(Sequence[Decimal]):
-    """The numbers that texts, in this order, are known to stand for."""
+    """The numbers whose doubles these are."""
 
-    def __init__(self, texts: Sequence[str], order: NDArray[np.intp]) -> None:
-        self._texts, self._order = texts, order
+    def __init__(self, values: Floats) -> None:
+        self._values = values
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._values)
 
     @overload
     def __getitem__(self, index: int) -> Decimal: ...
@@ -34,8 +57,8 @@ class _Later(Sequence[Decimal]):
     def __getitem__(self, index: slice) -> Sequence[Decimal]: ...
     def __getitem__(self, index: int | slice) -> Decimal | Sequence[Decimal]:
         if isinstance(index, slice):
-            return _Later(self._texts, self._order[index])
-        return Decimal(self._texts[self._order[index]])
+            return _Later(self._values[index])
+        return Decimal(text_of_double(self._values[index].item()))
 
 
 class SortedNumbers:
@@ -71,17 +94,56 @@ class SortedNumbers:
 
     def bins(self, edges: Sequence[Decimal]) -> NDArray[np.intp]:
         """Return the bin of each number: one on an edge is in the bin below it."""
-        cuts = [bisect_right(self.values, edge) for edge in edges]
-        return np.searchsorted(cuts, np.arange(len(self.values)), side="right")
+        return np.searchsorted(self.cuts(edges), np.arange(len(self.values)), side="right")
+
+    def cuts(self, edges: Sequence[Decimal]) -> list[int]:
+        """Return how many of the numbers lie on or below each edge."""
+        return [bisect_right(self.values, edge) for edge in edges]
 
     def sizes(self, edges: Sequence[Decimal]) -> list[int]:
         """Return how many records each bin holds."""
-        sizes = np.bincount(self.bins(edges), weights=self.records, minlength=len(edges) + 1)
-        return [int(size) for size in sizes]
+        below = np.append(0, self.below)[[0, *self.cuts(edges), -1]]
+        return [int(size) for size in np.diff(below)]
+
+
+class Doubles(SortedNumbers):
+    """Distinct numbers by their doubles, which are ordered as they are.
+
+    Args:
+        distinct: The doubles, in rising order.
+        records: How many records hold each.
+    """
+
+    def __init__(self, distinct: Floats, records: NDArray[np.int64]) -> None:
+        super().__init__(_Later(distinct), records)
+        self.distinct = distinct
+
+    @classmethod
+    def among(cls, each: Floats) -> "Doubles":
+        """Return the numbers among those of records."""
+        distinct, records = np.unique(each, return_counts=True)
+        return cls(distinct, records.astype(np.int64))
+
+    @property
+    def digits(self) -> int | None:
+        """How many digits each has, if all are whole, none is below 0 and all have as many; else None."""
+        first, last = map(text_of_double, self.distinct[[0, -1]].tolist())
+        one_length = len(first) == len(last) and not first.startswith("-")
+        return len(first) if one_length and (self.distinct == np.floor(self.distinct)).all() else None
+
+    @property
+    def may_count_up(self) -> bool:
+        """Tell whether each may be greater by 1 than the one before: where this is false, it is not so."""
+        return bool((np.abs(self.distinct - self.distinct[0] - np.arange(len(self.distinct))) < 1).all())
+
+    def bins_of(self, each: Floats, edges: Sequence[Decimal]) -> NDArray[np.intp]:
+        """Return the bin of each record, by its number, which is one of these."""
+        tops = [self.distinct[cut - 1] if cut else -np.inf for cut in self.cuts(edges)]
+        return np.searchsorted(tops, each)
 
 
 def sorted_numbers(
-    texts: Sequence[str], records: NDArray[np.int64], read: Callable[[str], Decimal], short: NDArray[np.float64] | None
+    texts: Sequence[str], records: NDArray[np.int64], read: Callable[[str], Decimal]
 ) -> tuple[SortedNumbers, NDArray[np.intp]]:
     """Return the numbers of texts, and the place among them of each text.
 
@@ -89,25 +151,23 @@ def sorted_numbers(
         texts: Distinct.
         records: How many hold each text.
         read: How a text is read.
-        short: What `doubles` says of the texts, where a text that is a plain number stands for that.
     """
-    if short is None:
-        each = [read(text) for text in texts]
-        values: Sequence[Decimal] = sorted(set(each))
-        place = {value: i for i, value in enumerate(values)}
-        places = np.fromiter(map(place.__getitem__, each), np.intp, len(texts))
-    else:
-        _, first, places = np.unique(short, return_index=True, return_inverse=True)
-        values = _Later(texts, first)
+    each = [read(text) for text in texts]
+    values = sorted(set(each))
+    place = {value: i for i, value in enumerate(values)}
+    places = np.fromiter(map(place.__getitem__, each), np.intp, len(texts))
     held = np.bincount(places, weights=records, minlength=len(values)).astype(np.int64)
     return SortedNumbers(values, held), places
 
 
-def doubles(texts: Collection[str]) -> NDArray[np.float64] | None:
-    """Return the doubles of texts that are all plain numbers which doubles tell apart and order, or None."""
-    if max(map(len, texts), default=0) > DIGITS_OF_A_DOUBLE or not _PLAIN.fullmatch("".join(texts)):
+def doubles(texts: Collection[str]) -> Floats | None:
+    """Return the doubles of texts that are all plain numbers which doubles tell apart and order, or None.
+
+    A text that begins with a needless zero or a plus is none: it may be a code.
+    """
+    if max(map(len, texts), default=0) > DIGITS_OF_A_DOUBLE:
         return None
-    try:
-        return np.fromiter(map(float, texts), np.float64, len(texts))
-    except ValueError:
+    joined = "\n".join((*texts, ""))
+    if joined.count("\n") != len(texts) or not _PLAIN.fullmatch(joined):
         return None
+    return np.fromiter(map(float, texts), np.float64, len(texts))

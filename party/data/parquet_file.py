@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from party.data.cells import NO_TEXT, Cells, coded
+from party.data.arrow_cells import ArrowCells, arrow_texts
+from party.data.cells import Cells
 from party.data.form import Form
 from party.data.frame import Frame, Written, finished
 from party.errors import DataError
@@ -26,12 +27,12 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
         names = table.column_names
     except (pa.ArrowException, UnicodeDecodeError):
         raise DataError("the file is not Parquet, or is damaged", path=path) from None
-    cells = []
+    cells: list[Cells] = []
     for name, column in zip(names, table.columns, strict=True):
         if pa.types.is_nested(column.type):
             raise DataError("the column holds lists or structures", path=path, column=name)
         try:
-            cells.append(_texts(pa, column))
+            cells.append(_cells(pa, column))
         except (pa.ArrowException, UnicodeDecodeError):
             raise DataError("the column cannot be read as text", path=path, column=name) from None
     lines = range(1, table.num_rows + 1)
@@ -46,14 +47,10 @@ def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
         raise DataError("the file's pandas metadata are damaged", path=path) from None
 
 
-def _texts(pa: Any, column: Any) -> Cells:
-    """Return the cells as text; floats as Python writes them."""
+def _cells(pa: Any, column: Any) -> Cells:
+    """Return the cells: numbers as they are, whatever else as text."""
+    if pa.types.is_integer(column.type) or pa.types.is_float64(column.type):
+        return ArrowCells(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)  # NB: a dictionary from outside may hold a value twice
-    column = column.combine_chunks().dictionary_encode()
-    values = column.dictionary
-    if pa.types.is_floating(values.type):
-        texts: list[str | None] = [*map(str, values.to_numpy(zero_copy_only=False))]
-    else:
-        texts = values.cast(pa.string()).to_pylist()
-    return coded(texts, column.indices.fill_null(NO_TEXT).to_numpy())
+    return arrow_texts(column)

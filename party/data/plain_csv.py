@@ -8,11 +8,10 @@ whatever is wrong with one, is the other reader's business (`party/data/csv_file
 import codecs
 import csv
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from party.data.cells import NO_TEXT, Cells, coded
+from party.data.arrow_cells import ArrowCells
 from party.data.form import CsvLayout
 from party.data.frame import Written
 
@@ -52,7 +51,7 @@ def _is_plain(content: bytes, body: bytes) -> bool:
     return int(np.diff(ends, prepend=-1, append=len(content)).max()) <= csv.field_size_limit()
 
 
-def _columns(body: bytes, separator: str, width: int) -> list[Cells] | None:
+def _columns(body: bytes, separator: str, width: int) -> list[ArrowCells] | None:
     try:
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.csv as pc  # noqa: PLC0415
@@ -64,13 +63,8 @@ def _columns(body: bytes, separator: str, width: int) -> list[Cells] | None:
             pa.BufferReader(body),
             pc.ReadOptions(column_names=names),
             pc.ParseOptions(delimiter=separator, quote_char=False, double_quote=False, ignore_empty_lines=False),
-            pc.ConvertOptions(column_types=dict.fromkeys(names, pa.dictionary(pa.int32(), pa.string()))),
+            pc.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
         )
     except (pa.ArrowException, UnicodeDecodeError):
         return None
-    return [_cells(column) for column in table.unify_dictionaries().columns]
-
-
-def _cells(column: Any) -> Cells:  # pyarrow is untyped
-    column = column.combine_chunks()
-    return coded(column.dictionary.to_pylist(), column.indices.fill_null(NO_TEXT).to_numpy())
+    return list(map(ArrowCells, table.columns))

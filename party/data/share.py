@@ -83,7 +83,7 @@ def read_share(
     who = one_column(id_column) if isinstance(id_column, str) else id_column
     plans = _plans(frame, who.names, class_name, given, ignore)
     people = read_people(frame, who)
-    people = people.ordered(sorted(people.ids) if who.only is None else who.only)
+    people = people.sorted() if who.only is None else people.ordered(who.only)
     kept = sorted(people.rows)
     if len(kept) < len(frame):
         frame = frame.only(kept)

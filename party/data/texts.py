@@ -13,8 +13,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from party.data.bins import number
-from party.data.numbers import doubles
+from party.data.bins import NUMBERS, number
 
 MISSING_MARKERS = (
     "?", "-", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "None",
@@ -44,20 +43,15 @@ class Reading:
     alike: int = 0
 
 
-def read_texts(
-    texts: Collection[str], markers: Collection[str], keep: Collection[str] = (), digits: bool = False
-) -> Reading:
+def read_texts(texts: Collection[str], markers: Collection[str], keep: Collection[str] = ()) -> Reading:
     """Tell what the distinct texts of a column stand for.
 
     Args:
         texts: Each once.
         markers: Texts that mean a missing cell, except those in `keep`.
         keep: Texts that are values of this column.
-        digits: Whether all are known to be numbers of digits, a point and a minus alone (`Cells.doubles`).
     """
     missing = {*markers, ""} - set(keep)
-    if digits and not any(doubles([marker]) is not None for marker in missing):
-        return Reading(dict(_changed(texts) or {}))  # no blank, no marker, no letter
     text_of = _trimmed(texts)
     taken = []
     for marker in sorted(_occurring(missing, texts) | (missing & {*text_of.values()})):
@@ -121,11 +115,7 @@ def _differing(texts: Iterable[str], plain: Callable[[str], str]) -> dict[str, s
 
 def _plain_number(text: str) -> str:
     value = number(text)
-    if value is None:
-        return text
-    plain = format(value, "f")
-    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    return "0" if value == 0 else plain
+    return text if value is None else NUMBERS.write(value)
 
 
 def _plain_time(text: str) -> str:

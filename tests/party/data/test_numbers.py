@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from party.data import numbers
-from party.data.numbers import DIGITS_OF_A_DOUBLE, SortedNumbers, doubles, sorted_numbers
+from party.data.numbers import DIGITS_OF_A_DOUBLE, Doubles, SortedNumbers, doubles, plain_text, sorted_numbers
 
 TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?", fullmatch=True)
 
@@ -17,15 +17,29 @@ TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?", fullmatch=True)
 @given(st.dictionaries(TEXTS, st.integers(1, 9), min_size=1, max_size=40))
 def test_doubles_give_what_decimals_give(counts: dict[str, int]) -> None:
     texts, records = [*counts], np.array([*counts.values()])
-    fast, places = sorted_numbers(texts, records, Decimal, short := doubles(texts))
+    short = doubles(texts)
     assert short is not None
-    slow, exact_places = sorted_numbers(texts, records, Decimal, None)
+    each = np.repeat(short, records)
+    fast = Doubles.among(each)
+    slow, places = sorted_numbers(texts, records, Decimal)
     assert [*fast.values] == [*slow.values]
     assert fast.records.tolist() == slow.records.tolist()
-    assert places.tolist() == exact_places.tolist()
-    edges = [*slow.values][::3]
-    assert fast.sizes(edges) == slow.sizes(edges)
-    assert fast.bins(edges).tolist() == [sum(edge < value for edge in edges) for value in slow.values]
+    for edges in ([*slow.values][::3], [Decimal("-1e9")], [Decimal("1e9")], [Decimal(0), Decimal("0.0000001")]):
+        assert fast.sizes(edges) == slow.sizes(edges)
+        assert slow.bins(edges).tolist() == [sum(edge < value for edge in edges) for value in slow.values]
+        assert fast.bins_of(each, edges).tolist() == np.repeat(slow.bins(edges)[places], records).tolist()
+
+
+@given(st.sets(st.decimals(-(10**9), 10**9, places=2), min_size=1, max_size=9), st.integers(1, 12), st.booleans())
+def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
+    some: set[Decimal], length: int, count: bool
+) -> None:
+    first = min(some)
+    values = [first + i for i in range(length)] if count else [round(value) for value in some]
+    held = Doubles.among(np.array([float(value) for value in values]))
+    texts = {plain_text(Decimal(value)) for value in values}
+    assert held.digits == (len(min(texts)) if all(map(str.isdigit, texts)) and len({*map(len, texts)}) == 1 else None)
+    assert held.may_count_up or not count
 
 
 def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
@@ -37,7 +51,9 @@ def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> No
     assert doubles([*texts, "0.30000000000000001"]) is None
 
 
-@pytest.mark.parametrize("text", ["1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663"])
+@pytest.mark.parametrize(
+    "text", ["1e3", "+1", "nan", "inf", "1_0", " 1", "1,5", "", ".", "-", "1.2.3", "\u0663", "007", "-01", "1\n2"]
+)
 def test_what_is_no_plain_number_without_an_exponent_has_no_double(text: str) -> None:
     assert doubles(["1", text]) is None
 
@@ -57,6 +73,7 @@ def test_few_numbers_are_read_exactly_to_find_the_edges_of_many(monkeypatch: pyt
 
     monkeypatch.setattr(numbers, "Decimal", counted)
     texts = list(map(str, range(10_000)))
-    held, _ = sorted_numbers(texts, np.ones(len(texts), np.int64), Decimal, doubles(texts))
-    held.sizes([Decimal(2500), Decimal(5000)])
+    each = doubles(texts)
+    assert each is not None
+    Doubles.among(each).sizes([Decimal(2500), Decimal(5000)])
     assert 0 < len(read) < 100
