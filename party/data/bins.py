@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from party.data.numbers import SortedNumbers, plain_text
+from party.data.numbers import SortedNumbers, decimal_text
 
 MAX_NUMBER = 40
 MEDIAN = "median-of-range"
@@ -87,7 +87,7 @@ def _iso_back(text: str) -> Decimal | None:
     return day(text) if _ISO.fullmatch(text) else None
 
 
-NUMBERS = Scale("a plain number", number, plain_text, _plain_back)
+NUMBERS = Scale("a plain number", number, decimal_text, _plain_back)
 DAYS = Scale("a date such as 2024-05-31", day, _iso, _iso_back)
 
 

@@ -22,10 +22,10 @@ DIGITS_OF_A_DOUBLE = 15
 _PLAIN = re.compile(r"(?>-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)\n)*+", re.ASCII)
 
 
-def plain_text(value: Decimal) -> str:
+def decimal_text(value: Decimal) -> str:
     """Write a number without exponent and without needless zeros.
 
-    >>> plain_text(Decimal("1.50")), plain_text(Decimal("-0.0")), plain_text(Decimal("1e3"))
+    >>> decimal_text(Decimal("1.50")), decimal_text(Decimal("-0.0")), decimal_text(Decimal("1e3"))
     ('1.5', '0', '1000')
     """
     text = format(value, "f")
@@ -39,7 +39,7 @@ def text_of_double(value: float) -> str:
     >>> text_of_double(1e-05), text_of_double(20.0)
     ('0.00001', '20')
     """
-    return plain_text(Decimal(repr(value)))
+    return decimal_text(Decimal(repr(value)))
 
 
 class _Later(Sequence[Decimal]):

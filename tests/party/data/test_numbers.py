@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from party.data import numbers
-from party.data.numbers import DIGITS_OF_A_DOUBLE, Doubles, SortedNumbers, doubles, plain_text, sorted_numbers
+from party.data.numbers import DIGITS_OF_A_DOUBLE, Doubles, SortedNumbers, decimal_text, doubles, sorted_numbers
 
 TEXTS = st.from_regex(r"-?(0|[1-9][0-9]{0,6})(\.[0-9]{1,6})?", fullmatch=True)
 
@@ -37,7 +37,7 @@ def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
     first = min(some)
     values = [first + i for i in range(length)] if count else [round(value) for value in some]
     held = Doubles.among(np.array([float(value) for value in values]))
-    texts = {plain_text(Decimal(value)) for value in values}
+    texts = {decimal_text(Decimal(value)) for value in values}
     assert held.digits == (len(min(texts)) if all(map(str.isdigit, texts)) and len({*map(len, texts)}) == 1 else None)
     assert held.may_count_up or not count
 

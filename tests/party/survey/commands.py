@@ -28,6 +28,6 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     capsys.readouterr()
     assert cli.main(arguments) == 0
     out, err = capsys.readouterr()
-    assert not err
+    assert not err, err
     assert "nan" not in out
     return out
