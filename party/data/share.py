@@ -82,32 +82,35 @@ def read_share(
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
     plans = _plans(frame, who.names, class_name, given, ignore)
-    people = read_people(frame, who)
-    people = people.sorted() if who.only is None else people.ordered(who.only)
-    kept = sorted(people.rows)
-    if len(kept) < len(frame):
-        frame = frame.only(kept)
+    people, frame = _chosen(frame, who)
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
     looked = {name: Looks(column) for name, column in read.items()}
     listed = {*given, *([] if class_name is None else [class_name])}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
     _check_no_identifiers(looked, chosen, class_name)
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
-    treated = {name: column for name, (column, _) in both.items()}
     remarks = [ColumnTreated(name, said) for name, (_, said) in both.items() if said]
-    columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     notices = (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
-    return _share(people, columns, class_name is not None, treated, notices)
+    treated = {name: column for name, (column, _) in both.items()}
+    return _share(party, people, class_name is not None, treated, notices)
+
+
+def _chosen(frame: Frame, who: IdColumns) -> tuple[People, Frame]:
+    """Return the people whose rows are used, in the order of a share, and these rows alone."""
+    people = read_people(frame, who)
+    people = people.sorted() if who.only is None else people.ordered(who.only)
+    return people, frame.only(sorted(people.rows)) if len(people.rows) < len(frame) else frame
 
 
 def _share(
+    party: str,
     people: People,
-    columns: tuple[Attribute, ...],
     holds_class: bool,
     treated: Mapping[str, TreatedColumn],
     notices: tuple[Notice, ...],
 ) -> DataShare:
     """Put the columns together, the records in the order of their people."""
+    columns = tuple(Attribute(party, name, column.values) for name, column in treated.items())
     order = np.argsort(np.argsort(people.rows))
     return DataShare(
         people.ids,

@@ -362,19 +362,6 @@ def test_identities_out_of_their_dates_are_refused_at_the_start_by_name(parties:
             connect(own, peer, "localhost:1")
 
 
-def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
-    with pytest.raises(ConfigError, match="no peer is trusted"):
-        NodeServer.listen(parties.bob, [], "127.0.0.1:0")
-
-
-def test_pure_python_protobuf_is_refused_at_both_ends(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("google.protobuf.internal.api_implementation.Type", lambda: "python")
-    with pytest.raises(ConfigError, match="pure-Python"):
-        parties.serve()
-    with pytest.raises(ConfigError, match="pure-Python"):
-        parties.connect("127.0.0.1:1")
-
-
 # What crosses when we fail
 
 
@@ -396,12 +383,3 @@ def test_a_handlers_exception_crosses_as_an_incident_number(
         with pytest.raises(PeerStoppedError, match=r"^bob had a fault of its own") as stopped:
             parties.connect(server.address)
         assert "canary" not in str(stopped.value)
-
-
-def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("grpc_proxy", "https_proxy", "http_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with parties.serve() as server:
-        channel = parties.connect(server.address, patience=2.0)
-        assert server.accept(5).peer != channel.peer
-        channel.close()

@@ -210,3 +210,14 @@ def wait_for(condition: "object", seconds: float = 30) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
+
+
+def assert_one_line(ended: Ended, code: int, *words: str) -> None:
+    """Make sure that a command ended with one line of error, in which these words are."""
+    assert ended.code == code, ended.err
+    assert ended.err.startswith("cotally: ")
+    assert ended.err.count("\n") == 1
+    assert "Traceback" not in ended.err
+    assert not ended.out
+    for word in words:
+        assert word in ended.err

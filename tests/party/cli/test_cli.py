@@ -20,17 +20,7 @@ from party.show.tree import to_dot
 from protocols.errors import PeerError
 from protocols.terms import Cipher
 from tests.support.models import small_model
-from tests.support.processes import Ended, cotally_here
-
-
-def assert_one_line(ended: Ended, code: int, *words: str) -> None:
-    assert ended.code == code, ended.err
-    assert ended.err.startswith("cotally: ")
-    assert ended.err.count("\n") == 1
-    assert "Traceback" not in ended.err
-    assert not ended.out
-    for word in words:
-        assert word in ended.err
+from tests.support.processes import assert_one_line, cotally_here
 
 
 @pytest.fixture(scope="module")
@@ -242,67 +232,6 @@ def test_a_terminal_without_the_characters_gets_stand_ins(model: Path) -> None:
         [sys.executable, "-m", "party.cli.main", "show", model], capture_output=True, env=environment, check=True
     )
     assert b"\\u251c" in ended.stdout
-
-
-def rows_file(folder: Path, header: str = "alice.age,city,bob.age,outcome") -> Path:
-    path = folder / "rows.csv"
-    path.write_text(f'{header}\n17,"Oslo",no,good\n99,Oslo,yes,bad\n?,"a, b",no,\n')
-    return path
-
-
-def test_predict_by_settings_without_a_peer_says_what_is_missing(tmp_path: Path) -> None:
-    assert_one_line(cotally_here("predict", tmp_path / "party.toml", "rows.csv"), 2, "add --with PEER, or give a model")
-
-
-def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(model: Path) -> None:
-    rows = rows_file(model.parent)
-    ended = cotally_here("predict", model, rows)
-    assert ended.code == 0
-    expected = "alice.age,city,bob.age,outcome,prediction\n17,Oslo,no,good,good\n99,Oslo,yes,bad,good\n"
-    assert ended.out == expected + '?,"a, b",no,,bad\n'
-    assert (
-        ended.err
-        == "taken for missing cells: '?' in 'alice.age'\naccuracy 0.5000: 1 of 2 rows (rows trained on included)\n"
-    )
-    out = model.parent / "out.csv"
-    to_file = cotally_here("predict", model, rows, "-o", out, "--column", "guess", "--missing", "99")
-    assert to_file.code == 0
-    assert not to_file.out
-    assert f"Wrote {out}: 3 rows\n" in to_file.err
-    assert out.read_text().splitlines()[0].endswith(",guess")
-    assert out.read_text().splitlines()[2] == "99,Oslo,yes,bad,bad"
-    again = cotally_here("predict", model, rows, "-o", out, "--column", "guess")
-    assert f"Replaced {out}: 3 rows\n" in again.err
-
-
-def test_rows_without_the_class_are_predicted_and_not_scored(model: Path) -> None:
-    ended = cotally_here("predict", model, rows_file(model.parent, "alice.age,city,bob.age,note"))
-    assert (ended.code, ended.err) == (0, "taken for missing cells: '?' in 'alice.age'\n")
-    assert ended.out.splitlines()[1] == "17,Oslo,no,good,good"
-
-
-def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path) -> None:
-    rows = "alice.age;city;bob.age;size\n17;Oslo;no;2,5\nn/v;Z\xfcrich;no;\n".encode("cp1252")
-    command = [sys.executable, "-m", "party.cli.main", "predict", str(model), "-"]
-    ended = subprocess.run(command, input=rows, capture_output=True, check=True)
-    assert ended.stdout.decode().splitlines()[1:] == ['17,Oslo,no,"2,5",good', "n/v,Zürich,no,,good"]
-    assert b"standard input is not UTF-8: read as Windows-1252" in ended.stderr
-    assert b"column 'alice.age': 1 of 2 cells hold no value that the model knows" in ended.stderr
-    declared = [*command, "--separator", ";", "--encoding", "cp1252", "--missing", "n/v"]
-    ended = subprocess.run(declared, input=rows, capture_output=True, check=True)
-    assert ended.stderr.decode() == "taken for missing cells: 'n/v' in 'alice.age'\n"
-    wrong = subprocess.run([*command, "--encoding", "utf-8"], input=rows, capture_output=True, check=False)
-    assert (wrong.returncode, wrong.stdout) == (2, b"")
-    assert b"standard input, line 3, column 'city': the cell holds bytes that are not UTF-8" in wrong.stderr
-
-
-def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
-    rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "bob.age")
-    rows = rows_file(model.parent, "alice.age,city,bob.age,prediction")
-    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
-    assert_one_line(cotally_here("predict", model, model, "-o", out), 2, "a table's file name ends in")
-    assert not out.exists()
 
 
 def test_an_error_of_the_peer_has_its_own_exit_code(

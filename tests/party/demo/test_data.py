@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from party.cli.arguments import fraction
 from party.data import ColumnTreatment
 from party.datasets import load
 from party.demo.data import ALICE, BOB, PARTIES, Half, Halves, deal_dataset, read_own
@@ -18,7 +17,7 @@ from party.demo.folders import (
     write_job,
     write_parties,
 )
-from party.demo.options import DemoOptions, OwnFiles, parse_omegas
+from party.demo.options import DemoOptions, OwnFiles
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
@@ -204,22 +203,6 @@ def test_smc_is_derived_above_a_size_or_as_asked(tmp_path: Path) -> None:
     assert [unasked.derives_smc(rows) for rows in (10_000, 10_001)] == [False, True]
     assert options(tmp_path, skip_smc=True).derives_smc(1)
     assert not options(tmp_path, skip_smc=False).derives_smc(10**6)
-
-
-@pytest.mark.parametrize("text", ["", "0", "1,,2", "1;2", "-1", "ALL", "65536", "1" * 5000, "²"])
-def test_what_is_no_list_of_windows_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="omega must list"):
-        parse_omegas(text)
-
-
-def test_windows_are_read_in_their_order() -> None:
-    assert parse_omegas("3, 1,all") == (3, 1, ALL)
-
-
-def test_a_number_that_is_not_exact_is_refused() -> None:
-    assert fraction("--theta", "0.45") == Fraction(9, 20)
-    with pytest.raises(InputError, match="--theta must be an exact number"):
-        fraction("--theta", "1e-1")
 
 
 ODD = ['a "b"\\', "#", "é\t", "=\n=", "\x7f", "x.y", "[z]"]

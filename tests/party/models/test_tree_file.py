@@ -39,6 +39,15 @@ def test_the_text_of_the_json_does_not_matter() -> None:
 
 
 def test_the_file_is_as_the_readme_says() -> None:
+    of_cities = [
+        {"value": "Bergen", "node": {"counts": [5, 0], "class": "bad"}},
+        {"value": "Oslo", "node": {"counts": [0, 3], "class": "good"}},
+        {"value": "other", "node": {"counts": [0, 0], "class": "bad"}},
+    ]
+    of_ages = [
+        {"value": "no", "node": {"counts": [1, 0], "class": "bad"}},
+        {"value": "yes", "node": {"counts": [0, 6], "class": "good"}},
+    ]
     assert as_dict(small_model()) == {
         "format": "cotally-model/2",
         "class": {"name": "outcome", "values": ["bad", "good"]},
@@ -59,29 +68,8 @@ def test_the_file_is_as_the_readme_says() -> None:
             "counts": [7, 9],
             "attribute": "alice.age",
             "children": [
-                {
-                    "value": "<= 40",
-                    "node": {
-                        "counts": [5, 3],
-                        "attribute": "city",
-                        "children": [
-                            {"value": "Bergen", "node": {"counts": [5, 0], "class": "bad"}},
-                            {"value": "Oslo", "node": {"counts": [0, 3], "class": "good"}},
-                            {"value": "other", "node": {"counts": [0, 0], "class": "bad"}},
-                        ],
-                    },
-                },
-                {
-                    "value": "> 40",
-                    "node": {
-                        "counts": [1, 6],
-                        "attribute": "bob.age",
-                        "children": [
-                            {"value": "no", "node": {"counts": [1, 0], "class": "bad"}},
-                            {"value": "yes", "node": {"counts": [0, 6], "class": "good"}},
-                        ],
-                    },
-                },
+                {"value": "<= 40", "node": {"counts": [5, 3], "attribute": "city", "children": of_cities}},
+                {"value": "> 40", "node": {"counts": [1, 6], "attribute": "bob.age", "children": of_ages}},
                 {"value": "missing", "node": {"counts": [1, 0], "class": "bad"}},
             ],
         },

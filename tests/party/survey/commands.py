@@ -7,6 +7,7 @@ import pytest
 from party.cli import main as cli
 
 RECORDS = 300
+_PROGRESS = ("drawing coins", "counting candidates")
 
 
 def snapshot(folder: Path) -> dict[Path, bytes]:
@@ -25,9 +26,10 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that has nothing to complain of, and return what it says; on a busy machine it shows progress."""
     capsys.readouterr()
     assert cli.main(arguments) == 0
     out, err = capsys.readouterr()
-    assert not err, err
+    assert not [line for line in err.splitlines() if not line.startswith(_PROGRESS)], err
     assert "nan" not in out
     return out

@@ -1,0 +1,26 @@
+"""Options of the demo that are read from text."""
+
+from fractions import Fraction
+
+import pytest
+
+from party.cli.arguments import fraction
+from party.demo.options import parse_omegas
+from protocols.errors import InputError
+from protocols.terms import ALL
+
+
+@pytest.mark.parametrize("text", ["", "0", "1,,2", "1;2", "-1", "ALL", "65536", "1" * 5000, "²"])
+def test_what_is_no_list_of_windows_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="omega must list"):
+        parse_omegas(text)
+
+
+def test_windows_are_read_in_their_order() -> None:
+    assert parse_omegas("3, 1,all") == (3, 1, ALL)
+
+
+def test_a_number_that_is_not_exact_is_refused() -> None:
+    assert fraction("--theta", "0.45") == Fraction(9, 20)
+    with pytest.raises(InputError, match="--theta must be an exact number"):
+        fraction("--theta", "1e-1")

@@ -1,0 +1,144 @@
+"""Both secure protocols over one small table: their engines, and batches of queries to play."""
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from protocols.ciphers.port import AnyKeyHolder
+from protocols.counting.checks import Checks
+from protocols.counting.dot_product import (
+    DotProductEvaluator,
+    DotProductKeyHolder,
+    Layout,
+    make_layout,
+)
+from protocols.counting.encrypted_coins import (
+    EncryptedCoinsEvaluator,
+    EncryptedCoinsKeyHolder,
+)
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
+from protocols.counts import Answer, Query
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.randomized_response.coins import keyed_draw
+from protocols.randomized_response.related_question import Coins
+from protocols.role import Role, run_alone
+from protocols.tables.expression import ROOT, Expression, Term
+from protocols.tables.schema import Schema
+from protocols.terms import Cipher
+from protocols.work import InlineWorkers
+from tests.support.cases import correlated
+from tests.support.duel import End, Tamper, duel, honest
+from tests.support.parties import both_keys, key_holder
+from tests.support.plain import schema_of
+from tests.support.views import peer_design, view_of
+
+SIZES = (2, 3, 2, 3)
+SCHEMA = schema_of(SIZES, 2, alice=2)  # Alice evaluates; Bob holds the key, x2, x3 and the class
+CODES = correlated((*SIZES, 2), 40, seed=6, flips=0.6)
+TRAIN, TEST = CODES[:30], CODES[30:]
+HOLDER = key_holder(1)
+KEY = HOLDER.private_key
+CURVE = both_keys(1)[Cipher.CURVE]
+TREE = Tree(SCHEMA, Split((1, 1), 2, (Leaf((1, 0), 0), Split((1, 1), 0, (Leaf((1, 0), 0), Leaf((0, 1), 1))))))
+Engine = Any
+
+
+def halves(
+    train: int = 30, test: int = 10, checks: Checks | None = None, key: AnyKeyHolder = HOLDER
+) -> tuple[KeyHolderReplies[Any], EvaluatorReplies[Any]]:
+    checks = checks or Checks(SCHEMA, train, None)
+    sizes = (train, test)
+    return KeyHolderReplies(key, checks, sizes), EvaluatorReplies(key.public, checks, sizes, secrets)
+
+
+def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
+    """Return evaluator and key holder."""
+    telling, replying = halves(test=tests, key=key)
+    codes = CODES[: 30 + tests]
+    design = peer_design(SCHEMA, "alice", ((3, 2), (4,)), Fraction(theta))
+    coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
+    seen = view_of(SCHEMA, "alice", codes, design, coins)
+    train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
+    pruning = seen.rows(np.arange(0))
+    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, 0)
+    return EncryptedCoinsEvaluator(train, test, pruning, replying, InlineWorkers()), holder
+
+
+def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
+    made = make_layout(schema, "bob", 30, key.public)
+    return made if slots is None else replace(made, slots=slots)
+
+
+def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
+    """Return evaluator and key holder, each with zeros in the other's columns."""
+    telling, replying = halves(test=tests, key=key)
+    shape = layout(slots, key=key)
+
+    def own(party: str) -> tuple[Any, Any, Any]:
+        codes = np.zeros_like(CODES)
+        held = list(SCHEMA.held_by(party))
+        codes[:, held] = CODES[:, held]
+        return codes[:30], codes[30 : 30 + tests], codes[:0]
+
+    evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
+    return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)
+
+
+ENGINES: dict[str, Callable[..., tuple[Engine, Engine]]] = {
+    "encrypted coins": by_coins,
+    "dot products": by_dots,
+    "encrypted coins on the curve": partial(by_coins, key=CURVE),
+    "dot products on the curve": partial(by_dots, key=CURVE),
+}
+
+
+def count(engine: Engine, *batches: Sequence[Query], tree: Tree | None = None) -> Role[list[list[Answer]]]:
+    yield from engine.set_up()
+    answers = []
+    for batch in batches:
+        answers.append((yield from engine.count(batch)))  # noqa: PERF401  # a comprehension cannot yield
+    if tree is not None:
+        return [*answers, (yield from engine.count_correct(tree)).count]
+    return answers
+
+
+def play(
+    engines: tuple[Engine, Engine], *batches: Sequence[Query], tree: Tree | None = None, tamper: Tamper = honest
+) -> tuple[End[Any], End[Any]]:
+    """Play evaluator ("a") and key holder ("b")."""
+    return duel(count(engines[0], *batches, tree=tree), count(engines[1], *batches, tree=tree), tamper)
+
+
+def plain(*batches: Sequence[Query]) -> list[list[list[float]]]:
+    engine = PlaintextEngine(SCHEMA, TRAIN, TEST)
+    return ravel([run_alone(engine.count(batch)) for batch in batches])
+
+
+def ravel(answers: list[list[Answer]]) -> list[list[list[float]]]:
+    return [[[*map(float, t.ravel())] for answer in batch for t in answer.tables] for batch in answers]
+
+
+FIRST = [Query(ROOT, (0, 1, 2, 3), None)]
+LEVELS = (
+    FIRST,
+    [Query(ROOT & Term(2, v), (0, 1, 3), None) for v in (0, 1)],
+    [Query(ROOT & Term(2, 1) & Term(1, v), (0, 3), None) for v in (0, 1, 2)],
+)
+
+
+def known(levels: Sequence[Sequence[Query]]) -> list[list[Query]]:
+    """Fill in the class counts of all nodes but the root."""
+
+    def classes(expression: Expression) -> tuple[float, ...] | None:
+        if expression == ROOT:
+            return None
+        rows = TRAIN[expression.satisfied_by(TRAIN)]
+        return tuple(float((rows[:, -1] == c).sum()) for c in range(2))
+
+    return [[replace(query, class_counts=classes(query.expression)) for query in level] for level in levels]
