@@ -2,22 +2,24 @@
 
 import argparse
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
-from party.compute import available_cpus, make_compute
-from party.forecast.calibration import calibrate
-from party.forecast.model import Sizes, forecast
+from party.compute import ComputeSettings, available_cpus, make_compute
+from party.forecast.calibration import Speed, calibrate
+from party.forecast.model import Line, Sizes, forecast
 from party.node.aligning import load_common
 from party.node.check import told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.show.costs import CAVEAT, accuracy_outlook, forecast_text, guessed_line
+from party.show.costs import CAVEAT, accuracy_outlook, forecast_text, guessed_line, supposed_line
 from party.show.left import epsilon_lines, left_lines
 from party.show.noise import noise_lines
 from party.show.notices import tell
 from party.show.odds import own_odds
 from party.show.screen import say_all
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.noise.accounting import Spending, changes_of
 from protocols.terms import Terms
@@ -36,47 +38,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (default: as many as ours)"
     )
     parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
+    parser.add_argument("--records", type=int, metavar="N", help="of a table like ours (default: those of ours)")
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)"
+    )
+    parser.add_argument("--megabits", type=float, metavar="N", help="that the line carries per second each way")
+    parser.add_argument("--delay", type=float, metavar="MS", help="of the line one way, in milliseconds")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    for option in ("peer_columns", "peer_patterns", "splits"):
+    for option in ("peer_columns", "peer_patterns", "splits", "records", "workers"):
         value = getattr(arguments, option)
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
+    line = _line(arguments)
     config, job = read_party_config(arguments.config), read_job(arguments.job)
     local = load_common(config, KEY_FLOOR, tell)
     check_job(local, config, job)
-    _plan_training(arguments, config, local, job.terms)
+    _plan_training(arguments, config, local, job.terms, line)
     return 0
 
 
-def _plan_training(arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms) -> None:
+def _line(arguments: argparse.Namespace) -> Line:
+    """Return the line that was told.
+
+    Raises:
+        InputError: There is no such line.
+    """
+    if arguments.megabits is not None and not arguments.megabits > 0:
+        raise InputError("--megabits must be more than 0")
+    if arguments.delay is not None and not 0 <= arguments.delay < inf:
+        raise InputError("--delay must be 0 or more")
+    return Line(
+        rate=inf if arguments.megabits is None else arguments.megabits * 1e6,
+        delay=(arguments.delay or 0.0) / 1e3,
+    )
+
+
+def _plan_training(
+    arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms, line: Line
+) -> None:
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
     design = local.design(terms.theta, class_is_shared=False) if terms.disguises else None
     patterns = design.patterns if design else 1
-    key = local.secrets.keys[terms.cipher]
     sizes = Sizes(
-        records=len(local.records),
+        records=arguments.records or len(local.records),
         domains=[*own, *peer],
         classes=local.class_attribute.size if local.class_attribute else 2,
         patterns=(patterns, arguments.peer_patterns or patterns),
-        key=key,
+        key=local.secrets.keys[terms.cipher],
     )
-    workers = config.compute.workers or available_cpus()
-    at_home = replace(config.compute, cluster=None)  # the private key of a mere plan goes nowhere
-    with make_compute(at_home) as compute:
-        speed = calibrate(key, compute.encryption(key), workers)
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
-        told += accuracy_outlook(design, held_out_records(len(local.records), terms.test))
+        told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
     before = told_before(local, config.folder)
     told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
-    expected = forecast_text(forecast(sizes, terms, speed, arguments.splits), noisy=terms.noise is not None)
-    say_all([*told, _guessed(arguments, len(peer), mean), expected, CAVEAT])
+    expected = forecast(sizes, terms, _speed(sizes.key, config.compute, arguments.workers), arguments.splits, line)
+    supposed = supposed_line(arguments.records, arguments.workers, line)
+    guessed = _guessed(arguments, len(peer), mean)
+    say_all([*told, guessed, *supposed, forecast_text(expected, noisy=terms.noise is not None), CAVEAT])
+
+
+def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) -> Speed:
+    """Measure this machine, and return the speed of so many workers; None for as many as the settings say."""
+    wanted = workers or settings.workers or available_cpus()
+    here = min(wanted, available_cpus())
+    at_home = replace(settings, workers=here, cluster=None)  # the private key of a mere plan goes nowhere
+    with make_compute(at_home) as compute:
+        return calibrate(key, compute.encryption(key), here).with_workers(wanted)
 
 
 def _guessed(arguments: argparse.Namespace, columns: int, values: int) -> str:

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,13 +18,18 @@ _ROUNDS = 2
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds of one operation: `encrypt` with all workers together, the others in one process."""
+    """Seconds of one operation: `encrypt` with all `workers` together, the others in one process."""
 
     encrypt: float
     read: float
     add: float
     seal: float
     decrypt: float
+    workers: int = 1
+
+    def with_workers(self, workers: int) -> "Speed":
+        """Return the speed of another number of workers, each on a processor like ours."""
+        return replace(self, encrypt=self.encrypt * self.workers / workers, workers=workers)
 
 
 def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> Speed:
@@ -55,6 +60,7 @@ def calibrate(key: AnyKeyHolder, encryption: PageEncryptor, workers: int) -> Spe
         add=_seconds_per_call(lambda: sum_by_group(cipher, values, groups, _PAGE // _ROWS_A_SUM)) / _PAGE,
         seal=_seconds_per_call(lambda: cipher.seal(reply, 1, secrets)) / replies,
         decrypt=_seconds_per_call(lambda: key.counts(sealed, [Shape(_PAGE, 1)], 1)) / replies,
+        workers=workers,
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from party.files import is_there
-from party.forecast.model import guess_splits, most_counts
+from party.forecast.model import likely_counts, most_counts
 from party.node.policy import check_job
 from party.records.ledger import LEDGER_FILE, read_ledger
 from party.records.releases import released, spent_of
@@ -177,7 +177,6 @@ def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns
     domains = [*own, *[mean] * peer_columns]
     classes = local.class_attribute.size if local.class_attribute else 2
     train = training_records(len(local.records), terms)
-    likely = max(1, round(guess_splits(domains, terms, train)))
     flaw: InputError | None = None
     try:
         check_job(local, config, Train(terms))
@@ -186,6 +185,6 @@ def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns
     return RunOutlook(
         terms=terms,
         most=most_counts(domains, classes, train, terms),
-        likely=most_counts(domains, classes, train, terms, likely),
+        likely=likely_counts(domains, classes, train, terms),
         flaw=flaw,
     )

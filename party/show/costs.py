@@ -1,6 +1,8 @@
 """What a run will cost, in words, and what factors made ahead are good for."""
 
-from party.forecast.model import Forecast
+from math import inf
+
+from party.forecast.model import Forecast, Line
 from party.keys.factors import FactorsUse
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
@@ -13,17 +15,51 @@ CAVEAT = (
 )
 
 _MEBIBYTE = 1 << 20
+_MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 
 def forecast_text(expected: Forecast, *, noisy: bool = False) -> str:
     """Return a forecast in one line, without false precision; `noisy` tells whether its counts have noise."""
-    seconds = expected.seconds
     kind = "counts told with noise" if noisy else "exact counts told"
-    time = f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    guess = f"about {_rounded(expected.likely_counts):,} where classes are noisy, fewer where clean, "
+    likely = guess if expected.likely_counts < expected.counts else ""
     return (
-        f"about {time}, {expected.bytes / 1e6:.1f} MB in all, {expected.memory / _MEBIBYTE:.0f} MiB of memory, "
-        f"{expected.round_trips} round trips; {kind}: at most {expected.counts:,}"
+        f"about {_time(expected.seconds)}, {expected.bytes / 1e6:.1f} MB in all, "
+        f"{expected.memory / _MEBIBYTE:.0f} MiB of memory, {expected.round_trips} round trips; "
+        f"{kind}: {likely}at most {expected.counts:,}"
     )
+
+
+def _time(seconds: float) -> str:
+    if seconds < _MINUTES_FROM:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < _HOURS_FROM else f"{seconds / 3600:.1f} h"
+
+
+def _rounded(count: int) -> int:
+    """Keep two digits.
+
+    >>> _rounded(10483), _rounded(7)
+    (10000, 7)
+    """
+    return int(float(f"{count:.2g}"))
+
+
+def supposed_line(records: int | None, workers: int | None, line: Line) -> list[str]:
+    """Say what a forecast supposes in place of our table, our processors and a line that costs nothing.
+
+    Args:
+        records: How many there are to be; None for those of our table.
+        workers: Processes of each party; None for ours.
+        line: Between the parties.
+    """
+    parts = [
+        *([] if records is None else [f"{records:,} records like ours"]),
+        *([] if workers is None else [f"{workers:,} workers at each party, each on a processor like ours"]),
+        *([] if line.rate == inf else [f"a line of {line.rate / 1e6:g} Mb/s"]),
+        *([] if line.delay == 0 else [f"a delay of {line.delay * 1e3:g} ms each way"]),
+    ]
+    return [f"Supposed: {'; '.join(parts)}"] if parts else []
 
 
 def guessed_line(columns: int, values: int, *, columns_known: bool, patterns_known: bool) -> str:

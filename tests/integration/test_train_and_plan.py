@@ -9,7 +9,7 @@ import pytest
 
 from party.cli import train
 from party.forecast.calibration import Speed
-from party.forecast.model import Sizes, forecast, most_counts
+from party.forecast.model import Line, Sizes, forecast, most_counts
 from party.keys.keystore import load_keys, load_secret
 from party.models.tree_file import read_tree
 from party.node.session import Report, run_session
@@ -163,7 +163,7 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair, monk
 
 FORECAST = (
     r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips; "
-    r"exact counts told: at most [\d,]+"
+    r"exact counts told: (about [\d,]+ where classes are noisy, fewer where clean, )?at most [\d,]+"
 )
 
 
@@ -275,7 +275,32 @@ def test_plan_calls_nobody_and_notes_nothing(pair: Pair) -> None:
     assert {path.name for path in pair.bob.iterdir()} == before
 
 
-@pytest.mark.parametrize("option", ["--peer-columns", "--peer-patterns", "--splits"])
+def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> None:
+    """With a delay of 10^6 seconds one way its waiting is nearly all of the time."""
+    supposed = ("--records", "100000000", "--workers", "64", "--megabits", "100", "--delay", "1e9")
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(max_depth=2), *supposed)
+    assert ended.code == 0, ended.err
+    *_, words, line, _ = ended.out.splitlines()
+    assert words == (
+        "Supposed: 100,000,000 records like ours; 64 workers at each party, each on a processor like ours; a line of "
+        "100 Mb/s; a delay of 1e+09 ms each way"
+    )
+    sizes = Sizes(10**8, [4, 2, 3, 3], 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.PAILLIER])
+    told = forecast(sizes, read_job(pair.write_job(max_depth=2)).terms, SPEED, line=Line(1e8, 1e6))
+    time, rest = line.split(", ", 1)
+    assert rest == forecast_text(told).split(", ", 1)[1]
+    assert float(time.split()[1]) == pytest.approx(told.round_trips * 2e6 / 3600, rel=0.05)
+
+
+@pytest.mark.parametrize(("option", "value"), [("--megabits", "0"), ("--megabits", "nan"), ("--delay", "-1")])
+def test_plan_refuses_a_line_that_cannot_be(pair: Pair, option: str, value: str) -> None:
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(), option, value)
+    assert ended.code == 2
+    assert ended.err.startswith(f"cotally: {option} must be ")
+    assert not ended.out
+
+
+@pytest.mark.parametrize("option", ["--peer-columns", "--peer-patterns", "--splits", "--records", "--workers"])
 @pytest.mark.parametrize(
     ("value", "words"), [("0", "must be 1 or more"), ("-3", "must be 1 or more"), ("x", "--help`")]
 )
