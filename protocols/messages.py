@@ -90,11 +90,42 @@ class BlindedPage(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class ListCommitment(Message):
+    """How many entries the list has that the sender tells next, and a digest of it, bound to sender and session.
+
+    Both sides send theirs before either list, so that none depends on the other.
+    """
+
+    entries: int
+    digest: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class HiddenPage(Message):
+    """Joint points (`overlap`), hashed to points, times a second secret number of the sender, in ascending order.
+
+    Under DDH they are to the receiver as good as random points.
+    """
+
+    points: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class CountedPage(Message):
+    """Digests of the receiver's hidden points times the sender's second number, 16 bytes each, in ascending order.
+
+    The receiver learns how many of its joint points are the sender's too, which is how many people both list.
+    """
+
+    points: bytes
+
+
+@dataclass(frozen=True, repr=False)
 class ReblindedPage(Message):
-    """The receiver's blinded points times the sender's secret number, in ascending order.
+    """The receiver's blinded points times the sender's secret number, in ascending order; not where they only count.
 
     The receiver learns how many of the sender's ids are among its own, and not which: it cannot tell which of its ids
-    is behind which point.
+    is behind which point, unless it has deviated, and hidden each by a number of its own.
     """
 
     points: bytes

@@ -90,6 +90,7 @@ class Phase(Enum):
 
     BLINDING = auto()
     MATCHING = auto()
+    OVERLAP = auto()
     COPIES = auto()
     COINS = auto()
     COLUMNS = auto()

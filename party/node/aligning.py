@@ -124,9 +124,10 @@ class ListRules:
         least = self.bounds.least_overlap
         if overlap.both >= least * overlap.yours:
             return None
+        many = f"at most about {overlap.both:,}" if overlap.at_most else f"{overlap.both:,}"
         return Objection(
             "overlap",
-            f"{overlap.both:,} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
+            f"{many} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
             f"{least} of them: who they are is not told",
         )
 

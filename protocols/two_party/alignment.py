@@ -2,43 +2,39 @@
 
     lists        how many ids each side brings, in which normal form
     blinded      the ids as points times a secret number, ascending, both ways
-    reblinded    the other's points times one's own number, ascending, both ways: both count those that are equal
-    places       which of them is which, both ways; not with `count_only`, and only if the overlap is large enough
+    overlap      how many are common, of long lists by a sample: `overlap`; the end with `count_only`
+    reblinded    the other's points times one's own number, ascending, both ways: those that are equal are common
+    places       which of them is which, both ways
 
-A secret number depends on both lists and on nothing else. So the same two lists, asked again, cross as the same points
-and teach nothing; and other lists have other numbers, so that nothing can be compared from one alignment to the next. A
-peer that shows another list under the commitment of an earlier one is found out by its points, before ours answer.
+The last two follow only if the overlap is large enough for both. A secret number depends on both lists and on nothing
+else. So the same two lists, asked again, cross as the same points and teach nothing; and other lists have other
+numbers, so that nothing can be compared from one alignment to the next. A peer that shows another list under the
+commitment of an earlier one is found out by its points, before ours answer.
 
 The order of the common people is that of their points under both numbers, which neither side can know before.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
-from protocols.ciphers.curve import POINT_BYTES, NotAPointError
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
 from protocols.identifiers import IdForm
 from protocols.messages import BlindedPage, IdList, PeopleDigest, PlacesPage, ReblindedPage
 from protocols.randomness import keyed_digest
-from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
+from protocols.role import Note, Phase, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.overlap import Overlapping, Sample
 from protocols.two_party.people import alike_by, form_text, list_commitment, list_spellings
+from protocols.two_party.point_lists import PAGE_IDS, Encoded, exchange_lists, worked_out
 
-PAGE_IDS: Final = 1 << 14
 _PLACE: Final = np.dtype("<u4")
-
-T = TypeVar("T")
-_PointsPage = TypeVar("_PointsPage", BlindedPage, ReblindedPage)
-Encoded = NDArray[np.bytes_]
-"""Points as they cross, one per row: compared and sorted as bytes."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +42,14 @@ class Overlap:
     """How many people each side lists and how many both do.
 
     `alike` are the differences of spelling without which both would list the same people, where there are any.
+    `at_most` tells that `both` is an upper bound, by a sample.
     """
 
     mine: int
     yours: int
     both: int
     alike: tuple[str, ...] = ()
+    at_most: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +90,9 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
         judge: What we object to.
         count_only: Whether to stop when both know how many.
 
-    Discloses: how many ids we bring, digests of the whole list; how many of the peer's ids are ours, and unless
-    `count_only`, which of them. Nothing of our other ids (semi-honest, DDH).
+    Discloses: how many ids we bring, digests of the whole list; how many of the peer's ids are ours and, unless
+    `count_only` or we object to the overlap, which of them. Nothing of our other ids (semi-honest, DDH). To a peer that
+    deviates before the overlap is known, what `overlap` says: about one person.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -108,7 +107,7 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
     secret = secret_number(local.secrets.coins, local.dataset.encode(), peer.encode(), *lists)
     alike = alike_by(own.spellings, theirs.spellings, own.form)
     told = AlignmentFact(lists, b"", own.ids, theirs.ids, None, named=False)
-    return (yield from _Alignment(local, judge, secret, told, alike).play(nonces, count_only=count_only))
+    return (yield from _Alignment(local, peer, judge, secret, told, alike).play(nonces, count_only=count_only))
 
 
 def are_to_align(local: PartyInputs, nonces: bytes, *, aligns: bool) -> Role[bool]:
@@ -146,20 +145,32 @@ class _Alignment:
     """One alignment, once both have agreed to it; what a step gives the next one takes."""
 
     def __init__(
-        self, local: PartyInputs, judge: ListJudge, secret: int, told: AlignmentFact, alike: tuple[str, ...]
+        self,
+        local: PartyInputs,
+        peer: str,
+        judge: ListJudge,
+        secret: int,
+        told: AlignmentFact,
+        alike: tuple[str, ...],
     ) -> None:
-        self._local, self._judge, self._secret, self._told, self._alike = local, judge, secret, told, alike
+        self._local, self._peer, self._judge = local, peer, judge
+        self._secret, self._told, self._alike = secret, told, alike
 
     def play(self, nonces: bytes, *, count_only: bool) -> Role[Aligned]:
         """Go through the steps."""
         blinded, order = yield from self._blind_ours()
         theirs = yield from self._exchange_blinded(blinded)
         again, ranks = yield from self._blind_theirs(theirs)
-        ours = yield from _exchange_points(ReblindedPage, again, self._told.mine)
-        common = np.isin(ours, again)
-        overlap = yield from self._counted(int(common.sum()))
+        sample = Sample() if count_only else Sample.of(self._told.mine, self._told.yours)
+        matched = yield from self._count_overlap(nonces, sample, theirs, again)
         if count_only:
-            return Aligned(overlap, self._told.lists)
+            return Aligned((yield from self._counted(matched)), self._told.lists)
+        yield from self._judge_estimate(sample, matched)
+        ours = yield from exchange_lists(ReblindedPage, again, self._told.mine)
+        common = np.isin(ours, again)
+        if len(sample.taken(ours[common])) != matched:
+            raise DeviationError
+        overlap = yield from self._counted(int(common.sum()))
         yield from settle(self._judge.judge_overlap(overlap))
         yield Note(replace(self._told, named=True))
         places = yield from _exchange_places(ranks, self._told.mine)
@@ -170,45 +181,50 @@ class _Alignment:
     def _blind_ours(self) -> Role[tuple[Encoded, Index]]:
         """Return our points, ascending, and whose each is."""
         ids = self._local.records
-        tasks = [IdsToBlind(self._secret, ids[start : start + PAGE_IDS]) for start in range(0, len(ids), PAGE_IDS)]
-        return (yield from self._worked_out(Phase.BLINDING, blind_ids, tasks, len(ids)))
+        tasks = (IdsToBlind(self._secret, ids[start : start + PAGE_IDS]) for start in range(0, len(ids), PAGE_IDS))
+        home = self._local.computing.home
+        return _ascending((yield from worked_out(home, Phase.BLINDING, blind_ids, tasks, len(ids))))
 
     def _exchange_blinded(self, own: Encoded) -> Role[Encoded]:
-        """Exchange points, and judge the peer's before anything answers to them."""
-        theirs = yield from _exchange_points(BlindedPage, own, self._told.yours)
+        """Exchange points."""
+        theirs = yield from exchange_lists(BlindedPage, own, self._told.yours)
         if np.isin(theirs, own).any():
             raise PeerError("the peer answers with our own points")
-        points = keyed_digest(self._local.secrets.coins, b"points", theirs.tobytes())
-        yield from settle(self._judge.judge_points(self._told.lists, points))
-        self._told = replace(self._told, points=points)
-        yield Note(self._told)
         return theirs
 
     def _blind_theirs(self, theirs: Encoded) -> Role[tuple[Encoded, Index]]:
         """Return the peer's points times our number, ascending, and the place of each before."""
         pages = (theirs[start : start + PAGE_IDS] for start in range(0, len(theirs), PAGE_IDS))
         tasks = (PointsToBlind(self._secret, page.tobytes()) for page in pages)
-        return (yield from self._worked_out(Phase.MATCHING, blind_points, tasks, len(theirs)))
+        home = self._local.computing.home
+        return _ascending((yield from worked_out(home, Phase.MATCHING, blind_points, tasks, len(theirs))))
 
-    def _worked_out(
-        self, phase: Phase, work: Callable[[T], bytes], tasks: Iterable[T], total: int
-    ) -> Role[tuple[Encoded, Index]]:
-        """Have points made, and sort them."""
-        pages: list[bytes] = []
-        try:
-            for page in self._local.computing.home.map(work, tasks):
-                pages.append(page)
-                yield Progress(phase, min(len(pages) * PAGE_IDS, total), total)
-        except NotAPointError:
-            raise PeerError("the peer sent a point that is not on the curve") from None
-        points = _encoded(b"".join(pages))
-        order = np.argsort(points)
-        return points[order], order
+    def _count_overlap(self, nonces: bytes, sample: Sample, theirs: Encoded, joint: Encoded) -> Role[int]:
+        """Count how many of the sample are common; judge the peer's points before anything answers to them."""
+        local, told = self._local, self._told
+        key, first = local.secrets.coins, theirs.tobytes()
+        names = (local.dataset.encode(), self._peer.encode(), *told.lists)
+        second = secret_number(key, b"second", *names, keyed_digest(key, b"first points", first))
+        most, home = sample.most(told.mine), local.computing.home
+        counting = Overlapping(local.party, self._peer, nonces, second, home, most)
+        hidden, ours = yield from counting.exchange_hidden(sample.taken(joint))
+        points = keyed_digest(key, b"points", first, hidden.tobytes())
+        yield from settle(self._judge.judge_points(told.lists, points))
+        self._told = replace(told, points=points)
+        yield Note(self._told)
+        return (yield from counting.count(hidden, ours))
+
+    def _judge_estimate(self, sample: Sample, matched: int) -> Role[None]:
+        """Go on only if as many may be common as both ask for."""
+        overlap = yield from self._counted(sample.estimate(matched))
+        most = sample.likely_most(matched)
+        yield from settle(self._judge.judge_overlap(replace(overlap, both=most, at_most=sample.limit is not None)))
 
     def _counted(self, both: int) -> Role[Overlap]:
         """Put on record how many both list."""
-        self._told = replace(self._told, both=both)
-        yield Note(self._told)
+        if self._told.both != both:
+            self._told = replace(self._told, both=both)
+            yield Note(self._told)
         mine, yours = self._told.mine, self._told.yours
         return Overlap(mine, yours, both, self._alike if both < max(mine, yours) else ())
 
@@ -219,25 +235,10 @@ class _Alignment:
             raise DeviationError
 
 
-def _exchange_points(kind: type[_PointsPage], own: Encoded, expected: int) -> Role[Encoded]:
-    """Exchange ascending points, a page of each in turn.
-
-    Raises:
-        PeerError: They are not as many as expected, or not each of them greater than the one before.
-    """
-    pages: list[bytes] = []
-    for start in range(0, max(len(own), expected), PAGE_IDS):
-        if start < len(own):
-            yield Send(kind(own[start : start + PAGE_IDS].tobytes()))
-        if start < expected:
-            page = (yield from receive(kind)).points
-            if len(page) != POINT_BYTES * min(PAGE_IDS, expected - start):
-                raise PeerError("a page of the peer's points has the wrong length")
-            pages.append(page)
-    points = _encoded(b"".join(pages))
-    if not (points[:-1] < points[1:]).all():
-        raise PeerError("the peer's points are not in ascending order, or one is there twice")
-    return points
+def _ascending(points: Encoded) -> tuple[Encoded, Index]:
+    """Return points in ascending order, and the place of each before."""
+    order = np.argsort(points)
+    return points[order], order
 
 
 def _exchange_places(ranks: Index, expected: int) -> Role[Index]:
@@ -260,7 +261,3 @@ def _exchange_places(ranks: Index, expected: int) -> Role[Index]:
     if (np.sort(places) != np.arange(expected)).any():
         raise PeerError("the peer puts two of our points in one place")
     return places
-
-
-def _encoded(data: bytes) -> Encoded:
-    return np.frombuffer(data, dtype=f"S{POINT_BYTES}")

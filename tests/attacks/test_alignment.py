@@ -5,18 +5,23 @@ from collections import Counter
 from itertools import combinations, permutations
 
 from protocols.ciphers.blinding import IdsToBlind, blind_ids
-from protocols.messages import BlindedPage, IdList, ReblindedPage
+from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList
 from protocols.randomness import keyed_digest
 from protocols.role import Message
 from tests.support.lists import NONCES, Match, listing, numbered
 
-POINT = 33
+POINT, DIGEST = 33, 16
 
 
-def sent(match: Match, kind: type[BlindedPage] | type[ReblindedPage]) -> list[bytes]:
+def cut(messages: list[Message], kind: type[BlindedPage] | type[HiddenPage] | type[CountedPage]) -> list[bytes]:
+    data = b"".join(message.points for message in messages if isinstance(message, kind))
+    size = DIGEST if kind is CountedPage else POINT
+    return [data[start : start + size] for start in range(0, len(data), size)]
+
+
+def sent(match: Match, kind: type[BlindedPage] | type[HiddenPage] | type[CountedPage]) -> list[bytes]:
     """Return the points of this kind that Alice sent."""
-    data = b"".join(message.points for message in match.transcript.sent_by_a if isinstance(message, kind))
-    return [data[start : start + POINT] for start in range(0, len(data), POINT)]
+    return cut(match.transcript.sent_by_a, kind)
 
 
 def test_no_hash_of_an_id_crosses() -> None:
@@ -37,9 +42,9 @@ def _bytes(message: Message) -> bytes:
 
 
 def test_what_the_counter_is_told_is_the_same_whichever_of_its_ids_are_common() -> None:
-    """All of Alice's lists of two among five: Bob sees ascending points, of which two are on his own list.
+    """All of Alice's lists of two among five: Bob sees his own five under all numbers, of which two are told.
 
-    Where his ids stand among the answers depends on Alice's secret alone. So each place is as often that of a common id
+    Where his ids stand among these depends on Alice's secret alone. So each place is as often that of a common id
     as any other: of 100 lists, chance 2/5, 15 to 65 but for 10^-6 (binomial tails); a place that told would have 0 or
     100.
     """
@@ -47,18 +52,18 @@ def test_what_the_counter_is_told_is_the_same_whichever_of_its_ids_are_common() 
     places: Counter[int] = Counter()
     for number, pair in enumerate([*combinations(bob, 2)] * 10):
         match = Match(listing("alice", pair, dataset=f"d{number}"), listing("bob", bob), count_only=True)
-        answers = sent(match, ReblindedPage)
+        answers = _under_both(match)
         assert answers == sorted(answers)
-        common = set(answers) & set(_under_both(match))
+        assert len(answers) == len(bob)
+        common = set(answers) & set(sent(match, CountedPage))
         assert len(common) == match.overlaps[1].both == 2
         places.update(answers.index(point) for point in common)
     assert all(15 <= places[place] <= 65 for place in range(5))
 
 
 def _under_both(match: Match) -> list[bytes]:
-    """Return Alice's ids under both numbers, as Bob knows them."""
-    data = b"".join(m.points for m in match.transcript.sent_by_b if isinstance(m, ReblindedPage))
-    return [data[start : start + POINT] for start in range(0, len(data), POINT)]
+    """Return what Bob knows of his own ids, under all numbers: he cannot tell which is which."""
+    return cut(match.transcript.sent_by_b, CountedPage)
 
 
 def test_two_lists_that_differ_by_one_person_share_no_point() -> None:
@@ -68,7 +73,6 @@ def test_two_lists_that_differ_by_one_person_share_no_point() -> None:
     """
     alice = listing("alice", numbered(range(3)))
     lists = [numbered(range(5)), numbered(range(1, 5)), numbered(range(4))]
-    answers = [sent(Match(alice, listing("bob", each), count_only=True), ReblindedPage) for each in lists]
-    firsts = [sent(Match(alice, listing("bob", each), count_only=True), BlindedPage) for each in lists]
-    assert all(not set(one) & set(other) for one, other in permutations(answers, 2))
-    assert all(not set(one) & set(other) for one, other in permutations(firsts, 2))
+    matches = [Match(alice, listing("bob", each), count_only=True) for each in lists]
+    for kind in (BlindedPage, HiddenPage, CountedPage):
+        assert all(not set(sent(one, kind)) & set(sent(other, kind)) for one, other in permutations(matches, 2))

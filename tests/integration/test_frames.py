@@ -24,14 +24,17 @@ from protocols.messages import (
     CiphertextPage,
     ClassCounts,
     ClassDigest,
+    CountedPage,
     DisguisedPage,
     EstimatedGains,
     ExactCounts,
     Greeting,
+    HiddenPage,
     HolderKey,
     IdList,
     KeptParts,
     KnownDigests,
+    ListCommitment,
     MemoryHeads,
     ModelDigest,
     PackedCounts,
@@ -57,7 +60,8 @@ AGREEMENT: set[type[Message]] = {
     ClassCounts, ModelDigest, SignedHead,
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
-    IdList, BlindedPage, ReblindedPage, PlacesPage, RowsShare, RowsAsked, SealedAnswers,
+    IdList, BlindedPage, ListCommitment, HiddenPage, CountedPage, ReblindedPage, PlacesPage,
+    RowsShare, RowsAsked, SealedAnswers,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from protocols.errors import DisagreementError
 from protocols.identifiers import IdForm, Spelling
-from protocols.messages import BlindedPage, IdList, ReblindedPage, Verdict
+from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList, ListCommitment, ReblindedPage, Verdict
 from protocols.role import Transcript
-from protocols.two_party import alignment
+from protocols.two_party import alignment, overlap, point_lists
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 from tests.support.lists import Judge, Match, listing, numbered
@@ -33,19 +33,54 @@ def test_both_find_the_people_that_both_list_in_one_order(ours: list[str], their
 def test_who_only_counts_learns_the_number_and_nobody(ours: list[str], theirs: list[str]) -> None:
     match = Match(listing("alice", ours), listing("bob", theirs), count_only=True)
     assert [end.rows for end in match.ends] == [None, None]
-    assert {overlap.both for overlap in match.overlaps} == {len({*ours} & {*theirs})}
+    assert {each.both for each in match.overlaps} == {len({*ours} & {*theirs})}
     crossed = {type(message) for message in (*match.transcript.sent_by_a, *match.transcript.sent_by_b)}
-    assert crossed == {IdList, Verdict, BlindedPage, ReblindedPage}
+    assert crossed == {IdList, Verdict, BlindedPage, ListCommitment, HiddenPage, CountedPage}
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (5, 3), (3, 5), (7, 2), (6, 6), (1, 9)])
 def test_lists_of_any_length_cross_in_pages(monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, int]) -> None:
-    monkeypatch.setattr(alignment, "PAGE_IDS", 3)
+    for module in (alignment, point_lists):
+        monkeypatch.setattr(module, "PAGE_IDS", 3)
     alice, bob = (listing(name, numbered(range(size))) for name, size in zip(("alice", "bob"), sizes, strict=True))
     match = Match(alice, bob)
     assert sorted(match.people[0]) == sorted(match.people[1]) == sorted(numbered(range(min(sizes))))
     pages = sum(isinstance(message, BlindedPage) for message in match.transcript.sent_by_a)
     assert pages == -(-sizes[0] // 3)
+
+
+def test_of_long_lists_a_sample_is_counted_first_and_its_estimate_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 120 of 150 common and 60 sampled, 48 are expected, deviation 5; what is judged is above the estimate."""
+    monkeypatch.setattr(overlap, "SAMPLED_POINTS", 60)
+    match = Match(listing("alice", numbered(range(150))), listing("bob", numbered(range(30, 180))))
+    assert match.people[0] == match.people[1]
+    assert len(match.people[0]) == 120
+    for judge, facts in zip(match.judges, match.facts, strict=True):
+        estimated, exact = judge.overlaps
+        assert (exact.both, exact.at_most) == (120, False)
+        assert estimated.at_most
+        assert 80 <= (facts[1].both or 0) <= 170
+        assert estimated.both > (facts[1].both or 0)
+        assert [fact.both for fact in facts[2:]] == [120, 120]
+    hidden = sum(len(message.points) // 33 for message in match.transcript.sent_by_a if isinstance(message, HiddenPage))
+    assert 20 <= hidden <= 100
+    counted = Match(match.alice, match.bob, count_only=True)
+    assert [end.overlap.both for end in counted.ends] == [120, 120]
+
+
+def test_a_sample_takes_its_share_of_any_list_by_the_abscissa_alone() -> None:
+    points = point_lists.encoded(
+        b"".join(bytes([2]) + number.to_bytes(1, "big") + bytes([7] * 31) for number in range(256))
+    )
+    sample = overlap.Sample(1 << 30)
+    assert sample.taken(points).tolist() == points[:64].tolist()
+    assert overlap.Sample().taken(points) is points
+    assert (sample.estimate(64), sample.most(256), overlap.Sample().most(9), overlap.Sample().likely_most(9)) == (
+        256,
+        136,
+        9,
+        9,
+    )
 
 
 def test_the_order_of_a_list_changes_nothing() -> None:
@@ -55,9 +90,10 @@ def test_the_order_of_a_list_changes_nothing() -> None:
     assert points(one, "alice") == points(other, "alice")
 
 
-def points(match: Match, party: str, kind: type[BlindedPage] | type[ReblindedPage] = BlindedPage) -> bytes:
+def points(match: Match, party: str) -> bytes:
+    """Return all points that are to be the same whenever the same lists are compared."""
     sent = match.transcript.sent_by_a if party == "alice" else match.transcript.sent_by_b
-    return b"".join(message.points for message in sent if isinstance(message, kind))
+    return b"".join(message.points for message in sent if isinstance(message, BlindedPage | HiddenPage | ReblindedPage))
 
 
 def test_the_same_lists_cross_as_the_same_points_and_other_lists_as_others() -> None:
@@ -99,7 +135,7 @@ ALIKE = {
 def test_the_same_people_in_another_spelling_are_told_by_what_differs(kind: str) -> None:
     ours, theirs = ALIKE[kind]
     match = Match(listing("alice", ours), listing("bob", theirs), count_only=True)
-    assert {overlap.alike for overlap in match.overlaps} == {(kind,)}
+    assert {each.alike for each in match.overlaps} == {(kind,)}
 
 
 def test_spellings_that_differ_in_several_ways_at_once_are_told_together() -> None:
@@ -125,12 +161,15 @@ def test_ids_in_two_normal_forms_are_not_compared() -> None:
     assert caught.value.field == "ids"
 
 
+HIDDEN: set[type] = {IdList, Verdict, BlindedPage, ListCommitment, HiddenPage}
+
+
 @pytest.mark.parametrize(
     ("judge", "leaves"),
     [
         (Judge(to_list=Objection("id list", "too many")), {IdList, Verdict}),
-        (Judge(to_points=Objection("id list", "another list")), {IdList, Verdict, BlindedPage}),
-        (Judge(to_overlap=Objection("overlap", "too few")), {IdList, Verdict, BlindedPage, ReblindedPage}),
+        (Judge(to_points=Objection("id list", "another list")), HIDDEN),
+        (Judge(to_overlap=Objection("overlap", "too few")), {*HIDDEN, CountedPage}),
     ],
 )
 @pytest.mark.parametrize("side", [0, 1])

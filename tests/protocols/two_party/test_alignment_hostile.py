@@ -9,7 +9,17 @@ import pytest
 from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points
 from protocols.ciphers.curve import ORDER
 from protocols.errors import CotallyError, DeviationError, PeerError
-from protocols.messages import BlindedPage, IdList, PeopleDigest, PlacesPage, ReblindedPage, Verdict
+from protocols.messages import (
+    BlindedPage,
+    CountedPage,
+    HiddenPage,
+    IdList,
+    ListCommitment,
+    PeopleDigest,
+    PlacesPage,
+    ReblindedPage,
+    Verdict,
+)
 from protocols.role import Message
 from protocols.two_party.alignment import Aligned, align
 from tests.support.duel import End, duel
@@ -45,6 +55,11 @@ ATTACKS: list[tuple[type[Message], Change, str]] = [
     *((kind, lambda page: type(page)(page.points * 2), "wrong length") for kind in (BlindedPage, ReblindedPage)),
     *((kind, lambda page: type(page)(b""), "wrong length") for kind in (BlindedPage, ReblindedPage)),
     (BlindedPage, off_the_curve, "a point that is not on the curve"),
+    *((kind, change, "does not keep to the points") for kind in (HiddenPage, CountedPage)
+      for change in (lambda page: type(page)(page.points[:-1] + bytes([page.points[-1] ^ 1])),)),
+    *((kind, lambda page: type(page)(page.points[:-1]), "wrong length") for kind in (HiddenPage, CountedPage)),
+    (ListCommitment, lambda sent: replace(sent, entries=6), "more points than it can have"),
+    (ListCommitment, lambda sent: replace(sent, digest=bytes(32)), "does not keep to the points"),
     (PlacesPage, lambda page: PlacesPage(page.places[:4] * 5), "two of our points in one place"),
     (PlacesPage, lambda page: PlacesPage(page.places[:-4] + b"\xff" * 4), "two of our points in one place"),
     (PlacesPage, lambda page: PlacesPage(page.places[:-1]), "wrong length"),
@@ -70,6 +85,22 @@ def test_points_that_are_put_in_other_places_are_seen_by_the_people_that_come_ou
     alice, bob = struck(PlacesPage, swapped)
     assert isinstance(alice.error, DeviationError)
     assert isinstance(bob.error, DeviationError)
+
+
+def test_more_common_points_than_were_counted_are_a_deviation() -> None:
+    """Who echoes what we tell makes all seem common; but the overlap has been counted."""
+    told: list[ReblindedPage] = []
+
+    def echoed(sender: str, number: int, message: Message) -> Message | None:
+        del number
+        if sender == "b" and isinstance(message, ReblindedPage):
+            told.append(message)
+        return ReblindedPage(told[0].points) if sender == "a" and isinstance(message, ReblindedPage) else message
+
+    same = listing("bob", numbered(range(3, 8)))
+    _, alice = duel(align(same, "alice", NONCES, Judge()), align(ALICE, "bob", NONCES, Judge()), echoed)
+    assert isinstance(alice.error, DeviationError)
+    assert not any(isinstance(message, PlacesPage) for message in alice.sent)
 
 
 def test_another_end_than_ours_is_a_deviation() -> None:

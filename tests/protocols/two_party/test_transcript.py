@@ -112,6 +112,9 @@ def test_together_the_methods_use_every_kind_of_message_but_the_digest_of_a_clas
     aligning = {
         messages.IdList,
         messages.BlindedPage,
+        messages.ListCommitment,
+        messages.HiddenPage,
+        messages.CountedPage,
         messages.ReblindedPage,
         messages.PlacesPage,
         messages.PeopleDigest,
