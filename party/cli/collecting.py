@@ -5,13 +5,15 @@ import json
 import secrets
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-from party.cli.arguments import form
+from party.cli.arguments import form, fraction
 from party.data import csv_text, read_frame
 from party.errors import ConfigError
 from party.files import check_target, write_atomically, write_new
+from party.models.any_file import model_json, read_model
 from party.names import suggestion
 from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
@@ -23,6 +25,7 @@ from party.show.collecting import (
     links_line,
     live_line,
     page_lines,
+    published_lines,
     serving_lines,
 )
 from party.show.incident import incident
@@ -30,6 +33,7 @@ from party.show.notices import tell
 from party.show.progress import complain
 from party.show.screen import put, say, say_all
 from party.show.survey_results import results_html, results_so_far
+from party.survey import read_disguised
 from party.survey.output import check_output, write_disguised
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
@@ -38,7 +42,8 @@ from party.survey.web.drafts import questions_of_table, typed_question, write_su
 from party.survey.web.export import disguised_answers, response_codes
 from party.survey.web.pages import form_page, has_form, main_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
-from party.survey.web.store import AnswerStore, SurveyStage
+from party.survey.web.round_two import HeldOut, check_publishable, model_test
+from party.survey.web.store import AnswerStore, PublishedModel, SurveyStage
 from protocols.errors import InputError
 
 RESULTS_FORMAT = "cotally-survey-results/1"
@@ -91,6 +96,22 @@ def run_serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_publish(arguments: argparse.Namespace) -> int:
+    """Let respondents test a model on their personal answers, instead of answering."""
+    settings = read_collector_settings(arguments.settings)
+    asked, bit = settings.questionnaire, settings.round_two
+    if bit is None:
+        raise ConfigError(f"{settings.path} has no [round_two]: browsers have kept no personal answers to test by")
+    test = fraction("--test", arguments.test)
+    model, exported = read_model(arguments.model), read_disguised(arguments.disguised, asked)
+    with _store(settings) as store:
+        codes = response_codes(store.responses(), asked)
+        check_publishable(model, codes, exported, asked, HeldOut(test, arguments.seed))
+        store.publish(PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed))
+    say_all(published_lines(settings.path, bit))
+    return 0
+
+
 def run_status(arguments: argparse.Namespace) -> int:
     """Tell how far it is."""
     with _store(read_collector_settings(arguments.settings)) as store:
@@ -132,8 +153,10 @@ def run_results(arguments: argparse.Namespace) -> int:
 
     def current() -> SurveyResults:
         with _store(settings) as store:
-            codes = response_codes(store.responses(), asked)
-        return survey_results(codes, asked, pairs, arguments.confidence, population)
+            responses, published, bits = store.responses(), store.published(), store.bits()
+        tested = None if published is None else model_test(published, bits, responses, asked)
+        codes = response_codes(responses, asked)
+        return replace(survey_results(codes, asked, pairs, arguments.confidence, population), tested=tested)
 
     if arguments.serve:
         return _serve_results(settings, current, arguments.every)

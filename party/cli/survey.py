@@ -2,7 +2,8 @@
 
 `new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links. `serve`
 is the server, until it is stopped. `status` tells how many have answered, `results` what they say so far. `close` ends
-it, and cuts codes from answers for good. `export` writes the answers as `estimate`, `mine` and `audit` read them.
+it, and cuts codes from answers for good. `publish` ends the answering, and lets respondents test a model on their
+personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mine` and `audit` read them.
 `page` writes the pages as they are served, to be read or printed, and `texts` prints every text of theirs.
 
 Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; `serve` ends when a signal ends it.
@@ -39,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _with_settings(action(collecting.run_close, help="close the survey for good"))
     _declare_export(_with_settings(action(collecting.run_export, help="write the disguised answers")))
     _declare_results(_with_settings(action(collecting.run_results, help="tell what the answers say so far")))
+    _declare_publish(
+        _with_settings(action(collecting.run_publish, help="let respondents test a model on their personal answers"))
+    )
     _declare_page(_with_settings(action(collecting.run_page, help="write the pages as files")))
     _with_settings(action(collecting.run_texts, help="print every text of the pages"))
 
@@ -73,6 +77,13 @@ def _declare_links(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret"
     )
+
+
+def _declare_publish(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", type=Path, metavar="model.json", help="a tree or naive Bayes, mined from its answers")
+    parser.add_argument("disguised", type=Path, metavar="disguised.csv", help="the answers that it was mined from")
+    parser.add_argument("--test", required=True, metavar="SHARE", help="what `mine` held out, such as 1/5")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of `mine` (default: %(default)s)")
 
 
 def _declare_page(parser: argparse.ArgumentParser) -> None:

@@ -16,14 +16,15 @@ Model = Tree | NaiveBayes
 
 @dataclass(frozen=True)
 class ModelFormat:
-    """How a kind of model is read from its file, and written as text."""
+    """How a kind of model is read from its file or from text, and written as text."""
 
     read: Callable[[Path], Model]
+    parse: Callable[[str], Model]
     text: Callable[[Any], str]
 
 
-_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_json)
-_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_json)
+_TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json, tree_file.tree_json)
+_BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json, bayes_file.bayes_json)
 _FORMATS: Mapping[object, ModelFormat] = {tree_file.FORMAT: _TREE, bayes_file.FORMAT: _BAYES}
 _KINDS: Mapping[type[Model], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES}
 
@@ -40,6 +41,16 @@ def read_model(path: Path) -> Model:
         content = None
     name = content.get("format") if isinstance(content, dict) else None
     return (_FORMATS.get(name, _TREE) if isinstance(name, str) else _TREE).read(path)
+
+
+def model_from_text(text: str) -> Model:
+    """Read a model that `model_json` wrote.
+
+    Raises:
+        ModelError: It is not a model in every detail.
+    """
+    content = parsed(text.encode())
+    return (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
 
 
 def model_json(model: Model) -> str:

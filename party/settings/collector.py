@@ -17,11 +17,13 @@ from party.settings.population import Population, read_population
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, read_design
 from party.settings.toml import Section, read_toml
+from protocols.errors import InputError
 from protocols.randomized_response.design import Kind
+from protocols.survey.personal_test import BitDesign
 
 _KEYS = (
     "title", "design", "language", "direction", "introduction", "server", "store", "close", "questions", "texts",
-    "population",
+    "population", "round_two",
 )  # fmt: skip
 _SERVER = ("listen", "address", "certificate", "key", "proxy", "requests", "submissions")
 _QUESTION = ("text", "answers", "personal", "personal_answers")
@@ -96,6 +98,8 @@ class CollectorSettings:
         store: A file, or the URL of a PostgreSQL database.
         closing: When it closes of itself.
         population: What records stand for; all alike if None.
+        round_two: How the bit is disguised by which respondents tell whether a model is right about their personal
+            answers; None where they are not to be asked.
     """
 
     path: Path
@@ -110,6 +114,7 @@ class CollectorSettings:
     store: Path | str
     closing: ClosingSettings
     population: Population | None
+    round_two: BitDesign | None
 
     def __repr__(self) -> str:
         return f"<CollectorSettings {self.path}>"
@@ -125,6 +130,7 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     folder = top.path.parent
     questionnaire = read_design(folder / top.text("design", "design.toml"))
     introduction, texts = top.text("introduction", ""), read_page_texts(top.section("texts", None))
+    questions, closing = _questions(top.section("questions", None), questionnaire, texts), _closing(top)
     return CollectorSettings(
         path=top.path,
         title=top.text("title"),
@@ -132,12 +138,13 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
         direction=top.choice("direction", ("ltr", "rtl"), "ltr"),
         introduction=tuple(part.strip() for part in introduction.split("\n\n") if part.strip()),
         questionnaire=questionnaire,
-        questions=_questions(top.section("questions", None), questionnaire, texts),
+        questions=questions,
         texts=texts,
         server=_server(top.section("server", _SERVER), folder),
         store=_store(top.section("store", ("place",)), folder),
-        closing=_closing(top.section("close", ("date", "half_width", "confidence"))),
+        closing=closing,
         population=read_population(top.section("population", None), questionnaire),
+        round_two=_round_two(top, questionnaire, questions, closing) if "round_two" in top.names else None,
     )
 
 
@@ -224,7 +231,26 @@ def _store(section: Section, folder: Path) -> Path | str:
     return place if place.startswith(POSTGRES) else folder / place
 
 
-def _closing(section: Section) -> ClosingSettings:
+def _round_two(
+    top: Section, questionnaire: Questionnaire, questions: tuple[Question, ...], closing: ClosingSettings
+) -> BitDesign:
+    section = top.section("round_two", ("truth",))
+    design, label = questionnaire.design, len(questionnaire.names) - 1
+    group = design.group_of(label)
+    if questionnaire.class_name is None or group is None or questions[label].personal is None:
+        raise top.error("round_two", "needs a class in the design that has a personal question here")
+    if design.part(group).kind is not Kind.UNRELATED or len(design.groups[group]) < 2:
+        raise top.error("round_two", "needs other columns in the class's group, and unrelated questions")
+    if closing.half_width is not None:
+        raise top.error("round_two", "needs links that last: leave [close] half_width out, or set a date")
+    try:
+        return BitDesign(section.fraction("truth", "3/4"))
+    except InputError as error:
+        raise section.error("truth", error.problem) from None
+
+
+def _closing(top: Section) -> ClosingSettings:
+    section = top.section("close", ("date", "half_width", "confidence"))
     moment = section.raw("date", None)
     if moment is not None and (type(moment) is not datetime or moment.tzinfo is None):
         raise section.error("date", "must be a time with its zone, such as 2026-12-31T18:00:00+01:00, without quotes")

@@ -66,6 +66,11 @@ place = "answers.sqlite"               # or "postgresql://user@host/database", p
 # f = "51/100"
 # m = "49/100"
 
+# For `cotally survey publish`: respondents are asked once more whether a model that was mined is right about their
+# personal answers, which their browser keeps for it. They return one bit, true with this chance, else turned.
+# [round_two]
+# truth = "3/4"
+
 # Every other text of the page may be replaced: `cotally survey texts` prints them all.
 [texts]
 # send = "Send"

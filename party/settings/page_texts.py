@@ -54,6 +54,21 @@ PAGE_TEXTS: Final[Mapping[str, str]] = {
     "no_storage": "Your browser keeps nothing for this page. Send once only: after a reload it would toss other coins.",
     "own_coin": "Rather toss a coin, a die or slips of paper of your own? Use this form.",
     "no_script": "This page tosses its coins by a script, and your browser runs none.",
+    "keeps": "Your answers to the personal questions also stay in this browser, and in it alone. Later this link may "
+    "ask one more thing: whether a rule that was learned from everybody's answers is right about them.",
+    "test_heading": "One more thing",
+    "test": "From all answers a rule was learned. Your browser applies it to your personal answers, which it has kept "
+    "and never sent, and finds whether it is right about them. Nothing else leaves this page.",
+    "test_disguised": "A coin disguises it: with a chance of {truth} what is sent is true, otherwise the opposite.",
+    "test_warning": "Who asks has chosen the rule: it can be one that asks for a single personal answer of yours.",
+    "test_plain": "No coin disguises it: it is sent as it is.",
+    "test_send": "Apply the rule, and send",
+    "test_nothing": "This browser keeps no personal answers for this code: there is nothing to do here. If you "
+    "answered in another browser, open the link there.",
+    "test_sent": "Thank you. That was all: no more is asked with this link.",
+    "test_right": "the rule is right about your personal answers",
+    "test_wrong": "the rule is wrong about your personal answers",
+    "test_coin": "What was sent: {said}. What is true: {found}.",
     "hand": "Toss as each block says and let nobody see the result, nor write it down. What you tick is all that "
     "is sent.",
     "coin": "Toss a coin.",

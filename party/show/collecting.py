@@ -1,12 +1,16 @@
 """What the collector of a survey reads on the screen."""
 
 from collections.abc import Iterator
+from math import isinf
 from pathlib import Path
 
+from party.show.figures import epsilon
 from party.survey.web.store import StoreStatus, SurveyStage
+from protocols.survey.personal_test import BitDesign
 
 STAGES = {
     SurveyStage.OPEN: "open: each answer stands beside the digest of its code",
+    SurveyStage.TESTING: "testing its model: it takes no answers, and one bit from each who gave one",
     SurveyStage.CLOSED: "closed: no code is kept",
 }
 
@@ -36,6 +40,22 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
     yield f"The page's SHA-256 is {digest}, whoever loads it."
     if enough is not None:
         yield f"It closes with {enough:,} answers."
+
+
+def published_lines(settings: Path, bit: BitDesign) -> Iterator[str]:
+    """Say what publishing a model did, and what its bit discloses."""
+    yield "The model is published: no further answers are taken, and no other model is ever tested."
+    yield f"Start `cotally survey serve {settings}` anew: links then lead to the second page. `results` tells the rest."
+    yield f"Of each respondent who opens it, {bit_text(bit)}"
+
+
+def bit_text(bit: BitDesign) -> str:
+    """Say what a bit discloses, as the end of a sentence."""
+    if isinf(bit.loss):
+        return (
+            "a bit discloses whether the model is right about the personal answers, with certainty (epsilon infinite)."
+        )
+    return f"a bit discloses whether the model is right about the personal answers, with epsilon {epsilon(bit.loss)}."
 
 
 def live_line(address: str, every: int) -> str:

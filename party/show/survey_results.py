@@ -1,12 +1,15 @@
 """What a survey's answers say so far, for a screen and as a page."""
 
 from collections.abc import Iterator
+from math import isinf
 
 from party.names import printable
 from party.settings.collector import CollectorSettings
+from party.show.collecting import bit_text
 from party.survey.web.pages import PageFile, results_page
 from party.survey.web.results import ResultCell, ResultTable, SurveyResults
 from protocols.randomized_response.estimate import quantile
+from protocols.survey.mining import Accuracy
 
 _UNBIASED = "Estimates are unbiased: they may leave 0 to 100% where answers are few. Cutting them off would bias them."
 _EXACT = "sent as they are: no coin's error is in them"
@@ -81,6 +84,7 @@ def _percent(number: float) -> str:
 
 def _notes(found: SurveyResults) -> Iterator[str]:
     """Yield what holds for all tables."""
+    yield from _tested(found)
     if found.at_random is not None:
         share, error = _percent(float(found.at_random.share)), _percent(found.at_random.standard_error)
         yield (
@@ -92,3 +96,26 @@ def _notes(found: SurveyResults) -> Iterator[str]:
     if found.weighted:
         yield "Records are weighted by the population's shares." + " Nothing is corrected." * bool(found.controls)
     yield _UNBIASED
+
+
+def _tested(found: SurveyResults) -> Iterator[str]:
+    """Yield what respondents say of a model that was published."""
+    if found.tested is None:
+        return
+    tested = found.tested
+    yield f"{tested.count.bits:,} respondents tested the published model; {bit_text(tested.design)}"
+    if tested.personal is not None:
+        yield f"It is right about the personal answers of {_share(tested.personal, found.confidence)}."
+    if tested.accuracy is not None:
+        yield (
+            f"Its accuracy on {tested.accuracy.records:,} responses held out is "
+            f"{_share(tested.accuracy, found.confidence)}, the interval rather too wide than too narrow."
+        )
+
+
+def _share(measured: Accuracy, confidence: float) -> str:
+    if isinf(measured.standard_error):
+        return f"{_percent(measured.share)}, of one record alone"
+    half = quantile(confidence) * measured.standard_error
+    low, high = _percent(measured.share - half), _percent(measured.share + half)
+    return f"{_percent(measured.share)}, {100 * confidence:g}% interval {low} to {high}"

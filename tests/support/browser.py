@@ -48,6 +48,11 @@ class Recorder:
         """All that was sent, in the order of its coming."""
         return b"".join(self._sent)
 
+    def turn_to(self, address: str) -> None:
+        """Stand before another server from now on, at the same address: to a browser it is the same site."""
+        host, _, port = address.rpartition(":")
+        self._target = (host, int(port))
+
     def close(self) -> None:
         self._listener.close()
 

@@ -50,6 +50,28 @@ income = { values = ["low", "middle", "high"], missing = "refuse" }
 habits = ["smokes", "drinks"]
 money = ["income"]
 """
+TESTABLE = """
+class = "smokes"
+kind = "unrelated"
+theta = "2/3"
+personal = "uniform"
+[columns]
+smokes = { values = ["yes", "no"], missing = "refuse" }
+drinks = { values = ["yes", "no"], missing = "refuse" }
+[groups]
+habits = ["smokes", "drinks"]
+"""
+"""A design whose model can be tested on personal answers; the class stands last."""
+ROUND_TWO = """
+[questions.smokes]
+text = "Do you smoke?"
+personal = "Were you born in January to June?"
+[questions.drinks]
+text = "Do you drink?"
+personal = "Is your house number odd?"
+[round_two]
+truth = "3/4"
+"""
 STATEMENTS = """
 [columns]
 smokes = { values = ["no", "yes"], missing = "refuse" }
@@ -141,6 +163,10 @@ class Served:
             "http_version": "1.1", "root_path": "",
         }  # fmt: skip
         return anyio.run(_called, self.app, scope, body)
+
+    def start_anew(self) -> None:
+        """Make the application again, as a server that was stopped and started does."""
+        self.app = make_app(CollectorSurvey(self.settings, self.store, None, lambda: 0.0, fault=self.faults.append))
 
     def answer(self, code: str, answers: str) -> int:
         return self.call("POST", "/answer", answer_body(self.settings, code, answers)).status

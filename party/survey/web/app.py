@@ -25,9 +25,19 @@ from party.settings.collector import CollectorSettings
 from party.survey.web.description import survey_digest
 from party.survey.web.headers import SecureHeaders
 from party.survey.web.limits import CallLimits
-from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page
+from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page, test_page
+from party.survey.web.round_two import round_digest
 from party.survey.web.store import AnswerStore, Reception
-from party.survey.web.submissions import MALFORMED, OTHER_SURVEY, UNKNOWN_CODE, RefusedError, ResponseShape, Submission
+from party.survey.web.submissions import (
+    MALFORMED,
+    OTHER_SURVEY,
+    UNKNOWN_CODE,
+    BitSubmission,
+    RefusedError,
+    ResponseShape,
+    Submission,
+    read_bit,
+)
 
 _TOO_LONG, _UNAVAILABLE = "too_long", "unavailable"
 _STATUS: Final = {
@@ -68,19 +78,30 @@ class CollectorSurvey:
 
     def take(self, submission: Submission) -> Reception:
         """Put a response into the store, unless the survey closes first; close it when that is enough."""
-        date = self.settings.closing.date
-        if date is not None and self.now() >= date:
-            self.store.close_survey()
+        self._close_if_due()
         taken = self.store.submit(submission.code, submission.content, self.settings.server.submissions)
         if taken is Reception.TAKEN and self.enough is not None and self.store.status().answered >= self.enough:
             self.store.close_survey()
         return taken
 
+    def count(self, bit: BitSubmission) -> Reception:
+        """Count a bit, unless the survey closes first."""
+        self._close_if_due()
+        return self.store.count_bit(bit.code, right=bit.right)
+
+    def _close_if_due(self) -> None:
+        date = self.settings.closing.date
+        if date is not None and self.now() >= date:
+            self.store.close_survey()
+
 
 def make_app(survey: CollectorSurvey) -> ASGIApp:
-    """Return the application."""
-    settings, shape = survey.settings, survey.shape
-    pages = {"/": main_page(settings), **({"/form": form_page(settings)} if has_form(settings) else {})}
+    """Return the application: of a survey whose model has been published, the page that tests it."""
+    settings, shape, published = survey.settings, survey.shape, survey.store.published()
+    if published is not None:
+        pages = {"/": test_page(settings, published)}
+    else:
+        pages = {"/": main_page(settings), **({"/form": form_page(settings)} if has_form(settings) else {})}
     limits = CallLimits(settings.server.requests, survey.clock)
 
     async def answer(request: Request) -> Response:
@@ -97,9 +118,16 @@ def make_app(survey: CollectorSurvey) -> ASGIApp:
         page = reply_page(settings, "sent_heading" if why is None else f"error_{why}")
         return _served(page, 200 if why is None else _STATUS[why])
 
+    async def test(request: Request) -> Response:
+        body = await _body(request, limits, shape.most_bytes, "application/json")
+        return _reply(await run_in_threadpool(survey.count, read_bit(body, digest)))
+
     routes = [Route(path, _getter(page), methods=["GET"]) for path, page in pages.items()]
     routes.append(Route("/answer", answer, methods=["POST"]))
     routes += [Route("/form", form, methods=["POST"])] if "/form" in pages else []
+    if published is not None:
+        digest = round_digest(settings.questionnaire, published)
+        routes.append(Route("/test", test, methods=["POST"]))
     handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
     app = Starlette(routes=routes, exception_handlers=handlers)
     return SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))

@@ -9,6 +9,7 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -19,6 +20,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from party.settings.collector import CollectorSettings
 from party.survey.web.by_hand import block_rules, both_answers, check_by_hand, is_by_hand, question_rules
 from party.survey.web.description import STATEMENTS, PageBlock, blocks_of, page_json, survey_digest
+from party.survey.web.round_two import test_json
+from party.survey.web.store import PublishedModel
 from protocols.tables.table import NO_ANSWER
 
 
@@ -37,7 +40,7 @@ class PageFile:
 
 def main_page(settings: CollectorSettings) -> PageFile:
     """Return the page that tosses the coins."""
-    described = page_json(settings) | {"texts": _told(settings)}
+    described = page_json(settings) | {"keeps": settings.round_two is not None, "texts": _told(settings)}
     return _page("page.html", settings, described, ("sampler.js", "link.js", "page.js"))
 
 
@@ -55,6 +58,15 @@ def form_page(settings: CollectorSettings) -> PageFile:
     for block in blocks_of(settings):
         check_by_hand(block)
     return _page("form.html", settings, None, ())
+
+
+def test_page(settings: CollectorSettings, published: PublishedModel) -> PageFile:
+    """Return the page that tests a model on personal answers."""
+    scripts = ("sampler.js", "link.js", "predict.js", "test.js")
+    told = {name: text for name, text in settings.texts.items() if name.startswith(("test_", "error_", "sending"))}
+    truth = Fraction(published.truth)
+    words = {"disguised": settings.texts["test_plain" if truth == 1 else "test_disguised"].format(truth=truth)}
+    return _page("test.html", settings, test_json(settings.questionnaire, published) | {"texts": told}, scripts, words)
 
 
 def reply_page(settings: CollectorSettings, text: str) -> PageFile:
@@ -106,6 +118,7 @@ def _words(settings: CollectorSettings) -> dict[str, object]:
         "texts": settings.texts,
         "survey": survey_digest(settings.questionnaire),
         "no_answer": NO_ANSWER,
+        "keeps": settings.round_two is not None,
         "has_form": all(map(is_by_hand, blocks)),
         "blocks": [_block(block, number, settings.texts) for number, block in enumerate(blocks, 1)],
     }

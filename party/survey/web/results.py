@@ -4,15 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import isinf, prod
 
 from party.settings.population import Population
 from party.settings.survey import Questionnaire
 from party.survey.estimation import corrected_finding, random_answers, random_json
+from party.survey.web.round_two import ModelTest
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.weighted import poststratified, weighted_share
+from protocols.survey.mining import Accuracy
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 
@@ -58,6 +60,7 @@ class SurveyResults:
         controls: The columns of control items.
         at_random: The share that answers at random; None where there is no control item, or too few answered it.
         tables: Of columns, then of pairs.
+        tested: What respondents say of a model that was published.
     """
 
     records: int
@@ -66,6 +69,7 @@ class SurveyResults:
     controls: tuple[str, ...]
     at_random: RandomAnswers | None
     tables: tuple[ResultTable, ...]
+    tested: ModelTest | None = None
 
 
 def survey_results(
@@ -156,7 +160,19 @@ def results_json(found: SurveyResults) -> dict[str, object]:
     """Return plain types for `json.dumps`."""
     content: dict[str, object] = {"records": found.records, "confidence": found.confidence}
     content |= {} if found.at_random is None else {"at_random": random_json(found.at_random)}
+    content |= {} if found.tested is None else {"round_two": _test_json(found.tested)}
     return content | {"tables": [_table_json(table) for table in found.tables]}
+
+
+def _test_json(tested: ModelTest) -> dict[str, object]:
+    content: dict[str, object] = {"bits": tested.count.bits, "truth": str(tested.design.truth)}
+    named = (("personal", tested.personal), ("accuracy", tested.accuracy))
+    return content | {name: _accuracy_json(found) for name, found in named if found is not None}
+
+
+def _accuracy_json(found: Accuracy) -> dict[str, object]:
+    error = None if isinf(found.standard_error) else found.standard_error
+    return {"records": found.records, "share": found.share, "share_error": error}
 
 
 def _table_json(table: ResultTable) -> Mapping[str, object]:

@@ -1,8 +1,9 @@
 """What the collector keeps: digests of codes, and responses. Nothing else, no time and no address.
 
-While the survey is open a response stands beside the digest of its code, so that a repeated submission replaces it.
+Until the survey is closed a response stands beside the digest of its code, so that a repeated submission replaces it.
 Closing it cuts that link for good: responses go into a table of their own, in the order of their values, and what the
-file held before is overwritten. The same statements run on SQLite and PostgreSQL (`databases.py`).
+file held before is overwritten. Of the bits by which a model is tested two counts are kept, and of each code whether
+it has sent one. The same statements run on SQLite and PostgreSQL (`databases.py`).
 
 A response is on the disk when `submit` returns.
 """
@@ -16,14 +17,15 @@ from typing import Any, Final, Protocol
 from party.closing import Closing
 from party.errors import ConfigError
 
-STORE_VERSION: Final = 1
+STORE_VERSION: Final = 2
 
 
 class SurveyStage(IntEnum):
     """How far a survey is."""
 
     OPEN = 0
-    CLOSED = 1
+    TESTING = 1
+    CLOSED = 2
 
 
 class Reception(Enum):
@@ -42,6 +44,31 @@ class StoreStatus:
     links: int
     answered: int
     stage: SurveyStage
+
+
+@dataclass(frozen=True, repr=False)
+class PublishedModel:
+    """A model that respondents test, once in a survey, on their personal answers.
+
+    Args:
+        text: Its file.
+        truth: The chance that a bit is true, as text.
+        test: The share of records that were held out when it was learned, as text.
+        seed: Of the order by which they were.
+    """
+
+    text: str
+    truth: str
+    test: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class BitCount:
+    """How many bits came, and how many of them say that the model is right."""
+
+    bits: int
+    right: int
 
 
 class Database(Protocol):
@@ -110,9 +137,9 @@ class AnswerStore(Closing):
         """
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
-                raise ConfigError("the survey is closed: it takes no further links")
+                raise ConfigError("the survey takes no further answers, and so no further links")
             for digest in digests:
-                self._database.run("INSERT INTO links VALUES (?, NULL, 0)", (digest,))
+                self._database.run("INSERT INTO links VALUES (?, NULL, 0, 0)", (digest,))
 
     def submit(self, digest: bytes, response: bytes, most: int) -> Reception:
         """Take a response in place of an earlier one.
@@ -131,6 +158,50 @@ class AnswerStore(Closing):
             )
             return Reception.TAKEN if changed else self._why_not(digest)
 
+    def publish(self, model: PublishedModel) -> None:
+        """Take no further answers, and let respondents test this model.
+
+        Raises:
+            ConfigError: One has been published, or the survey is closed.
+        """
+        with self._database.transaction():
+            if self._stage() is not SurveyStage.OPEN:
+                raise ConfigError("a model is published once, and before the survey is closed")
+            self._database.run("UPDATE survey SET stage = ?", (SurveyStage.TESTING,))
+            self._database.run(
+                "INSERT INTO model VALUES (1, ?, ?, ?, ?, 0, 0)", (model.text, model.truth, model.test, model.seed)
+            )
+
+    def published(self) -> PublishedModel | None:
+        """Return the model that was published, if one was."""
+        with self._database.transaction():
+            rows = self._database.rows("SELECT content, truth, test, seed FROM model")
+        return PublishedModel(*rows[0]) if rows else None
+
+    def count_bit(self, digest: bytes, *, right: bool) -> Reception:
+        """Count the bit of a code that has answered: its first one alone, however often it is sent.
+
+        Args:
+            digest: Of the code.
+            right: What the bit says.
+        """
+        with self._database.transaction():
+            if self._stage() is not SurveyStage.TESTING:
+                return Reception.CLOSED
+            new = self._database.run(
+                "UPDATE links SET tested = 1 WHERE code = ? AND tested = 0 AND response IS NOT NULL", (digest,)
+            )
+            if new:
+                self._database.run("UPDATE model SET bits = bits + 1, says_right = says_right + ?", (int(right),))
+            known = new or self._database.rows("SELECT 1 FROM links WHERE code = ? AND tested = 1", (digest,))
+            return Reception.TAKEN if known else Reception.UNKNOWN_CODE
+
+    def bits(self) -> BitCount:
+        """Return what the bits say so far."""
+        with self._database.transaction():
+            rows = self._database.rows("SELECT bits, says_right FROM model")
+        return BitCount(*rows[0]) if rows else BitCount(0, 0)
+
     def _why_not(self, digest: bytes) -> Reception:
         known = self._database.rows("SELECT 1 FROM links WHERE code = ?", (digest,))
         return Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
@@ -139,7 +210,7 @@ class AnswerStore(Closing):
         """End it, unless it has ended: cut the responses from the codes that they came with, for good."""
         database = self._database
         with database.transaction():
-            closed = database.run("UPDATE survey SET stage = ? WHERE stage = ?", (SurveyStage.CLOSED, SurveyStage.OPEN))
+            closed = database.run("UPDATE survey SET stage = ? WHERE stage < ?", (SurveyStage.CLOSED,) * 2)
             if closed:
                 database.run(
                     "INSERT INTO responses SELECT response FROM links WHERE response IS NOT NULL ORDER BY response"
@@ -182,5 +253,12 @@ def new_tables(binary: str, ending: str = "") -> Iterator[str]:
         "CREATE TABLE survey (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, "
         "survey TEXT NOT NULL, stage INTEGER NOT NULL)"
     )
-    yield (f"CREATE TABLE links (code {binary} PRIMARY KEY, response {binary}, submissions INTEGER NOT NULL){ending}")
+    yield (
+        f"CREATE TABLE links (code {binary} PRIMARY KEY, response {binary}, submissions INTEGER NOT NULL, "
+        f"tested INTEGER NOT NULL){ending}"
+    )
+    yield (
+        "CREATE TABLE model (one INTEGER PRIMARY KEY CHECK (one = 1), content TEXT NOT NULL, truth TEXT NOT NULL, "
+        "test TEXT NOT NULL, seed BIGINT NOT NULL, bits INTEGER NOT NULL, says_right INTEGER NOT NULL)"
+    )
     yield f"CREATE TABLE responses (response {binary} NOT NULL)"

@@ -17,6 +17,7 @@ from party.survey.web.codes import code_digest, typed_code
 from protocols.tables.table import NO_ANSWER
 
 ANSWER_FORMAT: Final = "cotally-answer/1"
+BIT_FORMAT: Final = "cotally-bit/1"
 MALFORMED, OTHER_SURVEY, UNKNOWN_CODE = "malformed", "other_survey", "unknown_code"
 
 
@@ -61,7 +62,7 @@ class ResponseShape:
         Raises:
             RefusedError: It is not a response to this survey.
         """
-        content = _fields(body)
+        content = _fields(body, ANSWER_FORMAT, ("survey", "code", "answers"))
         self._check_survey(content)
         try:
             response = bytes.fromhex(content["answers"])
@@ -101,18 +102,44 @@ class ResponseShape:
         return response
 
 
+@dataclass(frozen=True, repr=False)
+class BitSubmission:
+    """A code, by its digest, and whether the bit that came with it says that the model is right."""
+
+    code: bytes
+    right: bool
+
+
+def read_bit(body: bytes, digest: str) -> BitSubmission:
+    """Read what the page of round two sends.
+
+    Args:
+        body: As it came.
+        digest: Of the round.
+
+    Raises:
+        RefusedError: It is not a bit of this round.
+    """
+    content = _fields(body, BIT_FORMAT, ("round", "code", "bit"))
+    if content["round"] != digest:
+        raise RefusedError(OTHER_SURVEY)
+    if content["bit"] not in ("0", "1"):
+        raise RefusedError(MALFORMED)
+    return BitSubmission(_code(content), content["bit"] == "1")
+
+
 def _possible(code: int, size: int, optional: bool) -> bool:
     return code < size or (optional and code == NO_ANSWER)
 
 
-def _fields(body: bytes) -> Mapping[str, str]:
-    """Return the texts of a JSON object that has these fields, each once, and no others."""
+def _fields(body: bytes, form: str, own: Sequence[str]) -> Mapping[str, str]:
+    """Return the texts of a JSON object of this format that has these fields, each once, and no others."""
     try:
         content = json.loads(body.decode("ascii"), object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise RefusedError(MALFORMED) from None
-    names = {"format", "survey", "code", "answers"}
-    if not isinstance(content, dict) or content.keys() != names or content["format"] != ANSWER_FORMAT:
+    names = {"format", *own}
+    if not isinstance(content, dict) or content.keys() != names or content["format"] != form:
         raise RefusedError(MALFORMED)
     if not all(isinstance(content[name], str) for name in names):
         raise RefusedError(MALFORMED)

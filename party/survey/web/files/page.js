@@ -34,6 +34,16 @@
     );
   }
 
+  // Personal answers stay here for the second page; where this browser keeps nothing, there is none.
+  function keep(code, tossed) {
+    const personals = chosen("p");
+    try {
+      localStorage.setItem(`cotally ${survey.survey} ${code}`, JSON.stringify({ ...tossed, personals }));
+    } catch {
+      byId("no-storage").hidden = false;
+    }
+  }
+
   const chosen = (letter) => survey.columns.map((_, column) => {
     const input = form.querySelector(`input[name="${letter}${column}"]:checked`);
     return input === null ? survey.noAnswer : Number(input.value);
@@ -83,6 +93,7 @@
       byId("problem").textContent = texts[problem] ?? texts.error_unavailable;
       return;
     }
+    if (survey.keeps) keep(code, tossed);
     showSent(tossed, sent);
     form.hidden = true;
     byId("done").hidden = false;

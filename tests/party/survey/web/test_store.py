@@ -14,7 +14,7 @@ import pytest
 from party.errors import ConfigError, StoreError
 from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
-from party.survey.web.store import AnswerStore, Reception, StoreStatus, SurveyStage
+from party.survey.web.store import AnswerStore, BitCount, PublishedModel, Reception, StoreStatus, SurveyStage
 from tests.support.collecting import add_links, everything_in, raw_rows
 
 SURVEY = "5" * 64
@@ -94,8 +94,44 @@ def test_closing_ends_it_and_keeps_the_answers(store: AnswerStore) -> None:
     assert store.submit(one, b"\1", 3) is Reception.CLOSED
     assert store.responses() == [b"\0", b"\1"]
     assert store.status() == StoreStatus(0, 2, SurveyStage.CLOSED)
-    with pytest.raises(ConfigError, match="closed"):
+    with pytest.raises(ConfigError, match="no further links"):
         add_links(store, 1)
+
+
+MODEL = PublishedModel("a model", "3/4", "1/5", 7)
+
+
+def test_a_model_is_published_once_and_each_code_that_answered_counts_once(store: AnswerStore) -> None:
+    one, two, silent = map(code_digest, add_links(store, 3))
+    store.submit(one, b"\1", 3)
+    store.submit(two, b"\0", 3)
+    assert (store.published(), store.count_bit(one, right=True)) == (None, Reception.CLOSED)
+    store.publish(MODEL)
+    assert store.published() == MODEL
+    with pytest.raises(ConfigError, match="published once"):
+        store.publish(PublishedModel("another", "1", "1/5", 7))
+    assert store.submit(one, b"\0", 3) is Reception.CLOSED
+    with pytest.raises(ConfigError, match="no further links"):
+        add_links(store, 1)
+    assert [store.count_bit(one, right=right) for right in (True, False, False)] == [Reception.TAKEN] * 3
+    assert store.bits() == BitCount(1, 1)
+    assert store.count_bit(two, right=False) is Reception.TAKEN
+    assert store.count_bit(silent, right=True) is store.count_bit(bytes(32), right=True) is Reception.UNKNOWN_CODE
+    assert store.bits() == BitCount(2, 1)
+    assert store.status() == StoreStatus(3, 2, SurveyStage.TESTING)
+
+
+def test_closing_a_survey_under_test_keeps_counts_and_answers_and_no_code(store: AnswerStore) -> None:
+    (one,) = map(code_digest, add_links(store, 1))
+    store.submit(one, b"\1", 3)
+    store.publish(MODEL)
+    store.count_bit(one, right=True)
+    store.close_survey()
+    assert store.count_bit(one, right=True) is Reception.CLOSED
+    assert (store.responses(), store.bits()) == ([b"\1"], BitCount(1, 1))
+    assert store.status() == StoreStatus(0, 1, SurveyStage.CLOSED)
+    with pytest.raises(ConfigError, match="before the survey is closed"):
+        store.publish(MODEL)
 
 
 def test_what_is_opened_again_is_the_same_survey_or_refused(place: Path | str, store: AnswerStore) -> None:
@@ -130,9 +166,11 @@ def test_an_open_file_holds_responses_and_digests_and_no_time_and_no_address(tmp
     with open_store(path, SURVEY, make=True) as store:
         store.submit(code_digest(add_links(store, 1)[0]), b"\1", 3)
     tables = dict(raw_rows(path, "SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
-    assert tables.keys() == {"survey", "links", "responses"}
+    assert tables.keys() == {"survey", "links", "model", "responses"}
     columns = [name for table in sorted(tables) for _, name, *_ in raw_rows(path, f"PRAGMA table_info({table})")]
-    assert columns == ["code", "response", "submissions", "response", "one", "version", "survey", "stage"]
+    of_model = ["one", "content", "truth", "test", "seed", "bits", "says_right"]
+    links = ["code", "response", "submissions", "tested"]
+    assert columns == [*links, *of_model, "response", "one", "version", "survey", "stage"]
 
 
 @pytest.mark.parametrize("content", [b"", b"no database" * 1000], ids=["empty", "text"])

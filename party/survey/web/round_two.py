@@ -1,0 +1,163 @@
+"""Round two: the model that respondents test on their personal answers, and what comes back (Surveys 3.4).
+
+`cotally-test/1` is what the page reads: which columns the model reads, the model as plain numbers, and the coin of the
+bit. `cotally-bit/1` is what it sends: `{"format", "round": digest, "code", "bit": "0" or "1"}`, of one length.
+
+Discloses, to the collector: one bit per respondent, disguised as the settings say. The collector chooses the model, and
+so what the bit is about; `protocols/survey/personal_test.py` says what it can learn at most. One model is published per
+survey, and a code is counted once, so there is no second bit to hold against the first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
+from typing import Any, Final
+
+import numpy as np
+
+from party.models.any_file import Model, model_from_text
+from party.settings.survey import Questionnaire
+from party.survey.mining import hold_out
+from party.survey.web.description import survey_digest, whole_numbers
+from party.survey.web.export import response_codes
+from party.survey.web.store import BitCount, PublishedModel
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.tree import Leaf, Tree
+from protocols.randomness import canonical
+from protocols.survey.mining import Accuracy
+from protocols.survey.personal_test import BitDesign, accuracy_by_bits, personal_accuracy, tested_group
+from protocols.survey.responses import Responses, survey_schema
+from protocols.tables.table import Codes
+
+TEST_FORMAT: Final = "cotally-test/1"
+
+
+@dataclass(frozen=True)
+class ModelTest:
+    """What the bits say of a model.
+
+    Args:
+        count: The bits.
+        design: How they were disguised.
+        personal: The share of respondents about whose personal answers it is right; None while nobody has told.
+        accuracy: Its accuracy on responses held out; None likewise.
+    """
+
+    count: BitCount
+    design: BitDesign
+    personal: Accuracy | None
+    accuracy: Accuracy | None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Which records were held out when a model was learned: their share, and the seed of the public order."""
+
+    share: Fraction
+    seed: int
+
+
+def check_publishable(model: Model, codes: Codes, exported: Codes, asked: Questionnaire, held: HeldOut) -> None:
+    """Refuse a model that cannot be tested.
+
+    Args:
+        model: To be published.
+        codes: All responses.
+        exported: The table that it was learned from.
+        asked: What was asked.
+        held: What was held out then.
+
+    Raises:
+        InputError: The model is of another survey, or cannot be tested on personal answers; or answers have come since
+            the table was exported, so that nobody knows which were held out.
+    """
+    if not held.share:
+        raise InputError("must be above 0: a model is tested on answers that it was not learned from", field="test")
+    survey = _responses(codes, asked)
+    described = [[(c.name, c.values) for c in schema.columns] for schema in (model.schema, survey.schema)]
+    if described[0] != described[1]:
+        raise InputError("the model is of other columns than this survey: mine one from its answers")
+    tested_group(model.columns | {survey.schema.class_index}, asked.design)
+    if not np.array_equal(codes, exported):
+        raise InputError("the answers are not those of the table any more: export them, and mine the model again")
+    hold_out(survey, held.share, held.seed, prune=False)
+
+
+def _responses(codes: Codes, questionnaire: Questionnaire) -> Responses:
+    return Responses(survey_schema(questionnaire.names, questionnaire.values), codes, questionnaire.design)
+
+
+def round_digest(questionnaire: Questionnaire, model: PublishedModel) -> str:
+    """Return the digest of all that decides what a bit means: it goes with each."""
+    parts = (survey_digest(questionnaire).encode(), model.truth.encode(), model.text.encode())
+    return sha256(canonical(b"cotally round two", *parts)).hexdigest()
+
+
+def test_json(questionnaire: Questionnaire, published: PublishedModel) -> dict[str, object]:
+    """Return what the script of the page reads."""
+    return {
+        "format": TEST_FORMAT,
+        "survey": survey_digest(questionnaire),
+        "round": round_digest(questionnaire, published),
+        "columns": [len(values) for values in questionnaire.values],
+        "coin": list(map(str, whole_numbers(BitDesign(Fraction(published.truth)).coin))),
+        "model": model_numbers(model_from_text(published.text)),
+    }
+
+
+def model_numbers(model: Model) -> dict[str, Any]:
+    """Return a model as numbers: of naive Bayes, logarithms, null for minus infinity; of a tree, its nodes by number.
+
+    A node is `[column, numbers of its children]` or `[class]`.
+    """
+    if isinstance(model, NaiveBayes):
+        return {
+            "prior": _finite(model.prior.tolist()),
+            "tables": [list(map(_finite, t.tolist())) for t in model.conditional],
+        }
+    return {"nodes": _nodes(model)}
+
+
+def _finite(logarithms: Sequence[float]) -> list[float | None]:
+    return [None if number == -np.inf else number for number in logarithms]
+
+
+def _nodes(tree: Tree) -> list[list[object]]:
+    nodes: list[list[object]] = [[]]
+    pending = [(0, tree.root)]
+    while pending:
+        place, node = pending.pop()
+        if isinstance(node, Leaf):
+            nodes[place] = [node.label]
+            continue
+        children = range(len(nodes), len(nodes) + len(node.children))
+        nodes[place] = [node.attribute, list(children)]
+        nodes += [[] for _ in children]
+        pending += zip(children, node.children, strict=True)
+    return nodes
+
+
+def model_test(
+    published: PublishedModel, count: BitCount, responses: Sequence[bytes], asked: Questionnaire
+) -> ModelTest:
+    """Return what the bits say so far.
+
+    Args:
+        published: The model.
+        count: The bits.
+        responses: Of the survey.
+        asked: What was asked.
+
+    Raises:
+        InputError: No response that was held out has an answer in all that the model reads.
+    """
+    design = BitDesign(Fraction(published.truth))
+    if not count.bits:
+        return ModelTest(count, design, None, None)
+    survey = _responses(response_codes(responses, asked), asked)
+    held = hold_out(survey, Fraction(published.test), published.seed, prune=False).test
+    personal = personal_accuracy(count.right, count.bits, design)
+    model = model_from_text(published.text)
+    return ModelTest(count, design, personal, None if held is None else accuracy_by_bits(model, held, personal))

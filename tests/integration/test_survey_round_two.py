@@ -1,0 +1,214 @@
+"""Round two in a real Chromium: personal answers that stay, a model that runs on them, and one bit that leaves."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from party.models.any_file import Model
+from party.models.bayes_file import as_written
+from party.settings.collector import CollectorSettings, read_collector_settings
+from party.survey.web.codes import code_digest
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from party.survey.web.round_two import model_numbers
+from party.survey.web.store import AnswerStore, BitCount
+from protocols.learning.naive_bayes import NaiveBayes, logarithm
+from protocols.learning.tree import Leaf, Node, Split, Tree
+from protocols.survey.responses import survey_schema
+from protocols.tables.schema import Schema
+from tests.support.browser import Recorder, chromium, recording
+from tests.support.collecting import ROUND_TWO, TESTABLE, add_links, collector, write_survey_files
+from tests.support.processes import cotally_here
+
+OTHERS = [bytes([k % 2, k % 2]) for k in range(60)]
+"""Who drinks smokes: the model is right about personal answers that are alike."""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    with chromium(tmp_path_factory.mktemp("profile"), "--window-size=390,844") as opened:
+        opened.set_script_timeout(60)
+        yield opened
+
+
+def store_of(settings: CollectorSettings, *, make: bool = False) -> AnswerStore:
+    return open_store(settings.store, survey_digest(settings.questionnaire), make=make)
+
+
+def load(browser: webdriver.Chrome, address: str) -> None:
+    browser.get("about:blank")
+    browser.get(address)
+
+
+def answer(browser: webdriver.Chrome, personals: tuple[int, int]) -> None:
+    """Give first answers to the private questions, and these to the personal ones."""
+    for column, value in enumerate(personals):
+        for name, chosen in ((f"a{column}", 0), (f"p{column}", value)):
+            browser.find_element(By.CSS_SELECTOR, f'input[name="{name}"][value="{chosen}"]').click()
+    send(browser)
+
+
+def send(browser: webdriver.Chrome) -> None:
+    browser.find_element(By.ID, "send").click()
+    WebDriverWait(browser, 20).until(lambda b: b.find_element(By.ID, "done").is_displayed())
+
+
+def kept(browser: webdriver.Chrome, code: str) -> dict[str, object]:
+    """Return what the browser keeps under a code."""
+    found = browser.execute_script(
+        "const s = JSON.parse(document.getElementById('survey').textContent).survey;"
+        "return localStorage.getItem(`cotally ${s} ${arguments[0]}`)",
+        code,
+    )
+    content: dict[str, object] = json.loads(found)
+    return content
+
+
+def put_bit_coin(browser: webdriver.Chrome, code: str, side: int) -> None:
+    """Put the bit's coin into the browser's memory, as if it had fallen so."""
+    browser.execute_script(
+        """
+        const survey = JSON.parse(document.getElementById("survey").textContent);
+        const name = `cotally ${survey.survey} ${arguments[0]}`;
+        const kept = JSON.parse(localStorage.getItem(name));
+        kept.tested = { round: survey.round, coin: arguments[1] };
+        localStorage.setItem(name, JSON.stringify(kept));
+        """,
+        code,
+        side,
+    )
+
+
+def bodies(recorder: Recorder, path: str) -> list[bytes]:
+    """Return the bodies that were posted to a path."""
+    return re.findall(rb"POST /" + path.encode() + rb" HTTP.*?\r\n\r\n(\{.*?\})", recorder.sent, re.DOTALL)
+
+
+def test_a_model_runs_on_answers_that_never_leave_and_one_bit_of_one_length_does(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO, server="requests = 100000")
+    settings = read_collector_settings(path)
+    with store_of(settings, make=True) as store:
+        codes = add_links(store, 65)
+        for code, response in zip(codes[5:], OTHERS, strict=True):
+            store.submit(code_digest(code), response, 9)
+    cases = [((0, 0), 0, "1"), ((0, 0), 1, "0"), ((1, 0), 0, "0"), ((0, 1), 1, "1")]
+    with collector(path) as (first, address), recording(address) as recorder:
+        site = f"http://{recorder.address}/#"
+        for code, (personals, *_) in zip(codes, cases, strict=False):
+            load(browser, site + code)
+            assert "stay in this browser" in browser.find_element(By.TAG_NAME, "main").text
+            answer(browser, personals)
+            assert kept(browser, code)["personals"] == list(personals)
+        assert b"personal" not in recorder.sent
+        assert len({len(body) for body in bodies(recorder, "answer")}) == 1
+        first.terminate()
+        first.wait()
+        publish(path)
+        with collector(path) as (_, again):
+            recorder.turn_to(again)
+            for code, (_, coin, _) in zip(codes, cases, strict=False):
+                load(browser, site + code)
+                before = recorder.sent.count(b"POST")
+                put_bit_coin(browser, code, coin)
+                send(browser)
+                assert recorder.sent.count(b"POST") == before + 1
+            load(browser, site + codes[4])
+            browser.find_element(By.ID, "send").click()
+            problem = browser.find_element(By.ID, "problem")
+            assert problem.text.startswith("This browser keeps no personal answers")
+        sent = bodies(recorder, "test")
+        assert [json.loads(body)["bit"] for body in sent] == [bit for *_, bit in cases]
+        assert len({len(body) for body in sent}) == 1
+        assert all(json.loads(body).keys() == {"format", "round", "code", "bit"} for body in sent)
+        assert b"personal" not in recorder.sent
+    with store_of(settings) as store:
+        assert store.bits() == BitCount(4, 2)
+
+
+def publish(path: Path) -> None:
+    table, model = path.parent / "x.csv", path.parent / "tree.json"
+    done = [
+        cotally_here("survey", "export", path, "-o", table),
+        cotally_here("mine", "tree", table, path.parent / "design.toml", "--test", "1/5", "-o", model),
+        cotally_here("survey", "publish", path, model, table, "--test", "1/5"),
+    ]
+    assert [ended.code for ended in done] == [0, 0, 0], done
+
+
+def test_the_page_s_own_coin_falls_once_and_is_the_same_whenever_the_link_is_opened(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO, server="requests = 100000")
+    settings = read_collector_settings(path)
+    with store_of(settings, make=True) as store:
+        codes = add_links(store, 61)
+        for code, response in zip(codes[1:], OTHERS, strict=True):
+            store.submit(code_digest(code), response, 9)
+    with collector(path) as (first, address), recording(address) as recorder:
+        load(browser, f"http://{recorder.address}/#{codes[0]}")
+        answer(browser, (0, 0))
+        first.terminate()
+        first.wait()
+        publish(path)
+        with collector(path) as (_, again):
+            recorder.turn_to(again)
+            coins = []
+            for _ in range(3):
+                load(browser, f"http://{recorder.address}/#{codes[0]}")
+                send(browser)
+                tested = kept(browser, codes[0])["tested"]
+                assert isinstance(tested, dict)
+                coins.append(tested["coin"])
+        assert len(set(coins)) == 1
+        assert len(set(bodies(recorder, "test"))) == 1
+    with store_of(settings) as store:
+        assert store.bits().bits == 1
+
+
+SIZES = (2, 3, 4, 2, 3)
+SCHEMA = survey_schema([f"c{k}" for k in range(5)], [tuple(map(str, range(size))) for size in SIZES])
+
+
+def random_node(schema: Schema, chance: np.random.Generator, left: tuple[int, ...]) -> Node:
+    if not left or chance.random() < 0.3:
+        return Leaf((1.0,) * schema.classes, int(chance.integers(schema.classes)))
+    column = int(chance.choice(left))
+    rest = tuple(other for other in left if other != column)
+    children = tuple(random_node(schema, chance, rest) for _ in range(schema.attributes[column].size))
+    return Split((1.0,) * schema.classes, column, children)
+
+
+def random_bayes(schema: Schema, chance: np.random.Generator) -> NaiveBayes:
+    """Return a classifier with ties and with values that are impossible."""
+    tables = [chance.integers(0, 3, (attribute.size, schema.classes)) + 0.0 for attribute in schema.attributes]
+    tables = [np.where(table.sum(axis=0) > 0, table, 1.0) for table in tables]
+    prior = chance.integers(0, 3, schema.classes) + 1.0
+    return as_written(
+        NaiveBayes(schema, logarithm(prior / prior.sum()), tuple(logarithm(t / t.sum(axis=0)) for t in tables))
+    )
+
+
+def test_the_page_predicts_what_python_does(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    chance = np.random.default_rng(5)
+    models: list[Model] = [Tree(SCHEMA, random_node(SCHEMA, chance, (0, 1, 2, 3))) for _ in range(20)]
+    models += [random_bayes(SCHEMA, chance) for _ in range(20)]
+    records = np.stack([chance.integers(0, size, 60) for size in SIZES], axis=1).astype(np.uint8)
+    script = Path(model_numbers.__code__.co_filename).parent / "files" / "predict.js"
+    (tmp_path / "x.html").write_text("<!doctype html><title>x</title>")
+    browser.get((tmp_path / "x.html").as_uri())
+    for model in models:
+        found = browser.execute_script(
+            f"{script.read_text()}\nreturn arguments[1].map((record) => model.predict(arguments[0], record));",
+            model_numbers(model),
+            records.tolist(),
+        )
+        assert found == model.predict(records).tolist()

@@ -1,0 +1,220 @@
+"""Round two (Surveys 3.4): which model is published, what the page is given, which bits are taken."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.models.any_file import model_from_text, read_model
+from party.settings.collector import read_collector_settings
+from party.survey.web.codes import code_digest
+from party.survey.web.pages import test_page as page_of
+from party.survey.web.round_two import round_digest
+from party.survey.web.round_two import test_json as described
+from party.survey.web.store import BitCount
+from tests.support.collecting import (
+    PERSONAL,
+    QUESTIONS,
+    ROUND_TWO,
+    TESTABLE,
+    UNRELATED,
+    Served,
+    add_links,
+    served,
+    write_survey_files,
+)
+from tests.support.processes import Ended, cotally_here
+
+RESPONSES = [bytes([k % 2, (k % 2) ^ (k % 5 == 0)]) for k in range(60)]
+"""Of drinks and smokes, which agree in 48 of 60."""
+
+
+class Mined:
+    """A survey with 60 answers, its export, and a model mined from that."""
+
+    def __init__(self, path: Path, survey: Served) -> None:
+        self.path, self.survey = path, survey
+        self.codes = add_links(survey.store, 61)
+        for code, response in zip(self.codes, RESPONSES, strict=False):
+            survey.store.submit(code_digest(code), response, 9)
+        self.table, self.model = path.parent / "x.csv", path.parent / "tree.json"
+        assert cotally_here("survey", "export", path, "-o", self.table).code == 0
+        self.mine("tree", self.model)
+
+    def mine(self, learner: str, target: Path) -> None:
+        ended = cotally_here(
+            "mine", learner, self.table, self.path.parent / "design.toml", "--test", "1/5", "--seed", "3", "-o", target
+        )
+        assert ended.code == 0, ended.err
+
+    def publish(self, *words: str | Path) -> Ended:
+        given = words or (self.model, self.table, "--test", "1/5", "--seed", "3")
+        return cotally_here("survey", "publish", self.path, *given)
+
+    def body(self, code: str, bit: str, /, **changes: object) -> bytes:
+        published = self.survey.store.published()
+        assert published is not None
+        digest = round_digest(self.survey.settings.questionnaire, published)
+        content = {"format": "cotally-bit/1", "round": digest, "code": code, "bit": bit, **changes}
+        return json.dumps({name: value for name, value in content.items() if value is not None}).encode()
+
+    def test(self, code: str, bit: str, /, **changes: object) -> int:
+        return self.survey.call("POST", "/test", self.body(code, bit, **changes)).status
+
+
+@pytest.fixture
+def mined(tmp_path: Path) -> Iterator[Mined]:
+    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO)
+    with served(path) as survey:
+        yield Mined(path, survey)
+
+
+@pytest.fixture
+def published(mined: Mined) -> Mined:
+    ended = mined.publish()
+    assert ended.code == 0, ended.err
+    assert "epsilon 1.099" in ended.out
+    mined.survey.start_anew()
+    return mined
+
+
+def test_each_respondent_counts_once_and_results_are_the_formula(published: Mined) -> None:
+    assert [published.test(code, "1") for code in published.codes[:30]] == [200] * 30
+    assert [published.test(code, "0") for code in published.codes[20:50]] == [200] * 30
+    assert published.survey.store.bits() == BitCount(50, 30)
+    found = json.loads(cotally_here("survey", "results", published.path, "--json").out)["round_two"]
+    personal = (30 / 50 - 1 / 4) / (1 / 2)
+    assert (found["bits"], found["truth"]) == (50, "3/4")
+    assert found["personal"]["share"] == pytest.approx(personal)
+    assert found["accuracy"]["records"] == 12
+    seen = 2 / 3 * found["accuracy"]["share"] + 1 / 3 * personal
+    assert 12 * seen == pytest.approx(round(12 * seen))
+    told = cotally_here("survey", "results", published.path).out
+    assert "50 respondents tested the published model; a bit discloses" in told
+    assert f"right about the personal answers of {100 * personal:.1f}%" in told
+    assert cotally_here("survey", "status", published.path).out.startswith("The survey is testing its model")
+
+
+def test_before_anybody_tests_it_results_say_so(published: Mined) -> None:
+    found = json.loads(cotally_here("survey", "results", published.path, "--json").out)["round_two"]
+    assert found == {"bits": 0, "truth": "3/4"}
+
+
+def test_an_answer_that_comes_late_is_refused_and_a_bit_before_the_time_is_not_known(mined: Mined) -> None:
+    assert mined.survey.call("POST", "/test", b"{}").status == 404
+    assert mined.publish().code == 0
+    assert mined.survey.answer(mined.codes[60], "0000") == 410
+
+
+BAD = {
+    "another bit": {"bit": "2"},
+    "two bits": {"bit": "10"},
+    "a number": {"bit": 1},
+    "no bit": {"bit": None},
+    "more": {"answers": "0000"},
+    "another format": {"format": "cotally-answer/1"},
+}
+
+
+@pytest.mark.parametrize("changes", BAD.values(), ids=BAD)
+def test_what_is_no_bit_is_refused(published: Mined, changes: dict[str, object]) -> None:
+    assert published.test(published.codes[0], "1", **changes) == 400
+    assert published.survey.store.bits() == BitCount(0, 0)
+
+
+def test_bits_of_another_round_of_strangers_and_of_who_did_not_answer_are_refused(published: Mined) -> None:
+    assert published.test(published.codes[0], "1", round="0" * 64) == 409
+    assert published.test("A" * 24, "1") == 403
+    assert published.test(published.codes[60], "1") == 403
+    assert published.survey.store.bits() == BitCount(0, 0)
+    published.survey.store.close_survey()
+    assert published.test(published.codes[0], "1") == 410
+
+
+def test_the_second_page_is_the_same_for_everybody_and_loads_nothing(published: Mined) -> None:
+    reply = published.survey.call("GET", "/", kind=None)
+    stored = published.survey.store.published()
+    assert stored is not None
+    assert reply.body == page_of(published.survey.settings, stored).body
+    text = reply.body.decode()
+    assert not re.search(r"\b(src|href|action|ping|formaction)=|@import|url\(|://|\bon\w+=", text)
+    assert "with a chance of 3/4 what is sent is true" in text
+    assert published.survey.call("GET", "/form", kind=None).status == 404
+
+
+@pytest.mark.parametrize("learner", ["tree", "bayes"])
+def test_the_page_is_given_the_model_and_nothing_that_was_counted(mined: Mined, learner: str) -> None:
+    target = mined.path.parent / f"{learner}.json"
+    if learner == "bayes":
+        mined.mine(learner, target)
+    assert mined.publish(target, mined.table, "--test", "1/5", "--seed", "3").code == 0
+    stored = mined.survey.store.published()
+    assert stored is not None
+    assert model_from_text(stored.text).columns == read_model(target).columns
+    found = described(mined.survey.settings.questionnaire, stored)
+    assert found["coin"] == ["3", "1"]
+    assert "counts" not in json.dumps(found)
+
+
+def test_a_model_is_published_once(published: Mined) -> None:
+    again = published.publish()
+    assert (again.code, again.err) == (2, "cotally: a model is published once, and before the survey is closed\n")
+
+
+def _late(mined: Mined) -> list[str | Path]:
+    mined.survey.store.submit(code_digest(mined.codes[60]), b"\0\0", 9)
+    return [mined.model, mined.table, "--test", "1/5"]
+
+
+def _foreign(mined: Mined) -> list[str | Path]:
+    text = mined.model.read_text().replace('"drinks"', '"eats"')
+    (mined.path.parent / "other.json").write_text(text)
+    return [mined.path.parent / "other.json", mined.table, "--test", "1/5"]
+
+
+REFUSED: dict[str, tuple[Callable[[Mined], list[str | Path]], str]] = {
+    "answers that came since": (_late, "export them, and mine the model again"),
+    "a model of other columns": (_foreign, "mine one from its answers"),
+    "nothing held out": (lambda mined: [mined.model, mined.table, "--test", "0"], "--test must be above 0"),
+    "no number": (lambda mined: [mined.model, mined.table, "--test", "x"], "--test must be an exact number"),
+    "no model": (lambda mined: [mined.table, mined.table, "--test", "1/5"], "is not a cotally-model/2"),
+}
+
+
+@pytest.mark.parametrize(("words", "problem"), REFUSED.values(), ids=REFUSED)
+def test_a_model_that_cannot_be_tested_is_one_line(
+    mined: Mined, words: Callable[[Mined], list[str | Path]], problem: str
+) -> None:
+    ended = mined.publish(*words(mined))
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert problem in ended.err
+    assert mined.survey.store.published() is None
+
+
+def test_without_the_setting_nothing_was_kept_to_test_by(tmp_path: Path) -> None:
+    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO[: ROUND_TWO.index("[round_two]")])
+    ended = cotally_here("survey", "publish", path, "x.json", "x.csv", "--test", "1/5")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "has no [round_two]" in ended.err
+
+
+NOT_TESTABLE = {
+    "no class": (TESTABLE.replace('class = "smokes"', ""), ROUND_TWO, "needs a class"),
+    "drawn by the page": (TESTABLE, "[round_two]", "has a personal question here"),
+    "no class, of two groups": (UNRELATED, QUESTIONS + PERSONAL + "[round_two]", "needs a class"),
+    "alone": (f'class = "smokes"\n{UNRELATED}', QUESTIONS + PERSONAL + "[round_two]", "other columns in the class's"),
+    "a coin that tells nothing": (TESTABLE, ROUND_TWO.replace("3/4", "1/2"), "[round_two] truth: must be above 1/2"),
+    "closing by answers": (TESTABLE, f'{ROUND_TWO}\n[close]\nhalf_width = "1/20"', "needs links that last"),
+}
+
+
+@pytest.mark.parametrize(("design", "questions", "problem"), NOT_TESTABLE.values(), ids=NOT_TESTABLE)
+def test_settings_that_no_model_can_be_tested_under_are_refused(
+    tmp_path: Path, design: str, questions: str, problem: str
+) -> None:
+    path = write_survey_files(tmp_path / "s", design, questions)
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        read_collector_settings(path)
