@@ -13,6 +13,7 @@ from party.cli.train import compute_settings
 from party.files import locked_folder
 from party.keys.identity import load_identity
 from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.line import call_peer
 from party.node.players import Matched
 from party.node.policy import check_job
 from party.node.session import Host, run_session
@@ -21,8 +22,6 @@ from party.show.alignment import matched_lines
 from party.show.notices import tell
 from party.show.progress import PROGRESS_STYLES, make_progress, waiting
 from party.show.screen import say_all
-from party.transport.grpc.client import connect
-from party.transport.timer import Waits
 from protocols.terms import Align
 
 
@@ -45,8 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             progress.show(waiting(peer.name, address, config.node.patience))
-            waits = Waits(config.node.patience, config.node.silence)
-            with connect(identity, peer, address, waits=waits) as channel:
+            with call_peer(config, identity, peer) as channel:
                 report = run_session(ready, config, held, channel, job, Host(progress.follow))
     if isinstance(report.ended, Matched):
         say_all(matched_lines(report.ended), sys.stderr)

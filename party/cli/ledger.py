@@ -12,7 +12,7 @@ from pathlib import Path
 
 from party.keys.keystore import load_secret
 from party.records.entries import last_head
-from party.records.ledger import Ledger, read_ledger
+from party.records.ledger import LEDGER_VERSION, Ledger, read_ledger
 from party.records.tally import dealings, peers
 from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.ledger import dealings_lines, head_line, whole_line
@@ -49,7 +49,7 @@ def _verify(ledger: Ledger, full: bool) -> None:
 def _export(ledger: Ledger, full: bool) -> None:
     del full
     entries = [{"number": entry.number, **entry.content, "chain": entry.digest.hex()} for entry in ledger.entries()]
-    content = {"format": "cotally-ledger/1", "entries": entries}
+    content = {"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries}
     put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "init": "make a party: keys, certificate, settings",
     "trust": "trust the other party's certificate",
     "pair": "trust each other's certificates by a short code",
+    "keys": "look after a party's keys: renew its certificate",
     "doctor": "find what keeps two parties from meeting",
     "check": "tell what leaves, before it leaves",
     "align": "find the people whom both parties list, or how many they are",

@@ -13,6 +13,7 @@ from party.errors import ConfigError
 from party.files import kept_apart, locked_folder
 from party.keys.identity import load_identity
 from party.node.inputs import load_inputs, pinned_peer, with_workers
+from party.node.line import call_peer
 from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.node.players import Predicted
 from party.node.policy import check_job
@@ -22,8 +23,6 @@ from party.show.notices import tell
 from party.show.prediction import joint_notes
 from party.show.progress import PROGRESS_STYLES, make_progress, waiting
 from party.show.screen import say_all
-from party.transport.grpc.client import connect
-from party.transport.timer import Waits
 from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
 from protocols.two_party.prediction import Answers
 
@@ -61,8 +60,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             progress.show(waiting(peer.name, address, config.node.patience))
-            waits = Waits(config.node.patience, config.node.silence)
-            with connect(load_identity(config.folder), peer, address, waits=waits) as channel:
+            with call_peer(config, load_identity(config.folder), peer) as channel:
                 host = Host(progress.follow, offers=Offers(lambda: offer))
                 report = run_session(ready, config, held, channel, job, host)
     if isinstance(report.ended, Predicted):

@@ -15,6 +15,7 @@ from party.models.kept_model import KeptModel
 from party.models.tree_file import read_tree, tree_json
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
+from party.node.line import listen_for_peer
 from party.node.players import Matched, Predicted
 from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, read_party_config
@@ -26,7 +27,6 @@ from party.show.progress import complain, make_progress
 from party.show.screen import say, say_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
-from party.transport.timer import Waits
 from protocols.errors import CotallyError, DeviationError
 from protocols.learning.tree import Tree
 
@@ -69,15 +69,14 @@ def _serve(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.config)
     settings = compute_settings(arguments, config)
     settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
-    address = str(config.need_listen())
+    config.need_listen()
     identity, peer = load_identity(config.folder), pinned_peer(config)
     say_all(expiry_lines([identity, peer], utc_now()), sys.stderr)
-    waits = Waits(config.node.patience, config.node.silence)
     signal.signal(signal.SIGTERM, _stop)
     with (
         locked_folder(config.folder) as held,
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,
-        NodeServer.listen(identity, [peer], address, waits=waits) as server,
+        listen_for_peer(config, identity, peer) as server,
     ):
         say(listening(config.name, server.address, peer.name), sys.stderr)
         log_event(listening(config.name, server.address, peer.name))

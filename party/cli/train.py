@@ -17,6 +17,7 @@ from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
+from party.node.line import call_peer
 from party.node.players import Matched, OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
@@ -32,8 +33,6 @@ from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, w
 from party.show.run_report import train_report
 from party.show.screen import say, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
-from party.transport.grpc.client import connect
-from party.transport.timer import Waits
 from protocols.errors import InputError
 from protocols.terms import Job, Terms
 from protocols.two_party.agreement import Agreement
@@ -74,14 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             rows = OwnRows(config, ready, tell)
             on_agreed = announcer(arguments, rows, settings, progress, job.terms)
-            kept, waits = KeptModel(lambda _: arguments.model), Waits(config.node.patience, config.node.silence)
+            kept = KeptModel(lambda _: arguments.model)
 
             def on_matched(matched: Matched) -> None:
                 announce_match(progress, matched)
 
             def meet(fresh: bool) -> Report:
                 progress.show(waiting(peer.name, address, config.node.patience))
-                with connect(identity, peer, address, waits=waits) as channel:
+                with call_peer(config, identity, peer) as channel:
                     host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
                     return run_session(rows.local, config, held, channel, job, host)
 

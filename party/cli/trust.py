@@ -1,6 +1,6 @@
-"""Trust the other party's certificate, and no other.
+"""Trust the key of the other party's certificate, and no other.
 
-A run accepts exactly this certificate at the other end. A pinned certificate is only as trustworthy as the channel it
+A run accepts this key alone at the other end, and certificates that it has signed for itself. A pinned key is only as trustworthy as the channel it
 came by: compare fingerprints over another one, such as the telephone.
 """
 

@@ -1,5 +1,10 @@
-"""Certificates: one self-signed certificate of a party, as we make it, read it and judge it."""
+"""Certificates: one self-signed certificate of a party, as we make it, read it and judge it.
 
+A party is known by its *key*: `fingerprint` is a digest of that, so whoever has a new certificate over the same key is
+the same party, and all that is on record about it stays so.
+"""
+
+import hashlib
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,7 +17,7 @@ from cryptography import x509
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import DatesError, IdentityError
@@ -21,6 +26,7 @@ from party.names import is_party_name
 LIFETIME: Final = timedelta(days=730)
 WARNING_DAYS: Final = 30
 HEAD_START: Final = timedelta(hours=1)  # for a peer whose clock is behind
+_FIRST_DAY, _LAST_DAY = datetime(1970, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)  # of an anchor
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*", re.ASCII)
 _USAGES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 _KEY_USAGE = x509.KeyUsage(
@@ -52,9 +58,17 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+OnRenewed = Callable[["Peer"], None]
+
+
+def not_kept(peer: "Peer") -> None:
+    """Leave a renewed certificate to the moment."""
+    del peer
+
+
 @dataclass(frozen=True)
 class Peer:
-    """A party whose certificate is pinned."""
+    """A party whose key is pinned, with a certificate over it; `fingerprint` is that of the key."""
 
     name: str
     fingerprint: str
@@ -79,6 +93,18 @@ class Peer:
         left = (self.certificate.not_valid_after_utc - now).days
         return left if left < WARNING_DAYS else None
 
+    def renewed_as(self, certificate: x509.Certificate) -> "Peer":
+        """Return the same party with another certificate over its key.
+
+        Raises:
+            IdentityError: It is over another key, of another name, or not of the kind that we make.
+        """
+        what = f"the certificate that {self.name} shows"
+        other = Peer(*about(certificate, what))
+        if (other.name, other.fingerprint) != (self.name, self.fingerprint):
+            raise IdentityError(f"{what} is over another key than the one that we trust")
+        return other
+
     def check_signs_no_other(self) -> None:
         """Refuse a certificate that may sign others: TLS trusts those as it trusts the pinned one.
 
@@ -91,8 +117,18 @@ class Peer:
 
 
 def fingerprint(certificate: x509.Certificate) -> str:
-    """Return the SHA-256 digest of a certificate, in groups that two people can read to each other."""
-    digest = certificate.fingerprint(hashes.SHA256()).hex().upper()
+    """Return the SHA-256 digest of a certificate's public key, in groups that two people can read to each other.
+
+    What is hashed is the SubjectPublicKeyInfo in DER, as in RFC 7469.
+
+    Raises:
+        IdentityError: The key is of a kind that cannot be read.
+    """
+    try:
+        key = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    except ODD:
+        raise IdentityError("a certificate has a key that cannot be read") from None
+    digest = hashlib.sha256(key).hexdigest().upper()
     return " ".join(digest[start : start + 4] for start in range(0, len(digest), 4))
 
 
@@ -130,6 +166,27 @@ def self_signed(
         .add_extension(x509.ExtendedKeyUsage(_USAGES), critical=False)
         .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
         .sign(key, hashes.SHA256())
+    )
+
+
+def anchor(peer: Peer) -> bytes:
+    """Return, in PEM, what lets TLS accept every certificate that a peer makes over its key, renewed ones too.
+
+    It is a root of trust of the peer's name and key, which nobody has signed: TLS asks that of no root. NB: TLS then
+    takes what this key has signed for *another* key as well; who uses it has to compare the key that it was shown.
+    """
+    subject = peer.certificate.subject
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(peer.certificate.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(_FIRST_DAY)
+        .not_valid_after(_LAST_DAY)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+        .public_bytes(Encoding.PEM)
     )
 
 

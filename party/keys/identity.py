@@ -1,9 +1,9 @@
-"""Who we are and whom we trust: a key, a certificate of our own making, and the peers' certificates, *pinned*.
+"""Who we are and whom we trust: a key, a certificate of our own making over it, and the peers' keys, *pinned*.
 
-There is no authority. Each party makes one self-signed certificate and hands it to the other over a channel that both
-trust; the operators compare fingerprints. What gRPC then accepts as a peer is exactly that certificate, and a name in
-it is never enough (FAULTS C1): it is the only root of trust, and may itself sign no other. Everything lies in one
-directory::
+There is no authority. Each party makes a self-signed certificate and hands it to the other over a channel that both
+trust; the operators compare fingerprints, which are of the key. What is then accepted as a peer is a certificate that
+this very key has signed for itself: the one that was handed over, or one renewed since (`party.keys.renewal`). A name
+in it is never enough (FAULTS C1), and what the key has signed for another key is nobody's. All lies in one directory::
 
     key.pem  cert.pem  peers/<name>.pem
 """
@@ -23,13 +23,14 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from party.errors import IdentityError
-from party.files import check_own_folder, write_new
+from party.files import check_own_folder, write_atomically, write_new
 from party.keys.certificates import (
     ODD,
     Clock,
     Peer,
     about,
     check_dates_of,
+    fingerprint,
     general_name,
     parse_certificate,
     self_signed,
@@ -37,6 +38,8 @@ from party.keys.certificates import (
 )
 from party.names import check_party_name
 
+KEY_FILE: Final = "key.pem"
+CERTIFICATE_FILE: Final = "cert.pem"
 DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")
 
 
@@ -48,6 +51,15 @@ class Identity(Peer):
 
     def __repr__(self) -> str:
         return f"<Identity {self.name}>"
+
+    def with_certificate(self, certificate: x509.Certificate) -> "Identity":
+        """Return the same identity with another certificate over its key.
+
+        Raises:
+            IdentityError: It is over another key, of another name, or not of the kind that we make.
+        """
+        other = self.renewed_as(certificate)
+        return Identity(other.name, other.fingerprint, other.hosts, other.certificate, self.key)
 
     @property
     def key_pem(self) -> bytes:
@@ -67,14 +79,14 @@ def create_identity(
     names = [general_name(host) for host in hosts]
     if not names:
         raise IdentityError("an identity needs at least one DNS name or IP address")
-    for path in (directory / "key.pem", directory / "cert.pem"):
+    for path in (directory / KEY_FILE, directory / CERTIFICATE_FILE):
         if path.exists():
             raise IdentityError(f"{path} already exists; an identity is never replaced")
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = self_signed(key, party_name, names, clock())
     identity = Identity(*about(certificate, "the new certificate"), key=key)
-    _write_new(directory / "key.pem", identity.key_pem, 0o600)
-    _write_new(directory / "cert.pem", identity.pem, 0o644)
+    _write_new(directory / KEY_FILE, identity.key_pem, 0o600)
+    _write_new(directory / CERTIFICATE_FILE, identity.pem, 0o644)
     return identity
 
 
@@ -86,24 +98,33 @@ def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
             certificate, the certificate is outside its dates or not for this use.
         InputError: Others can write to the folder.
     """
-    check_own_folder(directory)
-    key = _load_key(directory / "key.pem")
-    path = directory / "cert.pem"
-    certificate = _load_certificate(path)
-    if certificate.public_key() != key.public_key():
-        raise IdentityError(f"{directory / 'key.pem'} is not the key of {path}")
-    identity = Identity(*about(certificate, str(path)), key=key)
-    check_dates_of(certificate, str(path), clock())
+    identity = read_identity(directory)
+    check_dates_of(identity.certificate, str(directory / CERTIFICATE_FILE), clock())
     return identity
 
 
-def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) -> Peer:
-    """Pin the certificate of a peer; the operators have compared fingerprints.
+def read_identity(directory: Path) -> Identity:
+    """Read our identity, whatever the dates of its certificate.
 
     Raises:
-        IdentityError: The certificate is our own, of our own name, faulty, or another one of this name is pinned.
+        IdentityError, InputError: As for `load_identity`.
     """
-    return pin(directory, _load_certificate(certificate_path), str(certificate_path), clock=clock)
+    check_own_folder(directory)
+    key = _load_key(directory / KEY_FILE)
+    path = directory / CERTIFICATE_FILE
+    certificate = load_certificate(path)
+    if certificate.public_key() != key.public_key():
+        raise IdentityError(f"{directory / 'key.pem'} is not the key of {path}")
+    return Identity(*about(certificate, str(path)), key=key)
+
+
+def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) -> Peer:
+    """Pin the key of a peer by its certificate; the operators have compared fingerprints.
+
+    Raises:
+        IdentityError: The certificate is our own, of our own name, faulty, or another key of this name is pinned.
+    """
+    return pin(directory, load_certificate(certificate_path), str(certificate_path), clock=clock)
 
 
 def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clock = utc_now) -> Peer:
@@ -125,12 +146,13 @@ def pin(directory: Path, certificate: x509.Certificate, what: str, *, clock: Clo
     if peer.name == own.name:
         raise IdentityError(f"both parties are called {own.name}: one must take another name")
     check_dates_of(peer.certificate, what, clock())
-    path = directory / "peers" / f"{peer.name}.pem"
-    if path.exists():
-        if _load_certificate(path) != peer.certificate:
-            raise IdentityError(f"another certificate of {peer.name} is pinned; to replace it, remove {path}")
-        return peer
-    _write_new(path, peer.pem, 0o644)
+    path = peer_file(directory, peer.name)
+    if not path.exists():
+        _write_new(path, peer.pem, 0o644)
+    elif fingerprint(load_certificate(path)) != peer.fingerprint:
+        raise IdentityError(f"another key of {peer.name} is pinned; to replace it, remove {path}")
+    else:
+        write_atomically(path, peer.pem)
     return peer
 
 
@@ -145,11 +167,26 @@ def load_peers(directory: Path) -> dict[str, Peer]:
         return peers
     check_own_folder(directory / "peers")
     for path in sorted((directory / "peers").glob("*.pem")):
-        peer = Peer(*about(_load_certificate(path), str(path)))
-        if peer.name != path.stem:
-            raise IdentityError(f"{path} is the certificate of {peer.name}")
-        peers[peer.name] = peer
+        peers[path.stem] = load_peer(directory, path.stem)
     return peers
+
+
+def load_peer(directory: Path, name: str) -> Peer:
+    """Read the pinned certificate of a party.
+
+    Raises:
+        IdentityError: It is missing or faulty, or lies under another name than its own.
+    """
+    path = peer_file(directory, name)
+    peer = Peer(*about(load_certificate(path), str(path)))
+    if peer.name != name:
+        raise IdentityError(f"{path} is the certificate of {peer.name}")
+    return peer
+
+
+def peer_file(directory: Path, name: str) -> Path:
+    """Return where the certificate of a peer lies."""
+    return directory / "peers" / f"{name}.pem"
 
 
 def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
@@ -165,7 +202,12 @@ def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
     return key
 
 
-def _load_certificate(path: Path) -> x509.Certificate:
+def load_certificate(path: Path) -> x509.Certificate:
+    """Read a certificate.
+
+    Raises:
+        IdentityError: There is none.
+    """
     return parse_certificate(_read(path), str(path))
 
 

@@ -19,7 +19,7 @@ from party.keys.identity import Identity, load_identity
 from party.keys.keystore import load_keys, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
-from party.transport.grpc.client import check_host
+from party.transport.grpc.acquaintance import check_host
 from party.transport.grpc.common import WIRE_VERSION, check_free
 from party.transport.grpc.probe import Sight, own_release, probe
 from party.transport.look import LOOK_SECONDS, PortView, greet, reach, resolve
@@ -112,9 +112,7 @@ class Examination:
 
     def _trust(self) -> tuple[str, ...]:
         self._peer = pinned_peer(self._config)
-        self._peer.check_dates(self._clock())
-        self._peer.check_signs_no_other()
-        return self._peer.name, _until(self._peer.certificate)
+        return self._peer.name, self._peer.fingerprint
 
     def _listening(self) -> tuple[str, ...]:
         """See whether our own node listens, and nobody else in its place."""
@@ -135,7 +133,6 @@ class Examination:
     def _name(self) -> tuple[str, ...]:
         address = self._config.need_address()
         found = resolve(address.host, address.port)
-        check_host(self._peer, address.host)
         return address.host, ", ".join(found)
 
     def _port(self) -> tuple[str, ...]:
@@ -152,11 +149,14 @@ class Examination:
         shown, name = fingerprint(self._view.certificate), self._peer.name
         if shown != self._peer.fingerprint:
             raise IdentityError(
-                f"who answers for {name} shows another certificate than the one that we trust: its fingerprint is "
+                f"who answers for {name} has another key than the one that we trust: its fingerprint is "
                 f"{shown}. If {name} has made a new one, compare that by telephone, remove {name}.pem from peers/ and "
                 f"`cotally trust` it; if not, the address leads to somebody else"
             )
-        return (name,)
+        self._peer = self._peer.renewed_as(self._view.certificate)
+        self._peer.check_dates(self._clock())
+        check_host(self._peer, self._config.need_address().host)
+        return name, _until(self._peer.certificate), ", ".join(self._peer.hosts)
 
     def _welcome(self) -> tuple[str, ...]:
         name = self._peer.name

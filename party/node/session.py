@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from party.files import FolderLock
-from party.keys.identity import load_identity, load_peers
+from party.keys.identity import load_peers, read_identity
 from party.keys.signatures import Signatures, signatures
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows
@@ -130,7 +130,7 @@ def _stage(
 ) -> Stage:
     """Put together what a player plays with."""
     pages = runs.pages
-    hand = signatures(load_identity(config.folder), load_peers(config.folder)[channel.peer])
+    hand = signatures(read_identity(config.folder), load_peers(config.folder)[channel.peer])
 
     def show_heads(nonces: bytes) -> None:
         play(_sign_ledgers(pages, local.party, nonces, hand), channel)
@@ -175,11 +175,11 @@ def _sign_ledgers(pages: PeerPages, party: str, nonces: bytes, hand: Signatures)
     """Hand each other the ends of the ledgers, signed, and keep the peer's.
 
     Raises:
-        PeerError: The peer's signature is not that of its certificate.
+        PeerError: The peer's signature is not by its key.
     """
     own, peer = pages.head(), pages.peer.name
     signed = yield from exchange_heads(own, hand.sign(head_statement(party, peer, nonces, own)))
     theirs = LedgerHead(signed.entries, signed.digest)
     if not hand.is_good(head_statement(peer, party, nonces, theirs), signed.signature):
-        raise PeerError(f"{peer} has not signed the end of its ledger with the key of its certificate")
+        raise PeerError(f"{peer} has not signed the end of its ledger with the key that we trust")
     pages.keep_head(theirs, signed.signature)

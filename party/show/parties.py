@@ -22,7 +22,7 @@ def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
             ],
             indent=2,
         ),
-        f"Fingerprint of {name} (SHA-256), for the other party to compare by telephone:",
+        f"Fingerprint of {name}'s key (SHA-256), for the other party to compare by telephone:",
         f"  {fingerprint}",
         f"Next: get the other party's cert.pem and run `cotally trust {folder} PEER-CERT.pem`; or, talking to each",
         f"  other, both run `cotally pair {folder / 'party.toml'}`",
@@ -32,7 +32,7 @@ def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
 def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path) -> list[str]:
     """Say whom the party of this folder trusts from now on."""
     return [
-        f"Trusted: {name}, reached as {', '.join(hosts)}. Its fingerprint (SHA-256):",
+        f"Trusted: {name}, reached as {', '.join(hosts)}. Fingerprint of its key (SHA-256):",
         f"  {fingerprint}",
         f"Compare it with {name} by telephone before the first run; if it differs, remove",
         f"  {folder / 'peers' / (name + '.pem')}",
@@ -53,18 +53,27 @@ def code_lines(code: str, address: str, seconds: float) -> list[str]:
 def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) -> list[str]:
     """Say whom the party trusts from now on, by a code."""
     told = [
-        f"Paired with {name}: both sides trust each other's certificates. Its fingerprint (SHA-256):",
+        f"Paired with {name}: both sides trust each other. Fingerprint of its key (SHA-256):",
         f"  {fingerprint}",
     ]
     return told if is_named else [*told, f'Next: under [node] in {settings} set peer = "{name}"']
 
 
 def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
-    """Say whose certificates expire soon; nothing where none does."""
+    """Say whose certificates expire soon or have expired; nothing where none does."""
     return [
-        f"cotally: note: the certificate of {party.name} expires on {party.certificate.not_valid_after_utc:%Y-%m-%d}, "
-        f"in {left} days: end what runs are open before then; a new one is made by `cotally init` in another folder, "
-        "trusted anew, and counts as another party for data sets that were released"
+        f"cotally: note: the certificate of {party.name} {'expired' if left < 0 else 'expires'} on "
+        f"{party.certificate.not_valid_after_utc:%Y-%m-%d}{'' if left < 0 else f', in {left} days'}: `cotally keys "
+        "renew` at its side makes a new one over the same key, which the other side accepts while both go on"
         for party in parties
         if (left := party.days_left(now)) is not None
+    ]
+
+
+def renewed_lines(own: Peer) -> list[str]:
+    """Say which certificate a party has from now on."""
+    date, hosts = f"{own.certificate.not_valid_after_utc:%Y-%m-%d}", ", ".join(own.hosts)
+    return [
+        f"Renewed: the certificate of {own.name} is valid until {date}, for {hosts}.",
+        "A node that serves shows it from the next connection on; the other side accepts it, for the key is the same",
     ]

@@ -1,4 +1,4 @@
-"""Looking at an address layer by layer: its name, its port, what greets there. All that we tell is our certificate.
+"""Looking at an address layer by layer: its name, its port, what greets there. All that is told is our certificate.
 
 gRPC gives one answer to every fault of a connection (FAULTS C3). So these layers are tried one by one, by plain sockets
 and the system's TLS, which checks nothing here: what is found is judged by who asked.
@@ -97,6 +97,23 @@ def greet(peer: str, connection: socket.socket, host: str, own: Identity) -> Por
 _ANOTHER: Final = "another program has that port, or something between changes what is sent; compare ports"
 
 
+def shown_certificate(host: str, port: int, seconds: float = LOOK_SECONDS) -> x509.Certificate | None:
+    """Return the certificate with which a port greets, whose key it has; None where none can be had.
+
+    Of us nothing is shown.
+    """
+    context = _believing_anybody()
+    context.minimum_version = ssl.TLSVersion.TLSv1_3  # in which who greets signs first
+    try:
+        with (
+            socket.create_connection((host, port), timeout=seconds) as connection,
+            context.wrap_socket(connection, server_hostname=host) as secure,
+        ):
+            return x509.load_der_x509_certificate(secure.getpeercert(binary_form=True) or b"")
+    except (OSError, ValueError):
+        return None
+
+
 def _takes_ours(secure: ssl.SSLSocket) -> bool:
     """Tell whether our certificate is taken: under TLS 1.3 that shows after a handshake that looks good.
 
@@ -111,15 +128,21 @@ def _takes_ours(secure: ssl.SSLSocket) -> bool:
 
 
 def _context(own: Identity) -> ssl.SSLContext:
-    """Return TLS that shows our certificate and believes anybody: what it is shown is judged elsewhere."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["h2"])
+    """Return TLS that shows our certificate, too."""
+    context = _believing_anybody()
     word = secrets.token_hex(32)  # the library reads keys from files alone: this one is sealed for the moment
     key = own.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(word.encode()))
     with tempfile.TemporaryDirectory() as folder, suppress(FileNotFoundError):
         path = Path(folder) / "own.pem"
         path.write_bytes(key + own.pem)
         context.load_cert_chain(path, password=word)
+    return context
+
+
+def _believing_anybody() -> ssl.SSLContext:
+    """Return TLS that believes anybody: what it is shown is judged elsewhere."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
     return context

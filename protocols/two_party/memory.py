@@ -98,7 +98,7 @@ def _objection(theirs: LedgerHead, known: LedgerHead, holds: bool, peer: str) ->
         return Objection(
             "memory",
             f"our ledger is not the one that {peer} was last shown: it was deleted or restored from an older backup; "
-            "put the latest one back, or begin anew under a new certificate and a new [data] dataset",
+            "put the latest one back, or begin anew under a new key and a new [data] dataset",
         )
     if theirs.entries < known.entries or (theirs.entries == known.entries and theirs != known):
         return Objection(

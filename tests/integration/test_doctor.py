@@ -75,10 +75,10 @@ def listener(answer: bytes) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def node(pair: Pair, clock: Callable[[], datetime] = now) -> Iterator[NodeServer]:
+def node(pair: Pair, clock: Callable[[], datetime] = now, host: str = "127.0.0.1") -> Iterator[NodeServer]:
     """Let Alice listen in this process, by a clock of her own."""
-    own, peers = load_identity(pair.alice), load_peers(pair.alice).values()
-    with NodeServer.listen(own, peers, "127.0.0.1:0", clock=clock) as server:
+    own, peers = load_identity(pair.alice, clock=clock), load_peers(pair.alice).values()
+    with NodeServer.listen(own, peers, f"{host}:0", clock=clock) as server:
         yield server
 
 
@@ -125,8 +125,9 @@ def test_a_name_that_leads_nowhere_is_told(pair: Pair) -> None:
 
 
 def test_a_name_that_the_certificate_is_not_for_is_told(pair: Pair) -> None:
-    layer, error = failing(examine(pair, "127.0.0.2:7071"))
-    assert layer == "name"
+    with node(pair, host="127.0.0.2") as server:
+        layer, error = failing(examine(pair, server.address))
+    assert layer == "pin"
     assert "the certificate of alice is for localhost, 127.0.0.1, not for 127.0.0.2" in error
 
 
@@ -183,10 +184,12 @@ def test_an_expired_certificate_is_told_whoever_has_it(pair: Pair, party: str) -
     other = pair.alice if party == "bob" else pair.bob
     for name in ("key.pem", "cert.pem"):
         (folder / name).unlink()
-    old = create_identity(folder, party, clock=lambda: now() - LIFETIME - timedelta(days=1))
+    long_ago = now() - LIFETIME - timedelta(days=1)
+    old = create_identity(folder, party, clock=lambda: long_ago)
     (other / "peers" / f"{party}.pem").write_bytes(old.pem)
-    layer, error = failing(examine(pair, "127.0.0.1:9"))
-    assert layer == ("keys" if party == "bob" else "trust")
+    with node(pair, lambda: long_ago if party == "alice" else now()) as server:
+        layer, error = failing(examine(pair, server.address))
+    assert layer == ("keys" if party == "bob" else "pin")
     assert "expired on" in error
 
 

@@ -11,7 +11,9 @@ import pytest
 
 from party.errors import PeerLostError
 from party.transport.channel import play
+from party.transport.grpc import acquaintance
 from party.transport.grpc import client as client_module
+from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.status import ERRORS
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
@@ -91,9 +93,7 @@ def test_grpc_repeats_no_call_of_its_own_accord(
         "retryableStatusCodes": ["UNAVAILABLE"],
     }
     config = json.dumps({"methodConfig": [{"name": [{}], "retryPolicy": policy}]})
-    monkeypatch.setattr(
-        client_module, "CLIENT_OPTIONS", (*client_module.CLIENT_OPTIONS, ("grpc.service_config", config))
-    )
+    monkeypatch.setattr(acquaintance, "CLIENT_OPTIONS", (*CLIENT_OPTIONS, ("grpc.service_config", config)))
     servicer.open_codes = itertools.repeat(Code.UNAVAILABLE)
     attempts: list[int] = []
     pause = client_module._Line._pause

@@ -2,7 +2,8 @@
 
 After each operation: every run is open, done, cancelled or aborted, and never done at one side and aborted at the
 other; no data set has two copies, no count two values; a ledger holds all that the peer has learned; no error names a
-record or a secret. In the end, over a good line, both finish with the model that nothing had disturbed.
+record or a secret; whose certificate has expired meets nobody, and who has renewed it is the same party. In the end,
+over a good line, both finish with the model that nothing had disturbed.
 """
 
 import re
@@ -46,12 +47,17 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("lose_journal"), NAME),
     st.tuples(st.just("restore_backup"), NAME),
     st.tuples(st.just("pass_time"), st.sampled_from([1.0, 3600.0])),
+    st.tuples(st.just("renew"), NAME),
+    st.tuples(st.just("pass_days"), st.sampled_from([300, 800])),
 )
 KEPT: list[list[tuple[Any, ...]]] = [
     [("kill", ("alice",), 24), ("kill", ("bob",), 23), ("lose_journal", "alice")],
     [("restore_backup", "bob"), ("kill", ("bob",), 12), ("restore_backup", "bob")],
     [("fill_disk", "alice", 9), ("other_terms", False), ("cancel", "bob"), ("begin_anew",)],
     [("exchange", {0: "drop reply", 5: "duplicate", 9: "repeat an old one"}), ("fill_disk", "bob", 2)],
+    [("kill", ("bob",), 12), ("renew", "alice"), ("exchange", {2: "renew bob", 9: "renew alice"}), ("renew", "bob")],
+    [("kill", ("alice",), 12), ("pass_days", 800), ("renew", "bob"), ("exchange", {}), ("renew", "alice")],
+    [("exchange", {}), ("pass_days", 400), ("renew", "alice"), ("renew", "alice"), ("pass_days", 400)],
 ]
 
 
@@ -70,6 +76,8 @@ def play(operations: list[tuple[Any, ...]]) -> None:
         for operation in operations:
             world.apply(operation)
             check(world)
+        for name in world.expired():
+            world.renew(name)
         ends = world.meet(fresh=True)
         assert all(isinstance(end, Report) for end in ends), ends
         check(world)
@@ -89,6 +97,8 @@ def check(world: World) -> None:
                 copies.setdefault(len(message.codes), set()).add(message.codes)
         assert all(len(contents) == 1 for contents in copies.values())
     check_ledgers(world)
+    keys = {name: world.identity(name).fingerprint for name in NAMES}
+    assert keys == world.keys  # whoever has renewed its certificate is the same party
     for text in world.errors:
         assert not re.search(r"\br\d+\b", text), text
         assert not any(world.secret(name).hex() in text for name in NAMES)

@@ -14,7 +14,8 @@ import grpc
 from party.keys.certificates import Peer
 from party.keys.identity import Identity, create_identity, trust
 from party.transport.channel import PagedChannel
-from party.transport.grpc.client import CLIENT_OPTIONS, connect
+from party.transport.grpc.acquaintance import CLIENT_OPTIONS
+from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import REAL_TIME, Timer, Waits
 from party.wire.v1 import node_pb2 as wire

@@ -11,15 +11,20 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import grpc
+from cryptography import x509
 
+from party.errors import DatesError
 from party.files import locked_folder
-from party.keys.certificates import Peer
-from party.keys.identity import Identity, load_identity, load_peers
+from party.keys.certificates import Peer, utc_now
+from party.keys.identity import Identity, load_peers, read_identity
+from party.keys.renewal import keep_renewed, renew
 from party.models.kept_model import KeptModel
 from party.node.session import Host, Report, run_session
 from party.records.database import DatabaseKind
@@ -27,9 +32,10 @@ from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journ
 from party.records.ledger import LEDGER_FILE
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
+from party.transport.grpc.acquaintance import Acquaintance
 from party.transport.grpc.client import _Line, _Session
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import status_of
+from party.transport.grpc.status import Guard, status_of
 from party.transport.timer import Waits
 from protocols.errors import DisagreementError
 from protocols.role import Message
@@ -40,7 +46,7 @@ from tests.support.timer import SkippingTimer
 
 PATIENCE = 5.0
 NOW = "2026-01-01T00:00:00Z"
-FAULTS = ("drop request", "drop reply", "duplicate", "delay", "repeat an old one")
+FAULTS = ("drop request", "drop reply", "duplicate", "delay", "repeat an old one", "renew alice", "renew bob")
 
 
 class Killed(BaseException):
@@ -71,13 +77,39 @@ class _Metadata:
 
 
 class Line:
-    """Calls of one session, in the place of a stub of gRPC; `faults` says what happens to which of them."""
+    """Calls of one session, in the place of a stub of gRPC; `faults` says what happens to which of them.
 
-    def __init__(self, server: NodeServer, caller: Identity, timer: SkippingTimer, faults: Mapping[int, str]) -> None:
-        self._server, self._caller, self._timer, self._faults = server, caller, timer, faults
+    Like TLS it asks, when a connection begins, for the very certificate that the caller believes, and for the dates.
+    """
+
+    def __init__(self, world: "World", server: NodeServer, guard: Guard, faults: Mapping[int, str]) -> None:
+        self._world, self._server, self._guard, self._timer, self._faults = world, server, guard, world.timer, faults
         self._numbers = itertools.count()
         self._last: tuple[str, Any] | None = None
+        self._stands = False
         self.cut = threading.Event()
+
+    def connect(self, acquaintance: Acquaintance) -> Any:
+        """Begin a new connection with what the caller shows and believes."""
+        self._caller, self._believed, self._stands = acquaintance.own, acquaintance.peer, False
+        return self
+
+    def shown(self, *_: object) -> x509.Certificate | None:
+        """Return what a look at the port shows."""
+        return None if self.cut.is_set() else self._world.identity("alice").certificate
+
+    def _shake_hands(self) -> None:
+        shown = self._world.identity("alice")
+        try:
+            for each in (shown, self._caller):
+                each.check_dates(self._world.date)
+        except DatesError:
+            legal = False
+        else:
+            legal = shown.certificate == self._believed.certificate
+        if not legal:
+            raise BrokenError(grpc.StatusCode.UNAVAILABLE, "TLS", marked=False)
+        self._stands = True
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda request, **_: self._call(name, request)
@@ -86,6 +118,12 @@ class Line:
         fault = self._faults.get(next(self._numbers))
         if self.cut.is_set() or fault == "drop request":
             raise BrokenError(grpc.StatusCode.UNAVAILABLE, "the line is cut", marked=False)
+        if not self._stands:
+            self._shake_hands()
+        if fault is not None and fault.startswith("renew"):
+            self._world.renew(fault.split()[1])
+            self._stands = False
+            raise BrokenError(grpc.StatusCode.UNAVAILABLE, "the connection has reached its age", marked=False)
         if fault == "delay":
             self._timer.skip(0.4)
         if fault == "repeat an old one" and self._last is not None:
@@ -102,6 +140,7 @@ class Line:
 
     def _answered(self, name: str, request: Any) -> Any:
         try:
+            self._guard._admit(self)  # type: ignore[arg-type]  # it has what the guard asks for
             return getattr(self._server, name)(type(request).FromString(request.SerializeToString()), self)
         except Exception as error:  # noqa: BLE001  # as the guard does before every handler
             code, details = status_of(error)
@@ -112,15 +151,31 @@ class Line:
         return {"x509_pem_cert": [self._caller.pem]}
 
 
+class CalledLine(_Line):
+    """The client's line, over a `Line`."""
+
+    def __init__(self, acquaintance: Acquaintance, waits: Waits, calls: Line) -> None:
+        self._calls = calls
+        super().__init__(acquaintance, waits)
+
+    def _connect(self) -> None:
+        self.stub = self._calls.connect(self._acquaintance)
+
+
 @dataclass
 class World:
     """Two parties, what each has sent, and what each was told of errors."""
 
     sessions: Sessions
+    date: datetime = field(default_factory=utc_now)
     timer: SkippingTimer = field(default_factory=SkippingTimer)
     sent: dict[str, list[Message]] = field(default_factory=lambda: {name: [] for name in NAMES})
     errors: list[str] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)
     refused: int = 0
+
+    def __post_init__(self) -> None:
+        self.keys = {name: self.identity(name).fingerprint for name in NAMES}
 
     @property
     def case(self) -> Case:
@@ -184,6 +239,22 @@ class World:
         """Let time pass while nobody does anything."""
         self.timer.skip(seconds)
 
+    def renew(self, name: str) -> None:
+        """Renew a party's certificate."""
+        renew(self.sessions.folder / name, clock=lambda: self.date)
+
+    def pass_days(self, days: int) -> None:
+        """Let certificates age; parties that meet with one that has expired do not come together."""
+        self.date += timedelta(days=days)
+        if self.expired():
+            sent = {name: len(self.sent[name]) for name in NAMES}
+            assert all(isinstance(end, Exception) for end in self.meet())
+            assert sent == {name: len(self.sent[name]) for name in NAMES}
+
+    def expired(self) -> list[str]:
+        """Return whose certificates have expired."""
+        return [name for name in NAMES if self.identity(name).certificate.not_valid_after_utc < self.date]
+
     def meet(
         self,
         *,
@@ -195,20 +266,21 @@ class World:
         fresh: bool = False,
     ) -> list[Report | BaseException]:
         """Play one session; return how it ended at each."""
-        caller, pinned = self._identity("bob"), self._peer("alice", "bob")
-        waits = Waits(PATIENCE, timer=self.timer)
+        pinned, waits = self._peer("alice", "bob"), Waits(PATIENCE, timer=self.timer)
         server = NodeServer([pinned], waits)
-        line = Line(server, caller, self.timer, faults or {})
+        guard = Guard([pinned], lambda: self.date, partial(keep_renewed, self.sessions.folder / "alice"))
+        line = Line(self, server, guard, faults or {})
         job = Train(terms or self.case.terms)
 
         def part(name: str) -> Report:
             dying = at if name in killed else None
             if name == "bob":
-                return self._take_part(name, self._called(line, waits, caller), job, line, dying, fresh=fresh)
+                return self._take_part(name, self._called(line, waits), job, line, dying, fresh=fresh)
             return self._take_part(name, server.accept(2 * PATIENCE), None, line, dying, fresh=False)
 
         disk = _full_disk(self.sessions.folder / full, at) if full else contextlib.nullcontext()
-        with disk, ThreadPoolExecutor(2) as pool, self._skipping(line):
+        looks = patch("party.transport.grpc.acquaintance.shown_certificate", line.shown)
+        with disk, looks, ThreadPoolExecutor(2) as pool, self._skipping(line):
             parts = [pool.submit(part, name) for name in NAMES]
             ends: list[Report | BaseException] = [each.exception() or each.result() for each in parts]
         line.cut.set()
@@ -216,11 +288,16 @@ class World:
         self.errors += [str(end) for end in ends if isinstance(end, Exception)]
         return ends
 
-    def _called(self, stub: Line, waits: Waits, caller: Identity) -> PagedChannel:
-        peer = self._peer("bob", "alice")
-        line = _Line(caller, peer, "127.0.0.1:9", waits)
-        line.stub = stub  # type: ignore[assignment]  # it has the calls
-        line.open()
+    def _called(self, calls: Line, waits: Waits) -> PagedChannel:
+        peer, kept = self._peer("bob", "alice"), partial(keep_renewed, self.sessions.folder / "bob")
+        acquaintance = Acquaintance(lambda: self.identity("bob"), peer, "localhost:9", lambda: self.date, kept)
+        try:
+            acquaintance.check()
+            line = CalledLine(acquaintance, waits, calls)
+            line.open()
+        except BaseException:
+            calls.cut.set()
+            raise
         session = _Session(peer, line)
         session.start()
         return session
@@ -243,8 +320,9 @@ class World:
         with locked_folder(folder) as held, channel:
             return run_session(self.sessions.local(name), config, held, channel, job, host)
 
-    def _identity(self, name: str) -> Identity:
-        return load_identity(self.sessions.folder / name)
+    def identity(self, name: str) -> Identity:
+        """Return who a party is by now."""
+        return read_identity(self.sessions.folder / name)
 
     def _peer(self, name: str, peer: str) -> Peer:
         return load_peers(self.sessions.folder / name)[peer]

@@ -36,7 +36,7 @@ class Finished:
 
     Args:
         party: Whose page it is.
-        fingerprint: Of its certificate.
+        fingerprint: Of its key.
         tree: The model.
         written: When the model's file was written.
         run: The run that it is of.
@@ -197,8 +197,8 @@ def _phases(costs: TrainReport | None) -> list[tuple[str, str]]:
 
 def _checks(told: Finished) -> Pairs:
     return [
-        (f"Certificate of {told.party}", told.fingerprint),
-        (f"Certificate of {told.run.peer.name}", told.run.peer.fingerprint),
+        (f"Key of {told.party}", told.fingerprint),
+        (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
         ("Run", told.run.run),
         ("Digest of the model", told.tree.digest().hex()),
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),

@@ -10,22 +10,20 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import Any, Final
 
 import grpc
 
-from party.errors import ConfigError, PeerLostError, PeerPausedError, PeerStoppedError
-from party.keys.certificates import Clock, Peer, utc_now
+from party.errors import PeerLostError, PeerPausedError, PeerStoppedError
+from party.keys.certificates import Clock, OnRenewed, Peer, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel
+from party.transport.grpc.acquaintance import Acquaintance
 from party.transport.grpc.common import (
-    OPTIONS,
     SESSION_BYTES,
     WIRE_VERSION,
     page_from_wire,
     page_to_wire,
-    split_address,
 )
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError, status_told
 from party.transport.pages import Page, Pages, Reason
@@ -38,21 +36,11 @@ from protocols.errors import CotallyError, PeerError
 REFUSED_SECONDS: Final = 5.0  # a port that nobody listens on: the peer's process has ended
 _BEAT_SECONDS: Final = 1.0
 _FIRST_PAUSE, _LAST_PAUSE = 0.05, 1.0
+_LOOK_PAUSE: Final = 1.0
 _LOST: Final = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
 _BUSY: Final = _LOST | {grpc.StatusCode.RESOURCE_EXHAUSTED}
 
 _log = logging.getLogger(__name__)
-
-CLIENT_OPTIONS: Final = (
-    *OPTIONS,
-    ("grpc.enable_retries", 0),
-    ("grpc.service_config_disable_resolution", 1),  # retries could come by DNS
-    ("grpc.enable_http_proxy", 0),
-    ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 5_000),
-    ("grpc.max_reconnect_backoff_ms", 1_000),
-)
 
 
 def connect(
@@ -62,8 +50,19 @@ def connect(
     *,
     waits: Waits = USUAL_WAITS,
     clock: Clock = utc_now,
+    latest: Callable[[], Identity] | None = None,
+    renewed: OnRenewed = not_kept,
 ) -> PagedChannel:
     """Open a session with a pinned peer that listens at `host:port`, waiting for it as long as our patience lasts.
+
+    Args:
+        identity: Ours.
+        peer: As it is on file.
+        address: Where it listens.
+        waits: How long the peer may keep us waiting.
+        clock: Tells the date, for certificates.
+        latest: Returns ours with the certificate that we have by then.
+        renewed: Told of a certificate that the peer has renewed.
 
     Raises:
         ConfigError: A setting is out of range, or the peer's certificate is not for this host.
@@ -72,11 +71,9 @@ def connect(
         PeerError: It is busy with another session, or speaks another version.
     """
     require_fast_protobuf()
-    for party in (identity, peer):
-        party.check_dates(clock())
-    peer.check_signs_no_other()
-    check_host(peer, split_address(address)[0])
-    line = _Line(identity, peer, address, waits)
+    acquaintance = Acquaintance(latest or (lambda: identity), peer, address, clock, renewed)
+    acquaintance.check()
+    line = _Line(acquaintance, waits)
     try:
         line.open()
     except BaseException:
@@ -87,42 +84,37 @@ def connect(
     return session
 
 
-def check_host(peer: Peer, host: str) -> None:
-    """Say locally what TLS would refuse without a reason (FAULTS case 63).
-
-    Raises:
-        ConfigError: The peer's certificate is not for this host.
-    """
-    with contextlib.suppress(ValueError):
-        host = str(ip_address(host))
-    if host.lower() not in {name.lower() for name in peer.hosts}:
-        hosts = ", ".join(peer.hosts)
-        raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")
-
-
 class _Line:
     """Calls to one peer, with deadlines and our own repetition."""
 
-    def __init__(self, identity: Identity, peer: Peer, address: str, waits: Waits) -> None:
-        self._peer = peer.name
-        self._address = address
+    def __init__(self, acquaintance: Acquaintance, waits: Waits) -> None:
+        self._acquaintance = acquaintance
+        self._peer, self._address = acquaintance.peer.name, acquaintance.address
         self.waits = waits
         self._patience, self._timer = waits.patience, waits.timer
         self._gone = threading.Event()
         self.session = secrets.token_bytes(SESSION_BYTES)
-        self._channel = grpc.secure_channel(
-            address,
-            grpc.ssl_channel_credentials(peer.pem, identity.key_pem, identity.pem),
-            options=CLIENT_OPTIONS,
-            compression=grpc.Compression.NoCompression,
-        )
-        self.stub = node_pb2_grpc.NodeStub(self._channel)
+        self._looking, self._looked = threading.Lock(), self._timer.now()
+        self._channels: list[grpc.Channel] = []
+        self._connect()
+
+    def _connect(self) -> None:
+        self._channels.append(self._acquaintance.channel())
+        self.stub = node_pb2_grpc.NodeStub(self._channels[-1])
+
+    def _look(self) -> None:
+        """Go on over a new connection if either side has renewed its certificate; two calls may fail at once."""
+        with self._looking:
+            if self._timer.now() - self._looked >= _LOOK_PAUSE and not self._gone.is_set():
+                self._looked = self._timer.now()
+                if self._acquaintance.refresh():
+                    self._connect()
 
     def open(self) -> None:
         """Start the session."""
         request = wire.OpenRequest(version=WIRE_VERSION, session=self.session)
         try:
-            reply: wire.OpenReply = self.call(self.stub.Open, request, refused_seconds=self._patience)
+            reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience)
         except PeerLostError as error:
             hint = "is it listening there, and do both sides trust each other's present certificates?"
             raise PeerLostError(f"{error}: {hint}") from None
@@ -132,7 +124,7 @@ class _Line:
 
     def call(
         self,
-        method: Callable[..., Any],
+        name: str,
         request: Any,
         *,
         repeat: frozenset[grpc.StatusCode] = _BUSY,
@@ -148,7 +140,9 @@ class _Line:
         for attempt in itertools.count():
             left = started + self._patience - self._timer.now()
             try:
-                return self._known(method(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False))
+                return self._known(
+                    getattr(self.stub, name)(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False)
+                )
             except ValueError:  # the channel has been closed
                 self._gone.set()
                 code, details = grpc.StatusCode.CANCELLED, ""
@@ -161,6 +155,8 @@ class _Line:
             limit = min(self._patience, refused_seconds) if refused else self._patience
             if self._timer.now() - started >= limit or self._pause(attempt):
                 raise self._given_up(code, limit, refused=refused)
+            if code is grpc.StatusCode.UNAVAILABLE and not refused:
+                self._look()
         raise AssertionError
 
     def _known(self, reply: Any) -> Any:
@@ -185,7 +181,9 @@ class _Line:
     def close(self) -> None:
         """End all calls."""
         self._gone.set()
-        self._channel.close()
+        with self._looking:
+            for channel in self._channels:
+                channel.close()
 
 
 class _Session(PagedChannel):
@@ -231,7 +229,7 @@ class _Session(PagedChannel):
             request = wire.PushRequest(session=self._line.session, page=page_to_wire(page, sequence))
             started = self._line.waits.timer.now()
             try:
-                self._line.call(self._line.stub.Push, request, repeat=_LOST)
+                self._line.call("Push", request, repeat=_LOST)
             except NotNowError:
                 self._line.rest()
                 continue  # with what is the head by then: a stop overtakes
@@ -253,13 +251,13 @@ class _Session(PagedChannel):
             while not self._incoming.put(page, timeout=_BEAT_SECONDS):
                 if self._leaving.is_set():
                     return
-                self._line.call(self._line.stub.Push, wire.PushRequest(session=self._line.session))
+                self._line.call("Push", wire.PushRequest(session=self._line.session))
 
     def _pull(self, sequence: int) -> Page | None:
         """Ask until there is a page; None when there is none and we are leaving."""
         request = wire.PullRequest(session=self._line.session, sequence=sequence)
         while True:
-            reply: wire.PullReply = self._line.call(self._line.stub.Pull, request)
+            reply: wire.PullReply = self._line.call("Pull", request)
             if reply.HasField("page"):
                 if reply.page.sequence != sequence:
                     raise PeerError("the peer sent a page out of order")

@@ -12,7 +12,7 @@ from cryptography import x509
 from party.closing import Closing
 from party.errors import ConfigError, PeerLostError
 from party.keys.pairing import Meeting, Pairing
-from party.transport.grpc.client import CLIENT_OPTIONS
+from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.common import check_free, split_address
 from party.transport.grpc.server import server_options
 from party.transport.grpc.status import StrictCalls, status_told

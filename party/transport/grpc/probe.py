@@ -15,7 +15,7 @@ import grpc
 from party.errors import PeerLostError
 from party.keys.certificates import Clock, Peer
 from party.keys.identity import Identity
-from party.transport.grpc.client import CLIENT_OPTIONS
+from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.status import ERRORS, caller, status_told
 from party.wire.codec import is_canonical

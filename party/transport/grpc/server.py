@@ -6,7 +6,7 @@ pause. When no call has come for `patience` seconds, the peer is lost.
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Self
 
@@ -14,7 +14,7 @@ import grpc
 
 from party.closing import Closing
 from party.errors import ConfigError, PeerLostError, PeerPausedError
-from party.keys.certificates import Clock, Peer, utc_now
+from party.keys.certificates import Clock, OnRenewed, Peer, anchor, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
 from party.transport.grpc.common import (
@@ -77,6 +77,8 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         *,
         waits: Waits = USUAL_WAITS,
         clock: Clock = utc_now,
+        latest: Callable[[], Identity] | None = None,
+        renewed: OnRenewed = not_kept,
     ) -> Self:
         """Open the port.
 
@@ -86,26 +88,27 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             address: `host:port`; port 0 takes a free one, which the attribute `address` then names.
             waits: How long a session's peer may keep us waiting.
             clock: Tells the date, for certificates.
+            latest: Returns ours with the certificate that we have by then, connection by connection.
+            renewed: Told of a peer that has renewed its certificate.
 
         Raises:
             ConfigError: The address cannot be listened on, or a setting is out of range.
-            IdentityError: A certificate is outside its dates.
+            IdentityError: Our certificate is outside its dates; a peer's is judged when it calls.
         """
         require_fast_protobuf()
         node = cls(peers, waits)
         if not node._peers:
             raise ConfigError("no peer is trusted: nobody could open a session")
-        for party in (identity, *node._peers.values()):
-            party.check_dates(clock())
-        node._open(identity, address, clock)
+        identity.check_dates(clock())
+        node._open(latest or (lambda: identity), address, Guard(node._peers.values(), clock, renewed), clock)
         return node
 
-    def _open(self, identity: Identity, address: str, clock: Clock) -> None:
+    def _open(self, latest: Callable[[], Identity], address: str, guard: Guard, clock: Clock) -> None:
         host, port = split_address(address)
         check_free(host, port)
         server = grpc.server(
             self._pool,
-            interceptors=[Guard(self._peers.values(), clock)],
+            interceptors=[guard],
             options=server_options(),
             maximum_concurrent_rpcs=_CONCURRENCY,
             compression=grpc.Compression.NoCompression,
@@ -113,13 +116,8 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         node_pb2_grpc.add_NodeServicer_to_server(self, server)
         doctor = Doctor(self._peers.values(), clock, lambda: self._session is not None and not self._session.over)
         node_pb2_grpc.add_DoctorServicer_to_server(doctor, server)
-        credentials = grpc.ssl_server_credentials(
-            [(identity.key_pem, identity.pem)],
-            root_certificates=b"".join(peer.pem for peer in self._peers.values()),
-            require_client_auth=True,
-        )
         try:
-            bound = server.add_secure_port(address, credentials)
+            bound = server.add_secure_port(address, _credentials(latest, self._peers.values()))
         except RuntimeError:
             bound = 0
         if not bound:
@@ -325,6 +323,17 @@ class _Session(PagedChannel):
 
     def _release(self) -> None:
         self._released.set()
+
+
+def _credentials(latest: Callable[[], Identity], peers: Iterable[Peer]) -> grpc.ServerCredentials:
+    """Return TLS that shows our certificate of the moment, and lets in what a peer's key has signed, for a guard."""
+    anchors = b"".join(map(anchor, peers))
+
+    def of_the_moment() -> grpc.ServerCertificateConfiguration:
+        own = latest()
+        return grpc.ssl_server_certificate_configuration([(own.key_pem, own.pem)], root_certificates=anchors)
+
+    return grpc.dynamic_ssl_server_credentials(of_the_moment(), of_the_moment, require_client_authentication=True)
 
 
 def server_options() -> list[tuple[str, int]]:

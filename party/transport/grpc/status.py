@@ -14,7 +14,7 @@ from cryptography import x509
 from google.protobuf.message import DecodeError
 
 from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedError
-from party.keys.certificates import Clock, Peer, fingerprint
+from party.keys.certificates import ODD, Clock, OnRenewed, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
 from party.wire.codec import is_canonical
@@ -125,9 +125,16 @@ def status_told(error: grpc.RpcError) -> grpc.StatusCode:
 
 
 def caller(context: grpc.ServicerContext) -> str:
-    """Return the fingerprint of the certificate on the other end of a call."""
-    certificates = context.auth_context().get("x509_pem_cert", ())
-    return " ".join(fingerprint(x509.load_pem_x509_certificate(bytes(pem))) for pem in certificates)
+    """Return the fingerprint of the key on the other end of a call."""
+    return fingerprint(_shown(context))
+
+
+def _shown(context: grpc.ServicerContext) -> x509.Certificate:
+    (pem,) = context.auth_context()["x509_pem_cert"]
+    try:
+        return x509.load_pem_x509_certificate(bytes(pem))
+    except ODD:
+        raise IdentityError("a call came with a certificate that cannot be read") from None
 
 
 class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its stubs only
@@ -155,21 +162,33 @@ class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic 
 
 
 class Guard(StrictCalls):
-    """Stand before every handler of a node: first of all, the caller's certificate must be pinned."""
+    """Stand before every handler of a node: first of all, the caller's key must be pinned.
 
-    def __init__(self, peers: Iterable[Peer], clock: Clock) -> None:
+    Args:
+        peers: Who may call.
+        clock: Tells the date.
+        renewed: Told of a caller that shows another certificate over its key than before.
+    """
+
+    def __init__(self, peers: Iterable[Peer], clock: Clock, renewed: OnRenewed) -> None:
         self._peers = {peer.fingerprint: peer for peer in peers}
-        self._clock = clock
+        self._clock, self._renewed = clock, renewed
 
     def _admit(self, context: grpc.ServicerContext) -> None:
-        """Admit a pinned certificate within its dates (FAULTS C1, C2).
+        """Admit a pinned key, whose certificate is within its dates (FAULTS C1, C2).
+
+        NB: TLS lets in whatever a pinned key has signed (`anchor`): here it is that key itself, or nobody.
 
         Raises:
-            IdentityError: It is not pinned, or outside its dates.
+            IdentityError: It is not pinned, or the certificate is outside its dates or of another kind.
         """
-        peer = self._peers.get(caller(context))
+        shown = _shown(context)
+        peer = self._peers.get(fingerprint(shown))
         if peer is None:
-            raise IdentityError("a call came with a certificate that is not pinned")
+            raise IdentityError("a call came with a key that is not pinned")
+        if shown != peer.certificate:
+            peer = self._peers[peer.fingerprint] = peer.renewed_as(shown)
+            self._renewed(peer)
         peer.check_dates(self._clock())
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import hashlib
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
@@ -94,11 +95,12 @@ def test_the_repr_of_an_identity_shows_no_key(tmp_path: Path) -> None:
     assert repr(create(tmp_path, "alice")) == "<Identity alice>"
 
 
-def test_a_fingerprint_is_the_sha_256_in_groups_of_four(tmp_path: Path) -> None:
+def test_a_fingerprint_is_the_sha_256_of_the_public_key_in_groups_of_four(tmp_path: Path) -> None:
     made = create(tmp_path, "alice")
     groups = fingerprint(made.certificate).split(" ")
     assert [len(group) for group in groups] == [4] * 16
-    assert bytes.fromhex("".join(groups)) == made.certificate.fingerprint(hashes.SHA256())
+    spki = made.certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    assert bytes.fromhex("".join(groups)) == hashlib.sha256(spki).digest()
     assert made.fingerprint == fingerprint(made.certificate)
 
 
@@ -237,12 +239,10 @@ def test_a_trusted_peer_is_among_the_peers(alice: Path, bob: Path) -> None:
     assert trust(alice, bob / "cert.pem", clock=at_noon) == peer  # the same again is no change
 
 
-def test_another_certificate_of_a_pinned_name_is_refused_and_the_way_is_told(
-    alice: Path, bob: Path, tmp_path: Path
-) -> None:
+def test_another_key_of_a_pinned_name_is_refused_and_the_way_is_told(alice: Path, bob: Path, tmp_path: Path) -> None:
     pinned = trust(alice, bob / "cert.pem", clock=at_noon)
     create(tmp_path / "new", "bob")
-    with pytest.raises(IdentityError, match=r"another certificate of bob is pinned; to replace it, remove .*bob\.pem"):
+    with pytest.raises(IdentityError, match=r"another key of bob is pinned; to replace it, remove .*bob\.pem"):
         trust(alice, tmp_path / "new" / "cert.pem", clock=at_noon)
     assert load_peers(alice) == {"bob": pinned}
 

@@ -177,7 +177,7 @@ def empty(path: Path) -> None:
 
 
 def from_the_future(path: Path) -> None:
-    edit(path.parent, "PRAGMA user_version = 2")
+    edit(path.parent, "PRAGMA user_version = 3")
 
 
 def of_another_program(path: Path) -> None:

@@ -1,0 +1,60 @@
+"""A party's line to its peer, by its settings; a certificate that either side renews meanwhile is taken up and kept."""
+
+import logging
+from functools import partial
+from pathlib import Path
+
+from party.keys.certificates import Peer
+from party.keys.identity import Identity
+from party.keys.renewal import Latest, keep_renewed
+from party.settings.party import PartyConfig
+from party.transport.channel import PagedChannel
+from party.transport.grpc.client import connect
+from party.transport.grpc.server import NodeServer
+from party.transport.timer import Waits
+from protocols.errors import InputError
+
+_log = logging.getLogger(__name__)
+
+
+def call_peer(config: PartyConfig, identity: Identity, peer: Peer) -> PagedChannel:
+    """Open a session with the peer, at the address that our settings name.
+
+    Raises:
+        CotallyError: As for `party.transport.grpc.client.connect`.
+    """
+    return connect(
+        identity,
+        peer,
+        str(config.need_address()),
+        waits=_waits(config),
+        latest=Latest(config.folder, identity),
+        renewed=partial(_keep, config.folder),
+    )
+
+
+def listen_for_peer(config: PartyConfig, identity: Identity, peer: Peer) -> NodeServer:
+    """Listen for the peer, where our settings say.
+
+    Raises:
+        InputError: As for `NodeServer.listen`.
+    """
+    return NodeServer.listen(
+        identity,
+        [peer],
+        str(config.need_listen()),
+        waits=_waits(config),
+        latest=Latest(config.folder, identity),
+        renewed=partial(_keep, config.folder),
+    )
+
+
+def _waits(config: PartyConfig) -> Waits:
+    return Waits(config.node.patience, config.node.silence)
+
+
+def _keep(folder: Path, peer: Peer) -> None:
+    try:
+        keep_renewed(folder, peer)
+    except InputError as error:  # it is believed all the same, and kept when it is seen again
+        _log.warning("the renewed certificate of %s is not kept: %s", peer.name, error)

@@ -1,0 +1,104 @@
+"""What two parties show each other at an address: our certificate of the moment and the peer's, which each may renew.
+
+gRPC's client believes one certificate, exactly (a key that it believed could sign others, and it tells nobody what it
+was shown). So where that certificate will not do, or connections fail, a look at the port tells which one the peer
+shows by now; it is believed if it is a certificate of the same key for itself. What is looked at learns nothing of us.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+
+import grpc
+
+from party.errors import ConfigError, IdentityError
+from party.keys.certificates import Clock, OnRenewed, Peer
+from party.keys.identity import Identity
+from party.transport.grpc.common import OPTIONS, split_address
+from party.transport.look import shown_certificate
+from protocols.errors import InputError
+
+CLIENT_OPTIONS = (
+    *OPTIONS,
+    ("grpc.enable_retries", 0),
+    ("grpc.service_config_disable_resolution", 1),  # retries could come by DNS
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+)
+
+_LOOK_SECONDS = 2.0
+
+
+class Acquaintance:
+    """Ourselves and a pinned peer, at an address.
+
+    Args:
+        latest: Returns our identity of the moment.
+        peer: As it is on file.
+        address: `host:port`.
+        clock: Tells the date.
+        renewed: Told of a certificate that the peer has renewed.
+    """
+
+    def __init__(
+        self, latest: Callable[[], Identity], peer: Peer, address: str, clock: Clock, renewed: OnRenewed
+    ) -> None:
+        self._latest, self._clock, self._renewed = latest, clock, renewed
+        self.own, self.peer, self.address = latest(), peer, address
+        self._host, self._port = split_address(address)
+
+    def check(self) -> None:
+        """Say locally what TLS would refuse without a reason (FAULTS cases 59 and 63).
+
+        Raises:
+            ConfigError: The peer's certificate is not for this host.
+            IdentityError: A certificate is outside its dates, or the peer's may sign others.
+        """
+        self.own.check_dates(self._clock())
+        try:
+            self._check_peer()
+        except InputError:
+            if not self.refresh():
+                raise
+            self._check_peer()
+
+    def _check_peer(self) -> None:
+        self.peer.check_dates(self._clock())
+        self.peer.check_signs_no_other()
+        check_host(self.peer, self._host)
+
+    def refresh(self) -> bool:
+        """Take up what either side has renewed; tell whether there is anything."""
+        before = self.own, self.peer
+        self.own = self._latest()
+        shown = shown_certificate(self._host, self._port, _LOOK_SECONDS)
+        if shown is not None and shown != self.peer.certificate:
+            with suppress(IdentityError):
+                peer = self.peer.renewed_as(shown)
+                peer.check_dates(self._clock())
+                self.peer = peer
+                self._renewed(peer)
+        return before != (self.own, self.peer)
+
+    def channel(self) -> grpc.Channel:
+        """Return a channel to the peer."""
+        credentials = grpc.ssl_channel_credentials(self.peer.pem, self.own.key_pem, self.own.pem)
+        return grpc.secure_channel(
+            self.address, credentials, options=CLIENT_OPTIONS, compression=grpc.Compression.NoCompression
+        )
+
+
+def check_host(peer: Peer, host: str) -> None:
+    """Refuse a host that a certificate is not for.
+
+    Raises:
+        ConfigError: The peer's certificate is not for this host.
+    """
+    with suppress(ValueError):
+        host = str(ip_address(host))
+    if host.lower() not in {name.lower() for name in peer.hosts}:
+        hosts = ", ".join(peer.hosts)
+        raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")
