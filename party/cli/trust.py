@@ -1,7 +1,7 @@
 """Trust the key of the other party's certificate, and no other.
 
-A run accepts this key alone at the other end, and certificates that it has signed for itself. A pinned key is only as trustworthy as the channel it
-came by: compare fingerprints over another one, such as the telephone.
+A run accepts this key alone at the other end, and certificates that it has signed for itself. A pinned key is only as
+trustworthy as the channel it came by: compare fingerprints over another one, such as the telephone.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A party's line to its peer, by its settings; a certificate that either side renews meanwhile is taken up and kept."""
 
-import logging
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +13,6 @@ from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import Waits
 from protocols.errors import InputError
-
-_log = logging.getLogger(__name__)
 
 
 def call_peer(config: PartyConfig, identity: Identity, peer: Peer) -> PagedChannel:
@@ -54,7 +52,5 @@ def _waits(config: PartyConfig) -> Waits:
 
 
 def _keep(folder: Path, peer: Peer) -> None:
-    try:
+    with suppress(InputError):  # it is believed all the same, and kept when it is seen again
         keep_renewed(folder, peer)
-    except InputError as error:  # it is believed all the same, and kept when it is seen again
-        _log.warning("the renewed certificate of %s is not kept: %s", peer.name, error)
