@@ -97,6 +97,19 @@ def positive_part(estimates: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(positive > nothing, positive, 0.0)
 
 
+def shaped(queries: Sequence[Query], numbers: NDArray[np.int64], schema: Schema) -> list[Answer]:
+    """Return the answers of a batch of counts, in the order queries, candidates, values, classes."""
+    answers, start = [], 0
+    for query in queries:
+        columns = len(query.columns(schema.classes))
+        tables = []
+        for cells in query.cells(schema):
+            tables.append(numbers[start : start + cells].reshape(-1, columns))
+            start += cells
+        answers.append(Answer(tuple(tables)))
+    return answers
+
+
 CellWeights = Mapping[int, NDArray[np.float64]]
 """A weight for each cell (`values x classes`) of some candidates."""
 
@@ -122,12 +135,24 @@ class Classifier(Protocol):
         ...
 
 
+Parts = Sequence[tuple[Expression, bytes]]
+"""What a model says, node by node, in any order: two models that say the same are one."""
+
+
+class Learned(Classifier, Protocol):
+    """A finished model that two parties hold, as far as an engine needs it."""
+
+    def parts(self) -> Parts:
+        """Return all that it says."""
+        ...
+
+
 Claims = Sequence[tuple[Expression, int]]
 """Nodes, none of them within another, each with the class that is claimed for its records."""
 
 
 @runtime_checkable
-class Predictor(Classifier, Protocol):
+class Predictor(Learned, Protocol):
     """A finished tree, as far as an engine needs it."""
 
     def leaves(self) -> Claims:
@@ -157,7 +182,7 @@ class Counts(Protocol):
 
 @dataclass(frozen=True)
 class Correct:
-    """How many test records a tree classifies correctly: exactly, or estimated with at most this standard error."""
+    """How many test records a model classifies correctly: exactly, or estimated with at most this standard error."""
 
     count: float
     error: float = 0.0
@@ -166,8 +191,8 @@ class Correct:
 class CountEngine(Counts, Protocol):
     """Counts on the training records, and one count on the test records."""
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Return the number of test records whose class the tree predicts (DESIGN 7.4): one number."""
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Return the number of test records whose class the model predicts (DESIGN 7.4): one number."""
         ...
 
 

@@ -61,11 +61,18 @@ class _Choice(StrEnum):
 
 
 class Method(_Choice):
-    """How a tree is built (DESIGN 7.1)."""
+    """How a model is built (DESIGN 7.1)."""
 
     HYBRID = "hybrid"
     SMC = "smc"
     RANDOMIZED = "randomized"
+
+
+class Learner(_Choice):
+    """What is learned from the counts: a tree (DESIGN 7), or naive Bayes (Surveys section 3.3; DESIGN 8)."""
+
+    TREE = "tree"
+    NAIVE_BAYES = "naive_bayes"
 
 
 class Engine(_Choice):
@@ -158,14 +165,14 @@ TO_THE_END: Final = Growth()
 
 @dataclass(frozen=True)
 class Terms:
-    """The parameters of building one tree, on which both parties must agree.
+    """The parameters of building one model, on which both parties must agree.
 
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
     candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
     counts against each side, None for exact counts, `impurity` what splits are chosen by, `prune` the share of records
-    that the tree is pruned by. Terms that the method does
-    not use must still be legal, except that `theta` may be 1/2 where nothing is disguised.
+    that the tree is pruned by, `learner` what is learned. Terms that the method does not use must still be legal,
+    except that `theta` may be 1/2 where nothing is disguised; naive Bayes has no limit that only trees have.
 
     Raises:
         TermError: The first term that no run can have.
@@ -186,6 +193,7 @@ class Terms:
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
     prune: Fraction = NO_SHARE
+    learner: Learner = Learner.TREE
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -206,9 +214,26 @@ class Terms:
         if not 1 <= self.key_bits <= MOST_KEY_BITS:
             raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
         Rank(self.rank)
+        self._check_learner()
         _ = self.growth
         self._check_noise()
         self._check_prune()
+
+    def _check_learner(self) -> None:
+        if Learner(self.learner) is Learner.TREE:
+            return
+        if self.max_depth is not None:
+            raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
+        if self.prune:
+            raise TermError("prune", "is for trees")
+        if self.noise is not None and self.window is not ALL:
+            raise TermError("noise", 'needs omega = "all": what naive Bayes estimates for the rest would have none')
+        if self.test and self.counts_exactly and not self.encrypts_coins:
+            raise TermError(
+                "test",
+                "must be 0: dot products cannot test naive Bayes; with method hybrid, omega = all and engine "
+                "encrypted_coins its counts are as exact, and it is tested",
+            )
 
     def _check_prune(self) -> None:
         if not self.prune:
@@ -225,16 +250,21 @@ class Terms:
             return
         if not self.counts_exactly:
             raise TermError("noise", "is for the methods hybrid and smc, which tell exact counts")
-        if self.max_depth is None:
+        if self.levels is None:
             raise TermError("noise", "needs a max_depth: without one there is no bound on how much a run tells")
         if self.ranks and self.omega is not ALL and self.rank == Rank.GAINS:
             raise TermError("noise", 'needs omega = "all" or rank = "copies": gains of our own columns have no noise')
 
     @property
+    def levels(self) -> int | None:
+        """At how many levels of nodes there may be counts: naive Bayes asks at the root alone."""
+        return self.max_depth if self.learner is Learner.TREE else 1
+
+    @property
     def growth(self) -> Growth:
         """How the tree is grown; what may not be a leaf may not be a class of its own either (DESIGN 14)."""
         return Growth(
-            max_depth=self.max_depth,
+            max_depth=self.levels,
             min_leaf=self.min_leaf,
             min_class=self.min_leaf,
             noise=self.noise,
@@ -294,7 +324,7 @@ TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(T
 
 @dataclass(frozen=True)
 class Train:
-    """Build one tree together."""
+    """Build one model together."""
 
     terms: Terms
 

@@ -119,9 +119,9 @@ def _guessed(arguments: argparse.Namespace, columns: int, values: int) -> str:
 
 def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending | None, Spending | None]:
     """Return what each side would spend, one of them holding the class alone."""
-    if terms.noise is None or terms.max_depth is None:
+    if terms.noise is None or terms.levels is None:
         return None, None
     sides = ((own, alone), (peer, not alone))
-    changes = (changes_of(own + peer, mine, holds, terms.window, terms.max_depth) for mine, holds in sides)
+    changes = (changes_of(own + peer, mine, holds, terms.window, terms.levels) for mine, holds in sides)
     ours, theirs = (Spending(terms.noise, each) for each in changes)
     return ours, theirs

@@ -12,7 +12,7 @@ from pathlib import Path
 from party.files import check_target, is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
-from party.models.tree_file import read_tree
+from party.models.any_file import read_tree_for
 from party.node.creation import CONFIG_FILE
 from party.records.finished import finished_run
 from party.records.ledger import read_ledger
@@ -75,7 +75,7 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         InputError: Something cannot be read, or the ledger knows of no run that ended with this model.
     """
     config = read_party_config(config_path, KEY_FLOOR)
-    tree = read_tree(model)
+    tree = read_tree_for(model, "the page draws trees alone; `cotally show` and `cotally ledger show` tell the rest")
     with read_ledger(config.folder, load_secret(config.folder)) as ledger:
         entries = list(ledger.entries())
     found = finished_run(entries, tree.digest())

@@ -11,8 +11,8 @@ from party.cli.train import add_outputs, announce, announce_match, compute_setti
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
+from party.models.any_file import model_json, read_model
 from party.models.kept_model import KeptModel
-from party.models.tree_file import read_tree, tree_json
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
@@ -28,7 +28,7 @@ from party.show.screen import say, say_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError
-from protocols.learning.tree import Tree
+from protocols.learning.models import Model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,8 +109,8 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
     config = rows.config
     with server.accept() as channel, make_progress(arguments.progress) as progress:
         log_event(session_text(channel.peer))
-        model = arguments.model
-        kept = KeptModel(lambda tree: model if arguments.overwrite else _beside_earlier(model, tree))
+        path = arguments.model
+        kept = KeptModel(lambda model: path if arguments.overwrite else _beside_earlier(path, model))
         host = Host(
             progress.follow,
             lambda agreed: announce(rows.local, agreed),
@@ -130,16 +130,16 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
         rows.reload()
 
 
-def _beside_earlier(model: Path, tree: Tree) -> Path:
+def _beside_earlier(path: Path, model: Model) -> Path:
     """Return a name under which no other model stands: a node must not lose one, nor stop for it."""
 
-    def is_same(path: Path) -> bool:
+    def is_same(other: Path) -> bool:
         try:
-            return tree_json(read_tree(path)) == tree_json(tree)
+            return model_json(read_model(other)) == model_json(model)
         except CotallyError:
             return False
 
-    return kept_apart(model, is_same)
+    return kept_apart(path, is_same)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

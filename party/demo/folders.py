@@ -187,6 +187,7 @@ rank = "{terms.rank}"
 max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
 min_leaf = {terms.min_leaf}
 impurity = "{terms.impurity}"
+learner = "{terms.learner}"
 """
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)

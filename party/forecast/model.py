@@ -139,7 +139,7 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
 
 
 def _most_levels(attributes: int, terms: Terms) -> int:
-    return attributes if terms.max_depth is None else min(attributes, terms.max_depth)
+    return attributes if terms.levels is None else min(attributes, terms.levels)
 
 
 def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:

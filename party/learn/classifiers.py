@@ -22,11 +22,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from party.learn.labels import Labels
 from party.learn.sources import Source, as_value_error, source_of
-from party.models.any_file import Model
 from party.settings.survey import Questionnaire
 from party.show.tree import tree_lines
 from party.survey.signal import SURE, clearness
 from protocols.errors import InputError
+from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.randomized_response.design import Design

@@ -8,10 +8,9 @@ from typing import Any
 from party.files import write_atomically
 from party.models import bayes_file, tree_file
 from party.models.strict_json import ModelError, model_bytes, parsed
+from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
-
-Model = Tree | NaiveBayes
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,22 @@ def model_from_text(text: str) -> Model:
     """
     content = parsed(text.encode())
     return (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
+
+
+def read_tree_for(path: Path, otherwise: str) -> Tree:
+    """Read a model where only a tree will do.
+
+    Args:
+        path: The file.
+        otherwise: What to say of another kind of model.
+
+    Raises:
+        ModelError: The file cannot be read, is no model in every detail, or not of a tree.
+    """
+    model = read_model(path)
+    if not isinstance(model, Tree):
+        raise ModelError(f"{path} holds naive Bayes: {otherwise}")
+    return model
 
 
 def model_json(model: Model) -> str:

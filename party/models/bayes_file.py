@@ -12,33 +12,22 @@ from pathlib import Path
 import numpy as np
 
 from party.models.strict_json import compact, head_of, list_of, opening, read_format, refuse
-from protocols.learning.naive_bayes import NaiveBayes, logarithm
+from protocols.learning.naive_bayes import NaiveBayes, chances_of, logarithm
 from protocols.tables.arrays import Floats
 
 FORMAT = "cotally-bayes/1"
 
-_DIGITS = 12
 _SLACK = 1e-9
 
 
 def bayes_json(model: NaiveBayes) -> str:
     """Write a model as text, one attribute per line."""
     attributes = ",\n  ".join(
-        compact({"party": a.party, "name": a.name, "values": a.values, "chances": _chances(table)})
+        compact({"party": a.party, "name": a.name, "values": a.values, "chances": chances_of(table).tolist()})
         for a, table in zip(model.schema.attributes, model.conditional, strict=True)
     )
     begin = opening(FORMAT, model.schema.class_attribute)
-    return f'{begin} "prior": {compact(_chances(model.prior))},\n "attributes": [\n  {attributes}]}}\n'
-
-
-def _chances(logarithms: Floats) -> object:
-    rounded = [float(f"{chance:.{_DIGITS}g}") for chance in np.exp(logarithms).ravel()]
-    return np.array(rounded).reshape(logarithms.shape).tolist()
-
-
-def as_written(model: NaiveBayes) -> NaiveBayes:
-    """Return the model as its file has it, to twelve digits, so that what is tested is what is kept."""
-    return bayes_from_json(bayes_json(model))
+    return f'{begin} "prior": {compact(chances_of(model.prior).tolist())},\n "attributes": [\n  {attributes}]}}\n'
 
 
 def read_bayes(path: Path) -> NaiveBayes:

@@ -6,7 +6,7 @@ from pathlib import Path
 from party.files import write_atomically
 from party.models.any_file import model_json
 from protocols.errors import InputError
-from protocols.learning.tree import Tree
+from protocols.learning.models import Model
 
 
 class KeptModel:
@@ -19,11 +19,11 @@ class KeptModel:
         place: Says where a model goes.
     """
 
-    def __init__(self, place: Callable[[Tree], Path]) -> None:
+    def __init__(self, place: Callable[[Model], Path]) -> None:
         self._place = place
         self._path: Path | None = None
 
-    def keep(self, model: Tree) -> None:
+    def keep(self, model: Model) -> None:
         """Write the model.
 
         Raises:

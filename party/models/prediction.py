@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, taken_notices
 from party.data.bins import DECIMAL_COMMA, number
 from party.errors import DataError
-from party.models.any_file import Model
+from protocols.learning.models import Model
 from protocols.tables.arrays import Floats
 from protocols.tables.schema import Attribute
 

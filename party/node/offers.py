@@ -8,8 +8,8 @@ from pathlib import Path
 from party.data import Frame, Notice, read_frame, taken_notices
 from party.data.ids import REFUSE, read_people
 from party.errors import ConfigError
+from party.models.any_file import read_tree_for
 from party.models.prediction import Unknown, coded_rows
-from party.models.tree_file import read_tree
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.learning.routes import check_holders
@@ -17,6 +17,11 @@ from protocols.learning.tree import Tree
 from protocols.terms import Align, Job, Predict, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import SharedRows
+
+_TREES_ALONE = (
+    "two parties classify rows together by a tree alone; `cotally predict` classifies those whose columns are in one "
+    "file by either"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +59,7 @@ def load_offer(config: PartyConfig, model: Path, rows: Path) -> Offer:
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    tree = read_tree(model)
+    tree = read_tree_for(model, _TREES_ALONE)
     try:
         check_holders(tree, (config.name, config.need_peer()))
     except InputError as error:

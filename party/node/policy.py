@@ -139,7 +139,7 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     """
     every = f"{terms.method} (all attributes)"
     widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
-    shallow = terms.max_depth is not None and terms.max_depth <= (agree.max_depth or 0)
+    shallow = terms.levels is not None and terms.levels <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),

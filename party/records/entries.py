@@ -13,6 +13,8 @@ from protocols.facts import (
     CopyFact,
     CorrectFact,
     CountsFact,
+    EstimatedCorrectFact,
+    EstimatesFact,
     GainsFact,
     MinedFact,
     ModelFact,
@@ -178,8 +180,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "gains", {"way": way, "nodes": list(_gains(schema, queries, values))}
         case CountsFact(way, queries, values):
             return "counts", {"way": way, "nodes": list(_counts(schema, queries, values))}
-        case MinedFact(way, sent):
-            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
+        case MinedFact() | EstimatesFact() | EstimatedCorrectFact():
+            return _estimated(fact, schema)
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
         case ClaimsFact(way, asked, values):
@@ -189,6 +191,17 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
             raise InputError(f"{fact!r} has no place in the ledger")
+
+
+def _estimated(fact: MinedFact | EstimatesFact | EstimatedCorrectFact, schema: Schema) -> tuple[str, dict[str, object]]:
+    """Return what the class holder told of its estimates."""
+    match fact:
+        case MinedFact(way, sent):
+            return "mined tree", {"way": way, "nodes": len(sent.nodes), "correct": sent.correct, "error": sent.error}
+        case EstimatesFact(way, queries, values):
+            return "estimates", {"way": way, "nodes": list(_counts(schema, queries, values))}
+        case EstimatedCorrectFact(way, correct, error, tests):
+            return "estimated accuracy", {"way": way, "correct": correct, "error": error, "tests": tests}
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:

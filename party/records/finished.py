@@ -62,7 +62,7 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
     for entry in entries:
         kinds.setdefault(str(entry.content["kind"]), []).append(entry.content)
     (run,), model = kinds["run"][:1], kinds["model"][-1]
-    accuracy = [*kinds.get("mined tree", []), *kinds.get("accuracy", []), {}][0]
+    accuracy = [*kinds.get("mined tree", []), *kinds.get("estimated accuracy", []), *kinds.get("accuracy", []), {}][0]
     copies = [copy for copy in kinds.get("copy", []) if copy["way"] == Way.TOLD]
     sizes = {column["column"]: len(column["values"]) for column in run["columns"]}
     nodes = _counted_nodes(kinds.get("counts", []))

@@ -21,10 +21,11 @@ _COUNTED = ("class counts", "counts", "accuracy")
 class Side:
     """What one side has learned of the other: all but counts with noise, or these alone.
 
-    `tables` are the sizes of all tables of counts, each once however often it was told. `counts` are those whose
-    numbers are known here, `gains` how many estimated gains were told, `accuracies` the terms of the runs whose
-    accuracy was, `pruning` how many counts pruned the tree of each run's terms. `answers` are the people, as digests,
-    of whom a joint prediction told the class, by model and by whether it told the shares of the classes too.
+    `tables` are the sizes of all tables of counts, each once however often it was told, `counts` those of which the
+    numbers are known here, `estimates` how many rounded ones were told of each column. `gains` are how many estimated
+    gains were told, `accuracies` the terms of the runs whose accuracy was, `pruning` how many counts pruned the tree of
+    each run's terms. `answers` are the people, as digests, of whom a joint prediction told the class, by model and by
+    whether it told the shares of the classes too.
     """
 
     class_counts: list[list[int]] = field(default_factory=list)
@@ -33,6 +34,8 @@ class Side:
     tables: dict[NodeTable, int] = field(default_factory=dict)
     counts: dict[NodeTable, list[list[int]]] = field(default_factory=dict)
     mined: int = 0
+    estimates: dict[str, int] = field(default_factory=dict)
+    estimated_accuracies: int = 0
     accuracies: list[Any] = field(default_factory=list)
     pruning: dict[str, int] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
@@ -55,14 +58,25 @@ class Side:
                 self.gains += sum(len(node["steps"]) for node in content["nodes"])
             case "counts":
                 self._add_tables(content["nodes"], "" if terms["noise"] is None else str(_counting(terms)))
-            case "mined tree":
-                self.mined += 1
+            case "mined tree" | "estimates" | "estimated accuracy":
+                self._add_estimated(content)
             case "accuracy":
                 _once(self.accuracies, _counting(terms))
             case "pruning":
                 self.pruning[str(_counting(terms))] = len(content["claims"])
             case "model":
                 _once(self.models, content["digest"])
+
+    def _add_estimated(self, content: Any) -> None:
+        """Add what a class holder tells of its estimates."""
+        match content["kind"]:
+            case "mined tree":
+                self.mined += 1
+            case "estimated accuracy":
+                self.estimated_accuracies += 1
+            case _:
+                tables = (table for node in content["nodes"] for table in node["counts"].items())
+                self.estimates |= {column: sum(map(len, rows)) for column, rows in tables}
 
     def add_answers(self, content: Any) -> None:
         """Add what an entry of a joint prediction tells."""

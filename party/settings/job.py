@@ -15,6 +15,7 @@ from protocols.terms import (
     Cipher,
     Engine,
     Impurity,
+    Learner,
     Method,
     Rank,
     TermError,
@@ -59,4 +60,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         noise=read_noise(job),
         impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
         prune=job.fraction("prune", "0"),
+        learner=Learner(job.choice("learner", Learner.names(), Learner.TREE)),
     )

@@ -55,19 +55,28 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
         yield f"how many training records each of {len(side.class_counts[0])} classes has"
     if side.gains:
         yield f"{side.gains:,} estimated gains, rounded"
-    if side.mined:
-        yield f"a mined tree with rounded counts, told {_times(side.mined)}"
+    yield from _estimate_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
         yield f"{sum(side.tables.values()):,} {counts} in {len(side.tables):,} tables at {nodes:,} nodes, each once"
     if side.accuracies:
         trees = len(side.accuracies)
-        yield f"how many held-out records {'the tree gets' if trees == 1 else f'each of {trees} trees gets'} right"
+        yield f"how many held-out records {'the model gets' if trees == 1 else f'each of {trees} models gets'} right"
     for (_, probabilities), people in side.answers.items():
         what = "class, and the shares of the classes where the row ends," if probabilities else "class"
         yield f"the {what} of {_rows(len(people))} by one model"
     if side.models:
-        yield "the finished tree" if len(side.models) == 1 else f"{len(side.models)} finished trees"
+        yield "the finished model" if len(side.models) == 1 else f"{len(side.models)} finished models"
+
+
+def _estimate_lines(side: Side) -> Iterator[str]:
+    if side.mined:
+        yield f"a mined tree with rounded counts, told {_times(side.mined)}"
+    if side.estimates:
+        columns = "1 column" if len(side.estimates) == 1 else f"{len(side.estimates)} columns"
+        yield f"{sum(side.estimates.values()):,} estimated counts of {columns} by class, rounded"
+    if side.estimated_accuracies:
+        yield f"an estimated accuracy, rounded, told {_times(side.estimated_accuracies)}"
 
 
 def _rows(number: int) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from party.models.any_file import Model
 from party.show.bayes import bayes_blocks
 from party.show.layout import Block, branched
 from party.show.tree import to_dot, tree_lines
+from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.tables.expression import Expression

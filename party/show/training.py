@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from party.forecast.model import Forecast, most_counts
 from party.node.players import Trained
 from party.settings.depth import depth_text
@@ -11,10 +13,15 @@ from party.show.checks import check_lines
 from party.show.costs import factors_use_lines, forecast_text
 from party.show.noise import noise_lines
 from party.show.odds import own_odds
+from protocols.learning.models import Model
+from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import records_to_tell, tells
+from protocols.terms import Learner
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import spending
+
+_LEARNERS = {Learner.TREE: "tree", Learner.NAIVE_BAYES: "naive Bayes"}
 
 
 def listening(name: str, address: str, peer: str) -> str:
@@ -32,11 +39,13 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     terms = agreed.terms
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
-    limits = f", max_depth {depth_text(terms.max_depth)}, min_leaf {terms.min_leaf}, {terms.impurity}"
+    depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
+    limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
     pruned = f", pruned by {terms.prune} of the records" if terms.prune else ""
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    told = f"{terms.method}{theta}{window}{limits}{pruned}{noise}, class {terms.class_name!r}, {attributes}"
+    how = f"{terms.method}{theta}{window}{limits}{pruned}{noise}"
+    told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",
         *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
@@ -51,16 +60,30 @@ def expected(forecast: Forecast, *, noisy: bool) -> str:
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:
-    """Say what came of a run whose model was written there, and that both sides end with the same tree."""
-    outcome, tree = trained.outcome, trained.outcome.tree
+    """Say what came of a run whose model was written there, and that both sides end with the same model."""
+    outcome = trained.outcome
     return [
         *factors_use_lines(trained.factors),
-        f"Both parties hold the same tree: {tree.size} nodes, depth {tree.depth}, digest {tree.digest().hex()[:16]}",
+        f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
         _counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
     ]
+
+
+def _model_text(model: Model) -> str:
+    if isinstance(model, Tree):
+        return f"tree: {model.size} nodes, depth {model.depth}"
+    return f"naive Bayes model: {len(model.schema.attributes)} attributes"
+
+
+def _commonest(model: Model) -> float:
+    """Return the share of the commonest class."""
+    if isinstance(model, Tree):
+        counts = model.root.counts
+        return max(counts) / max(sum(counts), 1)  # noise may leave no record at all
+    return float(np.exp(model.prior.max()))
 
 
 def _key_text(holder: str | None, fingerprint: str) -> str:
@@ -73,11 +96,10 @@ def _accuracy(trained: Trained) -> list[str]:
         return []
     share = outcome.correct / outcome.records_test
     records = f"on {outcome.records_test} held-out records"
-    counts = outcome.tree.root.counts
-    share_of_commonest = max(counts) / max(sum(counts), 1)  # noise may leave no record at all
+    share_of_commonest = _commonest(outcome.model)
     commonest = f"The commonest class has {share_of_commonest:.3f} of the training records"
     error = outcome.standard_error / outcome.records_test
-    if trained.agreed.terms.counts_exactly or not error:  # a mined tree may read its miner's own columns alone
+    if trained.agreed.terms.counts_exactly or not error:  # what is mined may read its miner's own columns alone
         noise = f", with noise of a standard error of {error:.3f}" if error else ""
         return [f"Accuracy {share:.3f} {records}{noise}", commonest]
     if not tells(error):

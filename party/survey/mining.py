@@ -8,10 +8,9 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from party.models.any_file import Model
-from party.models.bayes_file import as_written
 from party.survey.signal import check_signal
 from protocols.errors import InputError
+from protocols.learning.models import Model
 from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
@@ -104,7 +103,7 @@ def mine_bayes(parts: Parts, smoothing: float) -> MinedModel:
         InputError: The survey cannot be mined, its counts would be noise, or the smoothing is out of range.
     """
     check_signal(parts.train)
-    model = as_written(learn_naive_bayes(parts.train, smoothing))
+    model = learn_naive_bayes(parts.train, smoothing)
     return MinedModel(model, _accuracy(model, parts), _guess(model.prior.tolist(), model, parts), frozenset(), 0)
 
 

@@ -8,7 +8,7 @@ parsed: a few bytes of a `Share` make many objects (FAULTS case 67). `encode` ap
 messages, so that no peer has to refuse them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, TypeVar
 
@@ -231,8 +231,11 @@ def _mined(proto: wire.SentTree) -> m.SentTree:
 
 
 def _mined_valid(message: m.SentTree) -> bool:
-    counts = (count for node in message.nodes for count in node.counts)
-    return all(abs(number) < _MOST_COUNT for number in (message.correct, message.error, *counts))
+    return _are_counts([message.correct, message.error, *(count for node in message.nodes for count in node.counts)])
+
+
+def _are_counts(values: Sequence[int]) -> bool:
+    return all(abs(value) < _MOST_COUNT for value in values)
 
 
 def _flat(
@@ -298,6 +301,14 @@ ENTRIES: Final = (
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
     _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_NUMBERS),
     _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
+    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _NUMBERS),
+    _flat(
+        "estimated_correct",
+        m.EstimatedCorrect,
+        wire.EstimatedCorrect,
+        lambda message: _are_counts((message.correct, message.error)),
+        _FEW,
+    ),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_NUMBERS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),

@@ -14,6 +14,7 @@ from protocols.terms import (
     Engine,
     Impurity,
     Job,
+    Learner,
     Method,
     Predict,
     PredictionTerms,
@@ -76,6 +77,7 @@ def _terms(proto: wire.Terms) -> Terms:
         noise=_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
         prune=_fraction("prune", proto.prune),
+        learner=Learner(proto.learner),
     )
 
 
@@ -101,6 +103,7 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         noise="" if terms.noise is None else _fraction_text(terms.noise),
         impurity=terms.impurity,
         prune=_fraction_text(terms.prune),
+        learner=terms.learner,
     )
 
 

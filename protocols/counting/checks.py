@@ -19,7 +19,7 @@ from protocols.counting.chi_square import check_root
 from protocols.counting.estimated import Estimator
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums, alarm_of
-from protocols.counts import Answer, CountTable, Query, joined
+from protocols.counts import Answer, CountTable, Query, joined, shaped
 from protocols.errors import DeviationError
 from protocols.noise.both import BothNoises
 from protocols.randomized_response.moments import error_bound
@@ -110,7 +110,7 @@ class Checks:
             raise DeviationError
         if self._plausibility is not None:
             self._plausibility.advance(queries)
-        answers = self._shaped(queries, counts)
+        answers = shaped(queries, np.array(counts, dtype=np.int64), self.schema)
         for query, answer in zip(queries, answers, strict=True):
             if self._told is None:
                 self._conserve(query, answer.tables)
@@ -128,21 +128,9 @@ class Checks:
         """
         if len(counts) != self.size(queries):
             raise DeviationError
-        answers = self._shaped(queries, counts)
+        answers = shaped(queries, np.array(counts, dtype=np.int64), self.schema)
         if self._told is not None:
             self._told.check(queries, answers)
-        return answers
-
-    def _shaped(self, queries: Sequence[Query], counts: Sequence[int]) -> list[Answer]:
-        flat = np.array(counts, dtype=np.int64)
-        answers, start = [], 0
-        for query in queries:
-            columns = len(query.columns(self.schema.classes))
-            tables = []
-            for cells in query.cells(self.schema):
-                tables.append(flat[start : start + cells].reshape(-1, columns))
-                start += cells
-            answers.append(Answer(tuple(tables)))
         return answers
 
     def _conserve(self, query: Query, tables: Sequence[CountTable]) -> None:

@@ -21,8 +21,8 @@ import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
-from protocols.counts import Answer, Claims, Correct, Predictor, Query
-from protocols.errors import PeerError
+from protocols.counts import Answer, Claims, Correct, Learned, Predictor, Query
+from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
 from protocols.tables.arrays import Index
@@ -189,11 +189,11 @@ class DotProductKeyHolder(Generic[Values]):
             for start in range(0, len(codes), length):
                 yield plaintexts[start : start + length]
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
+    def count_correct(self, model: Learned) -> Role[Correct]:
         """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
         if len(self._test):
-            yield from self._send(planes_of(plan_claims([tree.leaves()], self._layout)), self._test, Phase.HELD_OUT)
-        return (yield from self._telling.correct(tree))
+            yield from self._send(planes_of(plan_claims([_leaves(model)], self._layout)), self._test, Phase.HELD_OUT)
+        return (yield from self._telling.correct(model))
 
     def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
         """Send one plane per distinct claim, then decrypt, check and tell of how many pruning records each is true."""
@@ -259,10 +259,10 @@ class DotProductEvaluator(Generic[Values]):
         rows: Index = np.flatnonzero(item.selection.satisfied_by(codes))
         sums.add(self._cipher.take(vector, rows), np.full(len(rows), position, dtype=np.intp))
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
+    def count_correct(self, model: Learned) -> Role[Correct]:
         """Add the correctly classified test records of all leaves under encryption: one number is disclosed."""
-        leaves = [tree.leaves()] if len(self._test) else []
-        return (yield from self._replying.correct(tree, (yield from self._totals(leaves, self._test))))
+        leaves = [_leaves(model)] if len(self._test) else []
+        return (yield from self._replying.correct(model, (yield from self._totals(leaves, self._test))))
 
     def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
         """Add the pruning records that have what is claimed under encryption: one number for each."""
@@ -283,3 +283,14 @@ def shapes_of(items: Sequence[Item]) -> list[Shape]:
     """Return the shapes of the replies to these items, in the order of packing."""
     slots = [len(item.plane.slots) for item in items]
     return [Shape(slots.count(size), size) for size in sorted(set(slots))]
+
+
+def _leaves(model: Learned) -> Claims:
+    """Return what a tree says leaf by leaf: each is a dot product.
+
+    Raises:
+        InputError: The model has no leaves; the terms do not allow to test it.
+    """
+    if not isinstance(model, Predictor):
+        raise InputError("dot products test trees alone")
+    return model.leaves()

@@ -22,7 +22,7 @@ from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
 from protocols.counting.rows import View, expand, merge_equal, rows_by_node
-from protocols.counts import Answer, Claims, Correct, Predictor, Query
+from protocols.counts import Answer, Claims, Correct, Learned, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import RelatedDesign
@@ -102,9 +102,9 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         """Wait for the evaluator's encrypted counts, decrypt, check and tell them."""
         return (yield from self._telling.answers(queries))
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Decrypt and tell the number of test records that the tree classifies correctly."""
-        return (yield from self._telling.correct(tree))
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Decrypt and tell the number of test records that the model classifies correctly."""
+        return (yield from self._telling.correct(model))
 
     def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
         """Decrypt, check and tell of how many pruning records each claim is true."""
@@ -205,13 +205,13 @@ class EncryptedCoinsEvaluator(Generic[Values]):
             sizes=(*(self._schema.attributes[candidate].size for candidate in query.candidates), len(columns)),
         )
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Add up, under encryption, the test rows that the tree classifies correctly: one number is disclosed."""
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Add up, under encryption, the test rows that the model classifies correctly: one number is disclosed."""
         codes = self._test.codes
-        hits = np.flatnonzero(tree.predict(codes) == codes[:, self._schema.class_index])
+        hits = np.flatnonzero(model.predict(codes) == codes[:, self._schema.class_index])
         values = self._cipher.take(self._test.weights, hits)
         total = sum_by_group(self._cipher, values, np.zeros(len(hits), dtype=np.intp), 1)
-        return (yield from self._replying.correct(tree, total))
+        return (yield from self._replying.correct(model, total))
 
     def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
         """Add up, under encryption, the pruning rows that have what is claimed: one number for each."""

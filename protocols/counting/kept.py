@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Claims, Correct, Counts, Predictor, Query, SecureEngine
+from protocols.counts import Answer, Claims, Correct, Counts, Learned, Query, SecureEngine
 from protocols.role import Role
 
 
@@ -41,9 +41,9 @@ class KeptCounts:
         yield from self._answers.keep(numbers)
         return told
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
+    def count_correct(self, model: Learned) -> Role[Correct]:
         """Ask for one number; it must be the one that we remember, if any."""
-        correct = yield from self._engine.count_correct(tree)
+        correct = yield from self._engine.count_correct(model)
         yield from self._answers.keep((float(round(correct.count)),))
         return correct
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from protocols.counting.rows import rows_by_node, tally
-from protocols.counts import Answer, Correct, Predictor, Query
+from protocols.counts import Answer, Correct, Learned, Query
 from protocols.role import Role
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
@@ -34,7 +34,7 @@ class PlaintextEngine:
         nodes = [self._sets.rows(query.expression) for query in queries]
         return tally(self._train, nodes, queries, self._schema)
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        """Count the test records whose class the tree predicts."""
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        """Count the test records whose class the model predicts."""
         yield from ()
-        return Correct(float((tree.predict(self._test) == self._test[:, self._schema.class_index]).sum()))
+        return Correct(float((model.predict(self._test) == self._test[:, self._schema.class_index]).sum()))

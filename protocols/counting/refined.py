@@ -6,7 +6,7 @@ of it, the same on both sides.
 
 from collections.abc import Sequence
 
-from protocols.counts import Answer, Correct, CountEngine, Predictor, Query
+from protocols.counts import Answer, Correct, CountEngine, Learned, Query
 from protocols.noise.told import KnownSums, branch_variance, refined
 from protocols.role import Role
 from protocols.tables.expression import ROOT, Expression
@@ -47,6 +47,6 @@ class RefinedCounts:
         values = self._schema.attributes[node.terms[-1].column].size
         return branch_variance(values, self._above[node.parent], self._variance)
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
+    def count_correct(self, model: Learned) -> Role[Correct]:
         """Ask the engine."""
-        return (yield from self._engine.count_correct(tree))
+        return (yield from self._engine.count_correct(model))

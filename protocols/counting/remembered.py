@@ -7,7 +7,7 @@ told. Both take them from memory; only what is new is counted under encryption, 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from protocols.counts import Answer, Correct, CountEngine, CountKey, CountTable, KnownCounts, Predictor, Query
+from protocols.counts import Answer, Correct, CountEngine, CountKey, CountTable, KnownCounts, Learned, Query
 from protocols.errors import DeviationError
 from protocols.role import Role
 
@@ -57,6 +57,6 @@ class RememberedCounts:
             self.taken += table.size
             yield table
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
+    def count_correct(self, model: Learned) -> Role[Correct]:
         """Have the engine count them."""
-        return (yield from self._engine.count_correct(tree))
+        return (yield from self._engine.count_correct(model))

@@ -10,7 +10,7 @@ from typing import Generic
 
 from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Values
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Claims, Correct, Predictor, Query
+from protocols.counts import Answer, Claims, Correct, Learned, Query
 from protocols.errors import DeviationError
 from protocols.facts import ClaimsFact, CorrectFact, CountsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
@@ -72,14 +72,14 @@ class KeyHolderReplies(Generic[Values]):
         """Receive one message with all items of these shapes and return their numbers in order, lifted if noisy."""
         return self.key.counts((yield from receive(PackedCounts)).ciphertexts, shapes, self.largest)
 
-    def correct(self, tree: Predictor) -> Role[Correct]:
+    def correct(self, model: Learned) -> Role[Correct]:
         """Receive, decrypt and tell the number of correctly classified test records."""
         if not self._tests:
             return Correct(0.0)
         lift = self._noises.accuracy
         sealed = (yield from receive(PackedCounts)).ciphertexts
         (number,) = self.key.counts(sealed, [Shape(1, 1)], self._tests + 2 * lift.theirs)
-        told = number - lift.theirs + self._noises.of_accuracy(tree.leaves())
+        told = number - lift.theirs + self._noises.of_accuracy(model.parts())
         yield Note(CorrectFact(Way.BOTH, told, self._tests))
         yield Send(ExactCounts((told + lift.both,)))
         return self._noises.correct(told, self._tests)
@@ -148,13 +148,13 @@ class EvaluatorReplies(Generic[Values]):
     def _sealed(self, replies: Sequence[Reply[Values]], largest: int) -> PackedCounts:
         return PackedCounts(self.cipher.seal(replies, largest, self._randomness))
 
-    def correct(self, tree: Predictor, total: Values) -> Role[Correct]:
+    def correct(self, model: Learned, total: Values) -> Role[Correct]:
         """Send the encrypted number of correctly classified test records and return what the key holder tells."""
         if not self._tests:
             return Correct(0.0)
         lift = self._noises.accuracy
         largest = self._tests + 2 * lift.own
-        noisy = self.cipher.add_to_slots(total, [[self._noises.of_accuracy(tree.leaves()) + lift.own]], largest)
+        noisy = self.cipher.add_to_slots(total, [[self._noises.of_accuracy(model.parts()) + lift.own]], largest)
         yield Note(CorrectFact(Way.TOLD, None, self._tests))
         yield Send(self._sealed([Reply(noisy, slots=1)], largest))
         told = [number - lift.both for number in (yield from receive(ExactCounts)).values]

@@ -146,7 +146,7 @@ class HybridId3:
         self._ranking.advance([node.expression for node in level])
         estimated = iter((yield from self._ranking.gains([node.query(node.candidates) for node in ranked])))
         return [
-            _best({attribute: next(estimated) for attribute in node.candidates}, self._window)
+            best_ranked({attribute: next(estimated) for attribute in node.candidates}, self._window)
             if self._is_ranked(node)
             else node.candidates
             for node in level
@@ -168,7 +168,7 @@ def _first_best(values: Sequence[float]) -> int:
     return next(position for position, value in enumerate(values) if value >= most)
 
 
-def _best(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:
-    """Return the attributes of the highest gains, ties and result in the agreed order."""
+def best_ranked(gains: Mapping[int, float], window: Window) -> tuple[int, ...]:
+    """Step 4b: return the attributes of the highest gains, ties and result in the agreed order."""
     order = sorted(gains, key=lambda attribute: (-gains[attribute], attribute))
     return tuple(sorted(order[:window]))

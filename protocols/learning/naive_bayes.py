@@ -4,20 +4,24 @@ Any count engine will do, since one question at the root asks for everything: es
 of a whole table, or secure counts of two parties.
 """
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from protocols.counts import Counts, Query
+from protocols.counts import ClassGroup, Counts, CountTable, Query
 from protocols.errors import InputError
+from protocols.randomness import canonical
 from protocols.role import Role
 from protocols.tables.arrays import Floats
-from protocols.tables.expression import ROOT
+from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Rows
 
 _MOST = 1e12
+_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,24 @@ class NaiveBayes:
     schema: Schema
     prior: Floats
     conditional: tuple[Floats, ...]
+
+    def parts(self) -> list[tuple[Expression, bytes]]:
+        """Return the chance of each class, and of each value in each class, in bytes."""
+        values = [
+            (ROOT.child(column, value), row)
+            for column, table in enumerate(self.conditional)
+            for value, row in enumerate(table)
+        ]
+        return [(node, repr(chances_of(row).tolist()).encode()) for node, row in [(ROOT, self.prior), *values]]
+
+    def digest(self) -> bytes:
+        """Return SHA-256 of the model in canonical form: of all that its file holds."""
+        label = self.schema.class_attribute
+        names = [(column.party, column.name, *column.values) for column in self.schema.attributes]
+        names.append((label.name, *label.values))
+        columns = (canonical(*(name.encode() for name in each)) for each in names)
+        tables = (repr(chances_of(table).tolist()).encode() for table in (self.prior, *self.conditional))
+        return hashlib.sha256(canonical(b"cotally bayes", canonical(*columns), *tables)).digest()
 
     @property
     def columns(self) -> frozenset[int]:
@@ -90,20 +112,62 @@ def fit_naive_bayes(
     (answer,) = yield from engine.count([Query(ROOT, every, None)])
     tables = [np.asarray(table, dtype=np.float64) for table in answer.tables]
     sums = np.mean([table.sum(axis=0) for table in tables], axis=0)
-    classes: Floats = sums if class_counts is None else np.asarray(class_counts, dtype=np.float64)
+    return bayes_of_counts(schema, sums if class_counts is None else class_counts, tables, [smoothing] * len(tables))
+
+
+def bayes_of_counts(
+    schema: Schema,
+    class_counts: ArrayLike,
+    tables: Sequence[CountTable],
+    smoothing: Sequence[float],
+    together: Sequence[ClassGroup] | None = None,
+) -> NaiveBayes:
+    """Make the classifier of counts; chances have twelve digits, so that it is what its file holds.
+
+    Two machines that have the same counts make the same model, bit for bit: chances are rounded before any logarithm.
+
+    Args:
+        schema: Of the counted columns.
+        class_counts: `N(c)`, none of them negative.
+        tables: `N(A_i = v and c)` of each attribute, `values x classes`.
+        smoothing: For each attribute, what is added to every cell.
+        together: The classes that each column of the tables counts, if not one: they get the same chances of values.
+
+    Raises:
+        InputError: There is nothing to learn from.
+    """
+    classes = np.asarray(class_counts, dtype=np.float64)
     if not classes.sum() > 0:
         raise InputError("no record is left to learn from: the estimated counts are all 0 or less")
-    conditional = tuple(_conditional(table, classes, smoothing) for table in tables)
-    return NaiveBayes(schema, logarithm(classes / classes.sum()), conditional)
+    columns = [(label,) for label in range(len(classes))] if together is None else together
+    counts = np.array([classes[list(labels)].sum() for labels in columns])
+    place = {label: column for column, labels in enumerate(columns) for label in labels}
+    of_class = [place[label] for label in range(len(classes))]
+    conditional = tuple(
+        logarithm(_rounded(_conditional(np.asarray(table, dtype=np.float64), counts, each)[:, of_class]))
+        for table, each in zip(tables, smoothing, strict=True)
+    )
+    return NaiveBayes(schema, logarithm(_rounded(classes / classes.sum())), conditional)
 
 
 def _conditional(table: Floats, classes: Floats, smoothing: float) -> Floats:
-    """Return `log P(v | c)`; a class without records has no opinion on values."""
+    """Return `P(v | c)`; a class without records has no opinion on values."""
     sums = table.sum(axis=0)
     counts = table * np.divide(classes, sums, out=np.zeros_like(sums), where=sums > 0) + smoothing
     totals = counts.sum(axis=0, keepdims=True)
     equal = np.full_like(counts, 1 / len(counts))
-    return logarithm(np.divide(counts, totals, out=equal, where=totals > 0))
+    chances: Floats = np.divide(counts, totals, out=equal, where=totals > 0)
+    return chances
+
+
+def chances_of(logarithms: Floats) -> Floats:
+    """Return a model's chances to twelve digits, as its file has them."""
+    return _rounded(np.exp(logarithms))
+
+
+def _rounded(chances: Floats) -> Floats:
+    digits = [float(f"{chance:.{_DIGITS}g}") for chance in chances.ravel().tolist()]
+    return np.array(digits).reshape(chances.shape)
 
 
 def logarithm(chances: Floats) -> Floats:

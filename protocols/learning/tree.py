@@ -132,6 +132,10 @@ class Tree:
         """Return every leaf's expression and class."""
         return [(expression, node.label) for expression, node in self.walk() if isinstance(node, Leaf)]
 
+    def parts(self) -> list[tuple[Expression, bytes]]:
+        """Return every leaf's expression and its class in bytes."""
+        return [(expression, label.to_bytes(4, "big")) for expression, label in self.leaves()]
+
     def digest(self) -> bytes:
         """Return SHA-256 of the model in canonical form (FAULTS A8): of all that `model.json` holds but its limits.
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from math import log, log1p, sinh, sqrt
 from typing import Protocol
 
-from protocols.counts import Correct, Query
+from protocols.counts import Correct, Parts, Query
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.noise.own import OwnNoise
-from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 
 _STEPS = 32
@@ -51,8 +50,8 @@ class Noises(Protocol):
         """Return our noise for every count of a batch."""
         ...
 
-    def of_accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
-        """Return our noise for the number of held-out records that a tree of these leaves classifies rightly."""
+    def of_accuracy(self, model: Parts) -> int:
+        """Return our noise for the number of held-out records that a model of these parts classifies rightly."""
         ...
 
     def correct(self, told: int, tests: int) -> Correct:
@@ -69,9 +68,9 @@ class NoNoise:
         """Return zeros."""
         return [0] * sum(sum(query.cells(schema)) for query in queries)
 
-    def of_accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+    def of_accuracy(self, model: Parts) -> int:
         """Return zero."""
-        del leaves
+        del model
         return 0
 
     def correct(self, told: int, tests: int) -> Correct:
@@ -114,9 +113,9 @@ class BothNoises:
             for noise in self.own.cells(query.expression, candidate, cells, query.together)
         ]
 
-    def of_accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+    def of_accuracy(self, model: Parts) -> int:
         """Draw ours."""
-        return self.own.accuracy(leaves)
+        return self.own.accuracy(model)
 
     def correct(self, told: int, tests: int) -> Correct:
         """Return the number, kept between none and all, and the standard error of its noise."""

@@ -9,7 +9,7 @@ own epsilon.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from protocols.counts import ClassGroup
+from protocols.counts import ClassGroup, Parts
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import Geometric
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
@@ -51,10 +51,10 @@ class OwnNoise:
             self.spending.cells, count, b"cells", self._node(expression), self._column(candidate), classes
         )
 
-    def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
-        """Draw the noise of the number of held-out records that a tree of these leaves classifies correctly."""
-        tree = sorted(canonical(self._node(expression), _integer(label)) for expression, label in leaves)
-        (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *tree)
+    def accuracy(self, model: Parts) -> int:
+        """Draw the noise of the number of held-out records that a model of these parts classifies correctly."""
+        parts = sorted(canonical(self._node(expression), content) for expression, content in model)
+        (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *parts)
         return noise
 
     def _draw(self, law: Geometric, count: int, *label: bytes) -> list[int]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.refined import RefinedCounts
-from protocols.counts import Answer, ClassGroup, Correct, CountTable, Predictor, Query
+from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, Parts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
@@ -44,7 +44,7 @@ class SideNoise(Protocol):
         """Return the noise of a candidate's cells at a node."""
         ...
 
-    def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+    def accuracy(self, model: Parts) -> int:
         """Return the noise of the number of rightly classified held-out records."""
         ...
 
@@ -66,9 +66,9 @@ class BulkNoise:
         del expression, candidate, together
         return self._draw(self.spending.cells, count)
 
-    def accuracy(self, leaves: Sequence[tuple[Expression, int]]) -> int:
+    def accuracy(self, model: Parts) -> int:
         """Draw once."""
-        del leaves
+        del model
         return self._draw(self.spending.accuracy, 1)[0]
 
     def _draw(self, law: Geometric, count: int) -> list[int]:
@@ -142,6 +142,6 @@ class _Told:
             told.append(Answer(tuple(tables)))
         return told
 
-    def count_correct(self, tree: Predictor) -> Role[Correct]:
-        correct = yield from self.exact.count_correct(tree)
-        return Correct(correct.count + sum(side.accuracy(tree.leaves()) for side in self.sides.values()))
+    def count_correct(self, model: Learned) -> Role[Correct]:
+        correct = yield from self.exact.count_correct(model)
+        return Correct(correct.count + sum(side.accuracy(model.parts()) for side in self.sides.values()))

@@ -15,13 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from protocols.counting.encrypted_coins import ciphertexts_per_record
+from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Align, Cipher, Job, Predict, Terms, Train, Unusable
+from protocols.terms import TERM_NAMES, Align, Cipher, Job, Learner, Predict, Terms, Train, Unusable
 from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
@@ -356,6 +357,14 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
             ciphertexts_per_record(min(own_design, peer_design, key=lambda design: design.patterns))
     except InputError as error:
         return Objection("theta" if error.field == "theta" else "groups", str(error))
+    if terms.learner is Learner.NAIVE_BAYES and not terms.counts_exactly:
+        tests, patterns = held_out_records(share.records, terms.test), max(own_design.patterns, peer_design.patterns)
+        if patterns > MAX_PATTERNS or tests * patterns > MAX_LISTED:
+            return Objection(
+                "test",
+                f"to test naive Bayes, {patterns:,} coin patterns of each of {tests:,} records would be gone through: "
+                "use fewer groups, merge values (max_values) or hold out none (test = 0)",
+            )
     rows = share.records * max(own_design.patterns, peer_design.patterns)
     if terms.encrypts_coins and rows > MAX_EXPANDED_ROWS:
         return Objection(

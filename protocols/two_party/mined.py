@@ -16,7 +16,7 @@ from math import ceil, frexp, ldexp
 from protocols.counting.estimated import Estimator
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import View
-from protocols.counts import Correct, Counts
+from protocols.counts import Classifier, Correct, Counts
 from protocols.errors import InputError, PeerError
 from protocols.facts import MinedFact, Way
 from protocols.learning.id3 import HybridId3
@@ -61,7 +61,7 @@ def mine(
     limits = MinedLimits(train.schema, class_counts, designs, growth)
     if max(limits.splits_of_levels(tree), default=0) > limits.most_splits:
         raise InputError(_TOO_WIDE)
-    message = SentTree(tuple(_told(tree, designs)), *_told_correct(tree, test))
+    message = SentTree(tuple(_told(tree, designs)), *told_correct(tree, test))
     yield Note(MinedFact(Way.TOLD, message))
     yield Send(message)
     return _read(message, limits)
@@ -141,12 +141,15 @@ def _told(tree: Tree, designs: Designs) -> Iterator[SentNode]:
         yield SentNode(None, node.label, counts) if isinstance(node, Leaf) else SentNode(node.attribute, 0, counts)
 
 
-def _told_correct(tree: Tree, test: View) -> tuple[int, int]:
-    """Return the number and its error as multiples of a quarter of that error, a power of two."""
+def told_correct(model: Classifier, test: View) -> tuple[int, int]:
+    """Return the number of test records that a model gets right, and its error, as they are told.
+
+    Both are estimates, as multiples of a quarter of that error, a power of two; the error is rounded up.
+    """
     if not len(test):
         return 0, 0
     estimator = Estimator(test)
-    correct, error = estimator.correct(tree), estimator.correct_error(tree)
+    correct, error = estimator.correct(model), estimator.correct_error(model)
     step = max(1.0, ldexp(1.0, frexp(QUARTER * error)[1] - 1))
     return int(round(correct / step) * step), int(ceil(error / step) * step)
 

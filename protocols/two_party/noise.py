@@ -12,9 +12,9 @@ from protocols.two_party.inputs import PartyInputs
 
 def spending(schema: Schema, terms: Terms, side: str) -> Spending | None:
     """Return what a side spends in a run; None without noise."""
-    if terms.noise is None or terms.max_depth is None:
+    if terms.noise is None or terms.levels is None:
         return None
-    return Spending(terms.noise, most_changes(schema, side, terms.window, terms.max_depth))
+    return Spending(terms.noise, most_changes(schema, side, terms.window, terms.levels))
 
 
 def noises_of(local: PartyInputs, agreement: Agreement) -> BothNoises | None:

@@ -4,7 +4,7 @@
     disguised copies  both ways (not for `smc`); each side says whether it knows the other by another one
     public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
-    the tree          level by level
+    the model         a tree level by level; naive Bayes by one batch of counts, estimates of the rest by another
     pruning           counts of the records to prune by, if any, in one batch
     accuracy          one number
     model digests     both ways, and they must be equal
@@ -23,10 +23,14 @@ from protocols.counting.remembered import RememberedCounts
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, KnownCounts
-from protocols.errors import DeviationError
+from protocols.errors import DeviationError, DisagreementError, InputError
 from protocols.facts import ModelFact
 from protocols.learning.bounds import bounds_of
+from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
+from protocols.learning.limits import tally_of
+from protocols.learning.models import Model
+from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
 from protocols.messages import ModelDigest
@@ -34,7 +38,9 @@ from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
 from protocols.role import Kept, Note, Role, exchange
-from protocols.terms import Rank
+from protocols.tables.expression import ROOT
+from protocols.tables.schema import Schema
+from protocols.terms import ALL, Growth, Learner, Rank
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.class_first import ClassTally, PutOnRecord, keep_no_record, share_class_counts
 from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
@@ -47,6 +53,12 @@ from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.secure import SecureCounting, key_holder
 from protocols.two_party.split import split_records
+from protocols.two_party.told_estimates import (
+    HearingEstimates,
+    TellingEstimates,
+    ToldEstimates,
+    estimate_step,
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +71,7 @@ class Outcome:
     runs, and were not asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
     """
 
-    tree: Tree
+    model: Model
     records_train: int
     records_test: int
     correct: float | None
@@ -70,13 +82,24 @@ class Outcome:
     fingerprint: str | None
     remembered: int = 0
 
+    @property
+    def tree(self) -> Tree:
+        """The model of a run that has built a tree.
 
-Keep = Callable[[Tree], None]
+        Raises:
+            InputError: It has not.
+        """
+        if not isinstance(self.model, Tree):
+            raise InputError("the run has built no tree")
+        return self.model
 
 
-def keep_nothing(tree: Tree) -> None:
-    """Leave the tree to the result of the role."""
-    del tree
+Keep = Callable[[Model], None]
+
+
+def keep_nothing(model: Model) -> None:
+    """Leave the model to the result of the role."""
+    del model
 
 
 def run(
@@ -95,19 +118,21 @@ def run(
         agreed: What was agreed.
         judge: Is given a digest of the peer's disguised copy, keyed by our secret, before anything that depends on the
             copy leaves, and returns what we object to.
-        keep: Puts the tree where nothing can lose it, before the peer hears that we hold it.
+        keep: Puts the model where nothing can lose it, before the peer hears that we hold it.
         known: Exact counts of these tables that we remember; those that the peer remembers too are not asked for.
         record: Puts on record, before it leaves, what will: at the latest when both have accepted the class.
         kept: What we have kept of the run, if both go on with it.
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
-    counts of the window and of pruning (unless `randomized`), and the number of correctly classified test records. The
-    peer's model is the same as ours.
+    counts of the window and of pruning (unless `randomized`), and the number of correctly classified test records. Of
+    naive Bayes, where we hold the class, also our rounded estimates of the counts that are not exact. The peer's model
+    is the same as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
-        DisagreementError: A class has too few records, or one side objects to the other's copy.
+        DisagreementError: A class has too few records, one side objects to the other's copy, or counts that are told
+            together would tell too much.
         DeviationError: A check on its replies failed, or it ended with another model.
     """
     resumed = yield from resume(kept, agreed.nonces)
@@ -116,9 +141,10 @@ def run(
 
 @dataclass(frozen=True)
 class _Grown:
-    """The tree, how good it is, the key that was used, if any, how many counts pruned it and how many were known."""
+    """The model, how good it is, the key that was used, if any, and how many counts it took, pruned it, were known."""
 
-    result: Result
+    model: Model
+    computations: int
     correct: Correct
     fingerprint: str | None
     pruning: int = 0
@@ -149,11 +175,14 @@ class _Run:
         told = yield from share_class_counts(
             self._local, self._agreed, self._train, self._noises, self._resumed.answers, record
         )
+        if self._is_bayes:
+            refuse_to_tell_too_much(self._agreed.schema, told, self._terms.growth)
         copies = yield from exchange_copies(self._local, self._agreed, self._judge, self._resumed.copy)
-        grow = self._grow_from_secure_counts if self._terms.counts_exactly else self._mine
+        mine = self._estimate if self._is_bayes else self._mine
+        grow = self._grow_from_secure_counts if self._terms.counts_exactly else mine
         grown = yield from grow(copies, told)
-        self._keep(grown.result.tree)
-        yield from _compare_models(grown.result.tree)
+        self._keep(grown.model)
+        yield from _compare_models(grown.model)
         return self._outcome(grown, len(told))
 
     def _split(self, view: View) -> tuple[View, View, View]:
@@ -170,7 +199,30 @@ class _Run:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
             limits = MinedLimits(agreed.schema, told, designs, growth)
             tree, correct = yield from receive_mined(most, limits)
-        return _Grown(Result(tree, 0), correct, None)
+        return _Grown(tree, 0, correct, None)
+
+    @property
+    def _is_bayes(self) -> bool:
+        return self._terms.learner is Learner.NAIVE_BAYES
+
+    def _estimate(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
+        """Let the class holder tell the estimates of naive Bayes."""
+        estimates = self._estimates(copies)
+        result = yield from self._bayes(told, estimates).build_from_estimates()
+        return _Grown(result.model, 0, (yield from estimates.count_correct(result.model)), None)
+
+    def _estimates(self, copies: Copies) -> ToldEstimates:
+        agreed, answers = self._agreed, self._resumed.answers
+        step = estimate_step(agreed.own_design, agreed.peer_design, len(self._train))
+        if agreed.schema.class_attribute.party == self._local.party:
+            train, test, _ = self._split(copies.view)
+            return TellingEstimates(train, test, step, answers)
+        return HearingEstimates(agreed.schema, (len(self._train), len(self._test)), agreed.own_design, step, answers)
+
+    def _bayes(self, told: ClassTally, estimates: ToldEstimates | None) -> HybridBayes:
+        counts = tuple(max(0, count) for count in told)
+        estimated = None if estimates is None else Estimated(estimates, estimates.step)
+        return HybridBayes(self._agreed.schema, counts, self._terms.growth, estimated)
 
     def _grow_from_secure_counts(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         known = NOTHING_KNOWN
@@ -188,11 +240,18 @@ class _Run:
         kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
         yield from kept.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None
+        if self._is_bayes:
+            estimates = self._estimates(copies) if self._terms.ranks else None
+            learner = self._bayes(told, estimates)
+            learned = yield from learner.build(self._refined(kept), self._terms.window, ranking)
+            correct = yield from kept.count_correct(learned.model)
+            return _Grown(
+                learned.model, learned.computations, correct, cipher.fingerprint(), remembered=remembered.taken
+            )
         result = yield from self._grow(self._refined(kept), ranking, told)
         pruned = yield from prune_by_claims(result.tree, kept, len(self._train), len(self._pruning))
         correct = yield from kept.count_correct(pruned.tree)
-        left = Result(pruned.tree, result.computations)
-        return _Grown(left, correct, cipher.fingerprint(), pruned.counts, remembered.taken)
+        return _Grown(pruned.tree, result.computations, correct, cipher.fingerprint(), pruned.counts, remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -211,7 +270,7 @@ class _Run:
         return RefinedCounts(engine, self._agreed.schema, self._noises.variance, class_variance)
 
     def _ranking(self, copies: Copies, estimator: Estimator | None) -> Ranking:
-        growth = self._terms.growth
+        growth = Growth(impurity=self._terms.impurity) if self._is_bayes else self._terms.growth
         if self._terms.rank == Rank.COPIES or estimator is None:
             return CopyGains(Estimator(copies.both.rows(self._train)), growth)
         designs = (self._agreed.own_design, self._agreed.peer_design)
@@ -225,25 +284,41 @@ class _Run:
         return (yield from HybridId3(schema, counts, window, engine, ranking, growth, bounds).build())
 
     def _outcome(self, grown: _Grown, told: int) -> Outcome:
-        result, correct = grown.result, grown.correct
+        correct = grown.correct
         secure = self._terms.counts_exactly
         tested = len(self._test) > 0
         return Outcome(
-            tree=result.tree,
+            model=grown.model,
             records_train=len(self._train),
             records_test=len(self._test),
             correct=correct.count if tested else None,
             standard_error=correct.error,
-            smc_computations=result.computations if secure else 0,
-            exact_counts_disclosed=told + (result.computations + grown.pruning + tested if secure else 0),
+            smc_computations=grown.computations if secure else 0,
+            exact_counts_disclosed=told + (grown.computations + grown.pruning + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
             fingerprint=grown.fingerprint,
             remembered=grown.remembered,
         )
 
 
-def _compare_models(tree: Tree) -> Role[None]:
-    digest = tree.digest()
+def refuse_to_tell_too_much(schema: Schema, told: ClassTally, growth: Growth) -> None:
+    """Refuse to tell the counts of all attributes at the root: both sides decide alike, before anything follows them.
+
+    Raises:
+        DisagreementError: Together they would tell more than half of what is unknown of the classes.
+    """
+    bounds, every = bounds_of(schema, ALL, growth), tuple(range(len(schema.attributes)))
+    root = OpenNode(ROOT, tally_of([max(0, count) for count in told], growth), every)
+    if bounds is not None and not bounds.is_counted_on(root):
+        raise DisagreementError(
+            "columns",
+            f"the counts of {len(every)} columns would tell more than half of what is unknown of the class of "
+            f"{sum(told):,} records: leave columns out (ignore), merge values (max_values), or build a tree",
+        )
+
+
+def _compare_models(model: Model) -> Role[None]:
+    digest = model.digest()
     yield Note(ModelFact(digest))
     if (yield from exchange(ModelDigest(digest))).digest != digest:
         raise DeviationError

@@ -19,6 +19,7 @@ from party.transport.channel import PagedChannel, Recording
 from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from party.wire.codec import decode
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import (
     BlindedPage,
     CiphertextPage,
@@ -26,6 +27,8 @@ from protocols.messages import (
     ClassDigest,
     CountedPage,
     DisguisedPage,
+    EstimatedCorrect,
+    EstimatedCounts,
     EstimatedGains,
     ExactCounts,
     Greeting,
@@ -72,6 +75,7 @@ KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     "smc": ({KnownDigests, HolderKey, CiphertextPage, ExactCounts}, {KnownDigests, PackedCounts}),
     "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
 }
+OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
 
 
 @dataclass
@@ -150,6 +154,24 @@ def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
     assert trained(crossed.reports["alice"]).outcome == trained(crossed.reports["bob"]).outcome
 
 
+@pytest.mark.parametrize("method", ["hybrid", "randomized"])
+def test_naive_bayes_sends_estimates_from_the_class_holder_alone_and_no_private_cell_or_id(
+    pair: Pair, method: str
+) -> None:
+    crossed = play_session(pair, method=method, omega=2, learner="naive_bayes")
+    outcome = trained(crossed.reports["alice"]).outcome
+    assert isinstance(outcome.model, NaiveBayes)
+    of_randomized, of_exact = {DisguisedPage}, KINDS["hybrid"]
+    holder = outcome.key_holder or "alice"
+    for name, recording in crossed.recordings.items():
+        allowed = of_randomized if method == "randomized" else of_exact[0 if name == holder else 1]
+        estimates = OF_BAYES if name == "alice" else set()
+        kinds = {type(decode(frame, Message)) for frame in recording.sent}
+        assert kinds <= AGREEMENT | allowed | estimates
+        assert (EstimatedCounts in kinds) == (name == "alice")
+        assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
+
+
 def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pair: Pair) -> None:
     first, second = play_session(pair, omega=1), play_session(pair, omega=1)
     for name in ("alice", "bob"):
@@ -164,7 +186,7 @@ def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pai
 
 def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
     listed = {kind for both in KINDS.values() for kinds in both for kind in kinds} | AGREEMENT | {ClassDigest}
-    assert listed | OF_OTHER_JOBS == set(Message.__subclasses__())
+    assert listed | OF_BAYES | OF_OTHER_JOBS == set(Message.__subclasses__())
 
 
 E_MAIL = "person{}@mail.example"

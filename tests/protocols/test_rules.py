@@ -70,6 +70,7 @@ def test_the_roles_are_found() -> None:
         "counting.remembered.RememberedCounts",
         "counting.replies.EvaluatorReplies",
         "counting.replies.KeyHolderReplies",
+        "learning.hybrid_bayes.HybridBayes",
         "learning.id3.HybridId3",
         "learning.naive_bayes.fit_naive_bayes",
         "learning.ranking.CopyGains",
@@ -99,6 +100,8 @@ def test_the_roles_are_found() -> None:
         "two_party.resume.resume",
         "two_party.rounding.RoundedCounts",
         "two_party.secure.SecureCounting",
+        "two_party.told_estimates.HearingEstimates",
+        "two_party.told_estimates.TellingEstimates",
         "two_party.training.run",
     }
 

@@ -346,6 +346,8 @@ class Frame(_message.Message):
     ROWS_ASKED_FIELD_NUMBER: _builtins.int
     SEALED_ANSWERS_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
+    ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
+    ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -404,6 +406,10 @@ class Frame(_message.Message):
     def sealed_answers(self) -> Global___SealedAnswers: ...
     @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
+    @_builtins.property
+    def estimated_counts(self) -> Global___EstimatedCounts: ...
+    @_builtins.property
+    def estimated_correct(self) -> Global___EstimatedCorrect: ...
     def __init__(
         self,
         *,
@@ -436,12 +442,14 @@ class Frame(_message.Message):
         rows_asked: Global___RowsAsked | None = ...,
         sealed_answers: Global___SealedAnswers | None = ...,
         kept_parts: Global___KeptParts | None = ...,
+        estimated_counts: Global___EstimatedCounts | None = ...,
+        estimated_correct: Global___EstimatedCorrect | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "kept_parts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "kept_parts", "estimated_counts", "estimated_correct"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -754,6 +762,7 @@ class Terms(_message.Message):
     NOISE_FIELD_NUMBER: _builtins.int
     IMPURITY_FIELD_NUMBER: _builtins.int
     PRUNE_FIELD_NUMBER: _builtins.int
+    LEARNER_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` and `prune` too."""
@@ -773,6 +782,7 @@ class Terms(_message.Message):
     """Epsilon of the noise in the counts against each side, in lowest terms; empty for counts without noise."""
     impurity: _builtins.str
     prune: _builtins.str
+    learner: _builtins.str
     def __init__(
         self,
         *,
@@ -791,10 +801,11 @@ class Terms(_message.Message):
         noise: _builtins.str = ...,
         impurity: _builtins.str = ...,
         prune: _builtins.str = ...,
+        learner: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "prune", b"prune", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "prune", b"prune", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1229,6 +1240,52 @@ class SentTree(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SentTree: _TypeAlias = SentTree  # noqa: Y015
+
+@_typing.final
+class EstimatedCounts(_message.Message):
+    """In the order of a batch of exact counts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VALUES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        values: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["values", b"values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EstimatedCounts: _TypeAlias = EstimatedCounts  # noqa: Y015
+
+@_typing.final
+class EstimatedCorrect(_message.Message):
+    """How many test records the model classifies rightly, with the standard error."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CORRECT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    correct: _builtins.int
+    error: _builtins.int
+    def __init__(
+        self,
+        *,
+        correct: _builtins.int = ...,
+        error: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["correct", b"correct", "error", b"error"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EstimatedCorrect: _TypeAlias = EstimatedCorrect  # noqa: Y015
 
 @_typing.final
 class PackedCounts(_message.Message):

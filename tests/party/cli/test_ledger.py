@@ -45,8 +45,8 @@ def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pyt
     for side in (us, them):
         assert "estimated gains, rounded" in side
         assert "exact counts in " in side
-        assert "how many held-out records the tree gets right" in side
-        assert "the finished tree" in side
+        assert "how many held-out records the model gets right" in side
+        assert "the finished model" in side
     assert "all training records:" not in out
 
 

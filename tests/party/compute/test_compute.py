@@ -380,4 +380,4 @@ def test_a_run_gives_the_same_tree_here_and_in_the_pool(pool: LocalPool) -> None
         )
         (_, there), (_, far) = run_pair(*make_roles(this, alice, bob))
         assert here.tree.digest() == there.tree.digest() == peer.tree.digest() == far.tree.digest()
-        assert replace(here, tree=there.tree) == there
+        assert replace(here, model=there.tree) == there

@@ -14,6 +14,8 @@ from protocols.messages import (
     CiphertextPage,
     ClassCounts,
     DisguisedPage,
+    EstimatedCorrect,
+    EstimatedCounts,
     EstimatedGains,
     ExactCounts,
     Greeting,
@@ -27,6 +29,7 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
+from protocols.terms import Learner
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
@@ -82,6 +85,21 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
     "randomized": (
         {"method": "randomized"},
         AGREEMENT | COPIES | {SentTree} | MODELS,
+        AGREEMENT | COPIES | MODELS,
+    ),
+    "naive Bayes, window 2": (
+        {"learner": Learner.NAIVE_BAYES, "omega": 2},
+        AGREEMENT | COPIES | HOLDER | {EstimatedGains, EstimatedCounts} | MODELS,
+        AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
+    ),
+    "naive Bayes, smc": (
+        {"learner": Learner.NAIVE_BAYES, "method": "smc", "test": Fraction(0)},
+        AGREEMENT | HOLDER | MODELS,
+        AGREEMENT | EVALUATOR | MODELS,
+    ),
+    "naive Bayes, randomized": (
+        {"learner": Learner.NAIVE_BAYES, "method": "randomized"},
+        AGREEMENT | COPIES | {EstimatedCounts, EstimatedCorrect} | MODELS,
         AGREEMENT | COPIES | MODELS,
     ),
 }
