@@ -135,14 +135,14 @@ class Classifier(Protocol):
         ...
 
 
-Parts = Sequence[tuple[Expression, bytes]]
+ModelParts = Sequence[tuple[Expression, bytes]]
 """What a model says, node by node, in any order: two models that say the same are one."""
 
 
 class Learned(Classifier, Protocol):
     """A finished model that two parties hold, as far as an engine needs it."""
 
-    def parts(self) -> Parts:
+    def parts(self) -> ModelParts:
         """Return all that it says."""
         ...
 

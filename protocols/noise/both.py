@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import log, log1p, sinh, sqrt
 from typing import Protocol
 
-from protocols.counts import Correct, Parts, Query
+from protocols.counts import Correct, ModelParts, Query
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.noise.own import OwnNoise
@@ -50,7 +50,7 @@ class Noises(Protocol):
         """Return our noise for every count of a batch."""
         ...
 
-    def of_accuracy(self, model: Parts) -> int:
+    def of_accuracy(self, model: ModelParts) -> int:
         """Return our noise for the number of held-out records that a model of these parts classifies rightly."""
         ...
 
@@ -68,7 +68,7 @@ class NoNoise:
         """Return zeros."""
         return [0] * sum(sum(query.cells(schema)) for query in queries)
 
-    def of_accuracy(self, model: Parts) -> int:
+    def of_accuracy(self, model: ModelParts) -> int:
         """Return zero."""
         del model
         return 0
@@ -113,7 +113,7 @@ class BothNoises:
             for noise in self.own.cells(query.expression, candidate, cells, query.together)
         ]
 
-    def of_accuracy(self, model: Parts) -> int:
+    def of_accuracy(self, model: ModelParts) -> int:
         """Draw ours."""
         return self.own.accuracy(model)
 

@@ -9,7 +9,7 @@ own epsilon.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from protocols.counts import ClassGroup, Parts
+from protocols.counts import ClassGroup, ModelParts
 from protocols.noise.accounting import Spending
 from protocols.noise.geometric import Geometric
 from protocols.randomness import KeyedRandomness, canonical, keyed_digest
@@ -51,7 +51,7 @@ class OwnNoise:
             self.spending.cells, count, b"cells", self._node(expression), self._column(candidate), classes
         )
 
-    def accuracy(self, model: Parts) -> int:
+    def accuracy(self, model: ModelParts) -> int:
         """Draw the noise of the number of held-out records that a model of these parts classifies correctly."""
         parts = sorted(canonical(self._node(expression), content) for expression, content in model)
         (noise,) = self._draw(self.spending.accuracy, 1, b"accuracy", *parts)

@@ -13,7 +13,7 @@ import numpy as np
 
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.refined import RefinedCounts
-from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, Parts, Query
+from protocols.counts import Answer, ClassGroup, Correct, CountTable, Learned, ModelParts, Query
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
@@ -44,7 +44,7 @@ class SideNoise(Protocol):
         """Return the noise of a candidate's cells at a node."""
         ...
 
-    def accuracy(self, model: Parts) -> int:
+    def accuracy(self, model: ModelParts) -> int:
         """Return the noise of the number of rightly classified held-out records."""
         ...
 
@@ -66,7 +66,7 @@ class BulkNoise:
         del expression, candidate, together
         return self._draw(self.spending.cells, count)
 
-    def accuracy(self, model: Parts) -> int:
+    def accuracy(self, model: ModelParts) -> int:
         """Draw once."""
         del model
         return self._draw(self.spending.accuracy, 1)[0]

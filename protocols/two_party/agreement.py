@@ -359,7 +359,7 @@ def _judge_designs(local: PartyInputs, share: Share, terms: Terms, schema: Schem
         return Objection("theta" if error.field == "theta" else "groups", str(error))
     if terms.learner is Learner.NAIVE_BAYES and not terms.counts_exactly:
         tests, patterns = held_out_records(share.records, terms.test), max(own_design.patterns, peer_design.patterns)
-        if patterns > MAX_PATTERNS or tests * patterns > MAX_LISTED:
+        if tests and (patterns > MAX_PATTERNS or tests * patterns > MAX_LISTED):
             return Objection(
                 "test",
                 f"to test naive Bayes, {patterns:,} coin patterns of each of {tests:,} records would be gone through: "

@@ -382,6 +382,36 @@ def test_the_model_classifies_rows_whose_columns_are_all_at_hand(tmp_path: Path,
     assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1
 
 
+def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from_memory_by_another_engine(
+    tmp_path: Path, pair: Pair
+) -> None:
+    (names_a, rows_a), (names_b, rows_b) = table(ALICE), table(BOB)
+    write_table(tmp_path / "rows.csv", [*names_a, *names_b], [[*a, *b] for a, b in zip(rows_a, rows_b, strict=True)])
+    with serving(pair):
+        trained = pair.train_here(pair.write_job(learner="naive_bayes", cipher="curve"))
+        assert trained.code == 0, trained.err
+        assert "Both parties hold the same naive Bayes model: 9 attributes" in trained.err
+        model = (pair.bob / "model.json").read_bytes()
+        assert (pair.alice / "model.json").read_bytes() == model
+        again = pair.train_here(pair.write_job(learner="naive_bayes", engine="dot_product", test="1/5"))
+        assert_one_line(again, 2, "test", "dot products cannot test naive Bayes")
+        report = json.loads((pair.bob / "report.json").read_text())
+        assert report["smc_computations"] == 9 * 3 * 2
+        estimated = pair.train_here(pair.write_job(learner="naive_bayes", omega=2, cipher="curve"))
+        assert estimated.code == 0, estimated.err
+        assert "36 of which were known" in estimated.err or "of which 12 were known" in estimated.err
+    ledger = cotally_here("ledger", "show", str(pair.bob / "party.toml"))
+    assert "estimated counts of 7 columns by class, rounded" in ledger.out, ledger.out
+    rows, out = str(tmp_path / "rows.csv"), str(tmp_path / "out.csv")
+    assert cotally_here("predict", str(pair.bob / "model.json"), rows, "-o", out).code == 0
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1
+    assert "naive Bayes over 9 attributes" in cotally_here("show", str(pair.bob / "model.json")).out
+    page = cotally_here("report", str(pair.bob / "party.toml"), "-o", str(tmp_path / "report.html"))
+    assert_one_line(page, 2, "holds naive Bayes", "cotally show")
+    joint = cotally_here("predict", str(pair.bob / "party.toml"), "--with", "alice", rows, "-o", out)
+    assert_one_line(joint, 2, "holds naive Bayes", "by a tree alone")
+
+
 def test_pruning_is_agreed_told_and_stands_in_the_model(pair: Pair) -> None:
     with serving(pair, "--once") as alice:
         trained = pair.train(pair.write_job(prune="1/4"))
