@@ -301,14 +301,6 @@ ENTRIES: Final = (
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
     _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_NUMBERS),
     _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
-    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _NUMBERS),
-    _flat(
-        "estimated_correct",
-        m.EstimatedCorrect,
-        wire.EstimatedCorrect,
-        lambda message: _are_counts((message.correct, message.error)),
-        _FEW,
-    ),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_NUMBERS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),
@@ -330,6 +322,14 @@ ENTRIES: Final = (
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
+    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _NUMBERS),
+    _flat(
+        "estimated_correct",
+        m.EstimatedCorrect,
+        wire.EstimatedCorrect,
+        lambda message: _are_counts((message.correct, message.error)),
+        _FEW,
+    ),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}
