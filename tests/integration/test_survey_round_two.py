@@ -11,15 +11,14 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from party.models.any_file import Model
-from party.models.bayes_file import as_written
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.round_two import model_numbers
 from party.survey.web.store import AnswerStore, BitCount
-from protocols.learning.naive_bayes import NaiveBayes, logarithm
+from protocols.learning.models import Model
+from protocols.learning.naive_bayes import NaiveBayes, bayes_of_counts
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.survey.responses import survey_schema
 from protocols.tables.schema import Schema
@@ -192,9 +191,7 @@ def random_bayes(schema: Schema, chance: np.random.Generator) -> NaiveBayes:
     tables = [chance.integers(0, 3, (attribute.size, schema.classes)) + 0.0 for attribute in schema.attributes]
     tables = [np.where(table.sum(axis=0) > 0, table, 1.0) for table in tables]
     prior = chance.integers(0, 3, schema.classes) + 1.0
-    return as_written(
-        NaiveBayes(schema, logarithm(prior / prior.sum()), tuple(logarithm(t / t.sum(axis=0)) for t in tables))
-    )
+    return bayes_of_counts(schema, prior, tables, [0.0] * len(tables))
 
 
 def test_the_page_predicts_what_python_does(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from party.models.any_file import Model, model_from_text
+from party.models.any_file import model_from_text
 from party.settings.survey import Questionnaire
 from party.survey.mining import hold_out
 from party.survey.web.description import survey_digest, whole_numbers
 from party.survey.web.export import response_codes
 from party.survey.web.store import BitCount, PublishedModel
 from protocols.errors import InputError
+from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.randomness import canonical
