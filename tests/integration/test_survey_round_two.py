@@ -188,8 +188,8 @@ def random_node(schema: Schema, chance: np.random.Generator, left: tuple[int, ..
 
 def random_bayes(schema: Schema, chance: np.random.Generator) -> NaiveBayes:
     """Return a classifier with ties and with values that are impossible."""
-    tables = [chance.integers(0, 3, (attribute.size, schema.classes)) + 0.0 for attribute in schema.attributes]
-    tables = [np.where(table.sum(axis=0) > 0, table, 1.0) for table in tables]
+    tables = [chance.integers(0, 3, (each.size, schema.classes)).astype(np.float64) for each in schema.attributes]
+    tables = [np.where(table.sum(axis=0) > 0, table, np.float64(1)) for table in tables]
     prior = chance.integers(0, 3, schema.classes) + 1.0
     return bayes_of_counts(schema, prior, tables, [0.0] * len(tables))
 
