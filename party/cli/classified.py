@@ -57,11 +57,15 @@ def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute
     """Make sure, before the work, that the rows can be written where the command's arguments say.
 
     Raises:
-        InputError: They cannot, or would destroy what is read, or a file that is no earlier result.
+        InputError: They cannot, or would destroy what is read, or a file that is there.
     """
     columns = new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
     if arguments.output is not None:
-        check_target(arguments.output, reads, lambda path: has_columns(path, columns))
+        out: Path = arguments.output
+        earlier = is_there(out) and has_columns(out, columns)
+        if earlier and not arguments.overwrite:
+            raise InputError(f"{out} is there already: name another file (-o), or replace it (--overwrite)")
+        check_target(out, reads, lambda _: earlier)
 
 
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:

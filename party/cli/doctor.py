@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from party.node.doctor import Examination
-from party.show.doctor import diagnosis_line
+from party.show.doctor import diagnosis_line, unread_line
 from party.show.screen import say
 from protocols.errors import CotallyError
 
@@ -31,4 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
         first = first or found.error
     if first is not None:
         raise first
+    say(unread_line(arguments.config), sys.stdout)
     return 0

@@ -21,8 +21,14 @@ from party.show.screen import put, say, say_all
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("action", choices=list(_ACTIONS), help="tell it in words, check it, or print it as JSON")
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=list(_ACTIONS),
+        default="show",
+        help="tell it in words (default), check it, or print it as JSON",
+    )
+    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings, or their folder")
     parser.add_argument("--full", action="store_true", help="show every exact count")
 
 

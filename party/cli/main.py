@@ -72,10 +72,13 @@ class Command(Protocol):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Reports a wrong argument in one line."""
+    """Reports a wrong argument in one line, which names the help of its command."""
+
+    wanted: str | None = None  # the command, for what only the parser of all commands finds wrong
 
     def error(self, message: str) -> NoReturn:
-        say(f"cotally: {message} (see `{self.prog} --help`)", sys.stderr)
+        program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
+        say(f"cotally: {message} (see `{program} --help`)", sys.stderr)
         self.exit(2)
 
 
@@ -169,6 +172,7 @@ def _parser(words: list[str]) -> argparse.ArgumentParser:
         sub = choices.add_parser(name, help=summary, formatter_class=HelpFormatter)
         if name == wanted:
             _load(name, sub)
+            parser.wanted = name
     return parser
 
 

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="out.csv", help="default: the standard output")
     parser.add_argument("--column", default="prediction", help="name of the new column (default: %(default)s)")
     parser.add_argument("--probabilities", action="store_true", help="add the share of each class, as P(class)")
+    parser.add_argument("--overwrite", action="store_true", help="replace an earlier result")
     add_form(parser)
     add_joint(parser)
 

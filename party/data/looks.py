@@ -23,10 +23,11 @@ USUAL_BINS = 4
 ADVICE = {  # by the kind of a column: how to treat it as a measurement
     "numbers": 'give it bins = "quantiles:4"',
     "numbers with commas": "write its numbers with a decimal point and give it bins",
-    "dates": 'give it bins = "year", "quarter" or "month"',
+    "dates": 'give it bins = "year", "quarter" or "month" (and max_values, where these are many)',
     "texts": "write it as plain numbers and give it bins",
 }
 
+_USE = ("it is a measurement", "its dates shall be used")
 _ZERO_OR_PLUS = re.compile(r"\+\d+|0\d+", re.ASCII)
 _LONG = re.compile(rf"\d{{{LONG},}}", re.ASCII)
 
@@ -133,13 +134,13 @@ def check_no_identifier(
     first = found[0]
     if len(found) == 1:
         raise first.column.error(
-            f"{way_out.format('it')} or, if it is a measurement, {ADVICE[first.kind]}: {first.different} of its "
-            f"{first.records} cells differ, as in an identifier"
+            f"{way_out.format('it')} or, if {_USE[first.kind == 'dates']}, {ADVICE[first.kind]}: "
+            f"{first.different} of its {first.records} cells differ, as in an identifier"
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
     raise DataError(
-        f"columns {names}: {way_out.format('them')} or give those that are measurements bins: over half of the cells "
-        "of each differ, as in an identifier",
+        f"columns {names}: {way_out.format('them')} or give those that are measurements or dates bins: over half of the "
+        "cells of each differ, as in an identifier",
         path=first.column.path,
     )
 

@@ -1,6 +1,7 @@
 """What was found between two parties, layer by layer, in words."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from party.node.doctor import Diagnosis, Layer
@@ -26,6 +27,11 @@ _BUSY: Final = "; a session runs there at present"
 def diagnosis_line(found: Diagnosis) -> str:
     """Say what came of a layer."""
     return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
+
+
+def unread_line(config: Path) -> str:
+    """Say what was not looked at, and what looks at it."""
+    return f"The table was not read: `cotally check {config}` does that."
 
 
 def _verdict(found: Diagnosis) -> str:

@@ -30,7 +30,12 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
         if tells(mined.guess.standard_error):
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
     if output is not None:
-        yield f"Wrote {output}: `cotally show` and `cotally predict` take it."
+        yield f"Wrote {output}: `cotally show` and `cotally predict` take it{_unmarked(mined)}."
+
+
+def _unmarked(mined: MinedModel) -> str:
+    """Say what the file lacks."""
+    return f"; the marks {MARK} are told here alone" if mined.doubtful else ""
 
 
 def _held_out(parts: Parts) -> str:

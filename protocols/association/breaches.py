@@ -174,7 +174,7 @@ def smallest_rho(
     if not keeps(high):
         raise InputError(
             f"no rho up to {high}/{resolution} keeps beliefs at {level}: "
-            "allow a higher level, or find lower bounds on supports"
+            "allow a higher level, or write as supports only what at least so many baskets hold for certain"
         )
     while low < high:
         middle = (low + high) // 2

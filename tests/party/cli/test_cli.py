@@ -157,12 +157,15 @@ def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_pat
         ("show", "a", "b"),
         ("show", "a", "--dot", "--json"),
         ("train", "a"),
+        ("train", "a", "b", "--bogus"),
+        ("bogus",),
         ("predict", "a"),
         ("demo", "--data", "iris"),
     ],
 )
 def test_wrong_arguments_are_one_line_that_points_to_the_help(arguments: tuple[str, ...]) -> None:
-    assert_one_line(cotally_here(*arguments), 2, "--help`")
+    command = f" {arguments[0]}" if arguments and arguments[0] in cli.COMMANDS else ""
+    assert_one_line(cotally_here(*arguments), 2, f"(see `cotally{command} --help`)")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])

@@ -32,6 +32,15 @@ def run(config: Path, *words: str) -> int:
     return main(["ledger", words[0], str(config), *words[1:]])
 
 
+def test_what_is_not_said_is_to_show_and_the_folder_will_do(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(config, "show") == 0
+    shown = capsys.readouterr().out
+    assert shown
+    for named in (config, config.parent):
+        assert main(["ledger", str(named)]) == 0
+        assert capsys.readouterr().out == shown
+
+
 def test_show_says_in_words_what_each_side_has_learned(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(config, "show") == 0
     out = capsys.readouterr().out

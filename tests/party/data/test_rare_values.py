@@ -229,7 +229,8 @@ USUAL = {"*": ColumnTreatment(max_values=4)}
 def test_a_column_whose_cells_nearly_all_differ_is_refused_as_an_identifier(cells: list[str], tmp_path: Path) -> None:
     table = {"x": ["p", "q"] * 150, "who": cells}
     text = refused(tmp_path, table, treatments=USUAL)
-    assert "column 'who': list it under ignore or, if it is a measurement, " in text
+    use = "its dates shall be used" if cells[0].count("-") == 2 else "it is a measurement"
+    assert f"column 'who': list it under ignore or, if {use}, " in text
     assert "bins" in text
     assert "of its 300 cells differ, as in an identifier" in text
     assert refused(tmp_path, table, treatments={"who": ColumnTreatment()})
@@ -245,7 +246,7 @@ def test_all_columns_that_name_records_are_refused_at_once(tmp_path: Path) -> No
     table = {"mail": MAILS, "x": ["p", "q"] * 150, "phone": [f"+4179{i:06}" for i in range(300)]}
     text = refused(tmp_path, table, treatments=USUAL)
     assert text.endswith(
-        "table.csv: columns 'mail', 'phone': list them under ignore or give those that are measurements bins: "
+        "table.csv: columns 'mail', 'phone': list them under ignore or give those that are measurements or dates bins: "
         "over half of the cells of each differ, as in an identifier"
     )
     assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["mail", "phone"]).attributes) == 1
