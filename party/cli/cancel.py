@@ -8,10 +8,9 @@ import argparse
 from pathlib import Path
 
 from party.keys.keystore import load_secret
-from party.node.creation import CONFIG_FILE
 from party.records.entries import date_text, now
 from party.records.journal import cancel_run, open_journal
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.party import CONFIG_FILE, KEY_FLOOR, read_party_config
 from party.show.screen import say
 from party.show.status import cancelled_text
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.keystore import load_keys, load_secret
-from party.node.creation import CONFIG_FILE
 from party.node.inputs import load_inputs
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.party import CONFIG_FILE, KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import discarded_text, factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all

@@ -13,7 +13,6 @@ from party.files import check_target, is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_tree_for
-from party.node.creation import CONFIG_FILE
 from party.records.finished import finished_run
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
@@ -42,9 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Gather what is on record, and write the page."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
-    given = arguments.party
-    path = given / CONFIG_FILE if given.is_dir() else given
-    folder = read_party_config(path, KEY_FLOOR).folder
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    path, folder = config.path, config.folder
     model = arguments.model or folder / "model.json"
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]

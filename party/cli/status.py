@@ -5,9 +5,8 @@ from pathlib import Path
 
 from party.files import is_locked
 from party.keys.keystore import load_secret
-from party.node.creation import CONFIG_FILE
 from party.records.journal import recorded_runs
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.party import CONFIG_FILE, KEY_FLOOR, read_party_config
 from party.show.screen import say_all
 from party.show.status import open_run_lines
 

@@ -12,9 +12,10 @@ from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
 from party.files import LOCK_FILE, locked_folder, write_atomically
 from party.keys.identity import trust
-from party.node.creation import CONFIG_FILE, create_party
+from party.node.creation import create_party
 from party.records.run_file import FORMAT
 from party.settings.depth import ANY
+from party.settings.party import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.terms import ALL, Method, Terms

@@ -9,11 +9,9 @@ from party.errors import IdentityError
 from party.files import write_atomically
 from party.keys.identity import Identity, create_identity
 from party.keys.keystore import KEY_FILES, create_keys
-from party.settings.party import KEY_FLOOR
+from party.settings.party import CONFIG_FILE, KEY_FLOOR
 from protocols.errors import InputError
 from protocols.terms import MOST_KEY_BITS
-
-CONFIG_FILE = "party.toml"
 
 _FILES = ("cert.pem", "key.pem", CONFIG_FILE, *KEY_FILES)
 

@@ -43,6 +43,7 @@ from protocols.two_party.limits import USUAL_LIMITS, Limits
 T = TypeVar("T")
 
 HERE = "local"
+CONFIG_FILE = "party.toml"
 KEY_FLOOR = 2048
 USUAL_KEY_BITS = 3072
 USUAL_ODDS = 2
@@ -172,12 +173,13 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     """Read a `party.toml`.
 
     Args:
-        path: The file.
+        path: The file, or the folder that holds it under its usual name.
         key_floor: No key may be smaller, whatever the file says.
 
     Raises:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
     """
+    path = path / CONFIG_FILE if path.is_dir() else path
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
     name = read_party_name(top, "name", top.text("name"))
     data = _data(top)
