@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 
 from party.data import Frame, csv_text, has_columns, name_flaw
@@ -18,7 +19,10 @@ from protocols.tables.schema import Attribute
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Classified:
-    """The rows of a file in its order, the class of each and, where asked for, the share of each class."""
+    """The rows of a file in its order, the class of each and, where asked for, the share of each class.
+
+    A row that was not classified has an empty class, and shares that are no numbers.
+    """
 
     frame: Frame
     target: Attribute
@@ -29,7 +33,7 @@ class Classified:
         """Write the rows, their class under this name."""
         cells = [*self.frame.cells, self.labels]
         if self.shares is not None:
-            cells += [[f"{share:.6f}" for share in shares] for shares in self.shares.T.tolist()]
+            cells += [["" if isnan(each) else f"{each:.6f}" for each in column] for column in self.shares.T.tolist()]
         names = new_columns(self.frame, column, self.target, probabilities=self.shares is not None)
         return csv_text(names, zip(*cells, strict=True))
 

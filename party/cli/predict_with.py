@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from party.cli.classified import Classified, check_written, write_classified
-from party.cli.train import compute_settings
+from party.cli.train import announce_match, compute_settings
 from party.errors import ConfigError
 from party.files import kept_apart, locked_folder
 from party.keys.identity import load_identity
@@ -61,7 +61,11 @@ def predict_with(arguments: argparse.Namespace) -> int:
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:
             progress.show(waiting(peer.name, address, config.node.patience))
             with call_peer(config, load_identity(config.folder), peer) as channel:
-                host = Host(progress.follow, offers=Offers(lambda: offer))
+                host = Host(
+                    progress.follow,
+                    offers=Offers(lambda: offer),
+                    on_matched=lambda matched: announce_match(progress, matched),
+                )
                 report = run_session(ready, config, held, channel, job, host)
     if isinstance(report.ended, Predicted):
         write_predicted(report.ended, arguments.output, arguments.column)
@@ -105,9 +109,13 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
 
 
 def _classified(offer: Offer, answers: Answers, *, probabilities: bool) -> Classified:
-    """Put the answers into the order of the file."""
+    """Put the answers into the order of the file; a row of a person whom the peer does not list has none."""
     target = offer.tree.schema.class_attribute
-    rows = sorted(range(len(offer.order)), key=offer.order.__getitem__)
-    outcomes = [answers.outcomes[answers.positions[row]] for row in rows]
-    shares = np.array([outcome.shares for outcome in outcomes], dtype=np.float64) if probabilities else None
-    return Classified(offer.frame, target, [target.values[outcome.label] for outcome in outcomes], shares)
+    labels = [""] * len(offer.frame)
+    shares = np.full((len(labels), target.size), np.nan) if probabilities else None
+    for row, position in zip(offer.order, answers.positions, strict=True):
+        outcome = answers.outcomes[position]
+        labels[row] = target.values[outcome.label]
+        if shares is not None:
+            shares[row] = outcome.shares
+    return Classified(offer.frame, target, labels, shares)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from party.node.inputs import OwnerNotices, Tell, load_inputs
-from party.records.alignments import hexed, kept_people, note_alignment, past_alignments, was_run_over
+from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
 from party.settings.party import KEY_FLOOR, PartyConfig
@@ -83,11 +83,13 @@ class ListRules:
         dataset: Ours.
         bounds: Ours.
         pages: Of our ledger, about the peer.
+        rows: Whether the lists are of rows to be classified, and not of the data set's records.
     """
 
     dataset: str
     bounds: AlignmentBounds
     pages: PeerPages
+    rows: bool = False
 
     def judge_list(self, mine: int, yours: int, lists: tuple[bytes, bytes]) -> Objection | None:
         """Object to too many ids, to one alignment too many, and to other people than a run has told of."""
@@ -95,10 +97,10 @@ class ListRules:
         most = self.bounds.ids
         if yours > most:
             return Objection("id list", f"the peer brings {yours:,} ids, our [agree] most_ids allows {most:,}")
-        past = past_alignments(self.pages.ledger.entries(), self.dataset)
+        past = self._past()
         if any(each.lists == hexed(lists) for each in past):
             return None
-        if was_run_over(self.pages.ledger.entries(), self.dataset):
+        if not self.rows and was_run_over(self.pages.ledger.entries(), self.dataset):
             return Objection(
                 "id list",
                 f"a run over data set {self.dataset!r} has told of its people: of others, and of these, the answers "
@@ -114,24 +116,29 @@ class ListRules:
 
     def judge_points(self, lists: tuple[bytes, bytes], points: bytes) -> Objection | None:
         """Object to other points than the peer showed for these lists before."""
-        past = past_alignments(self.pages.ledger.entries(), self.dataset)
+        past = self._past()
         if all(each.points == points.hex() for each in past if each.lists == hexed(lists)):
             return None
         return Objection("id list", "the peer shows another list in the name of an earlier one")
 
     def judge_overlap(self, overlap: Overlap) -> Objection | None:
-        """Object to an overlap of which the peer has guessed too little."""
+        """Object to an overlap of which the peer has guessed too little, or to none at all."""
         least = self.bounds.least_overlap
-        if overlap.both >= least * overlap.yours:
+        if overlap.both and overlap.both >= least * overlap.yours:
             return None
+        more = ", ".join(overlap.alike)
+        alike = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {more}"
         many = f"at most about {overlap.both:,}" if overlap.at_most else f"{overlap.both:,}"
         return Objection(
             "overlap",
             f"{many} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
-            f"{least} of them: who they are is not told",
+            f"{least} of them: who they are is not told{alike if overlap.alike else ''}",
         )
 
     def note(self, fact: Fact) -> None:
         """Put on record what is learned."""
         if isinstance(fact, AlignmentFact):
-            note_alignment(self.pages, self.dataset, fact)
+            note_alignment(self.pages, self.dataset, fact, rows=self.rows)
+
+    def _past(self) -> list[PastAlignment]:
+        return past_alignments(self.pages.ledger.entries(), self.dataset, rows=self.rows)

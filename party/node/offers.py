@@ -14,6 +14,7 @@ from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.learning.routes import check_holders
 from protocols.learning.tree import Tree
+from protocols.tables.arrays import Index
 from protocols.terms import Align, Job, Predict, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import SharedRows
@@ -30,7 +31,7 @@ class Offer:
 
     Args:
         frame: The file.
-        order: Its rows in the order of their ids.
+        order: Those of its rows that are classified, in the order that both sides have.
         shared: The rows in that order.
         unknown: Our columns that have cells of no value that the model knows.
         notices: How cells were read.
@@ -41,6 +42,16 @@ class Offer:
     shared: SharedRows
     unknown: tuple[Unknown, ...]
     notices: tuple[Notice, ...]
+
+    def only(self, rows: Index) -> "Offer":
+        """Return the offer of these rows alone, in this order.
+
+        Raises:
+            InputError: There are none.
+        """
+        people = tuple(self.shared.people[row] for row in rows)
+        shared = SharedRows(self.tree, people, self.shared.codes[rows])
+        return replace(self, order=tuple(self.order[row] for row in rows), shared=shared)
 
     @property
     def tree(self) -> Tree:

@@ -25,7 +25,7 @@ from protocols.randomness import keyed_digest
 from protocols.role import Progress
 from protocols.terms import Align, Predict, PredictionTerms, Terms, Train
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
-from protocols.two_party.alignment import Overlap, align, are_to_align
+from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import run_name
@@ -57,11 +57,15 @@ class Predicted:
 
 @dataclass(frozen=True, repr=False)
 class Matched:
-    """What an alignment ended with: with whom, how many people are common, and whether it is known who they are."""
+    """What an alignment ended with: with whom, how many people are common, and whether it is known who they are.
+
+    `rows` tells that they are to be classified, and not records of the data set.
+    """
 
     peer: str
     overlap: Overlap
     named: bool
+    rows: bool = False
 
 
 OnMatched = Callable[[Matched], None]
@@ -88,7 +92,7 @@ class Stage:
         offers: What we bring to a prediction.
         initiates: Whether we have opened the session.
         rows: Reads our rows anew; without it we bring `local`, whoever is common.
-        on_matched: Told what an alignment has found on which a training goes on.
+        on_matched: Told what an alignment has found on which another job goes on.
     """
 
     local: PartyInputs
@@ -113,6 +117,16 @@ class Stage:
         return make_policy(
             self.local, self.config, self.offers.judge_job, self.memory.judge_job, self.account.judge_job
         )
+
+    @property
+    def aligns(self) -> bool:
+        """Whether we find the people of both lists, where these differ."""
+        return self.config.agree.alignments.alignments > 0
+
+    def tell(self, matched: Matched) -> None:
+        """Tell what an alignment has found on which we go on."""
+        if self.on_matched is not None:
+            self.on_matched(matched)
 
     def bringing(self, local: PartyInputs) -> "Stage":
         """Return the stage of a party that brings other rows."""
@@ -175,27 +189,30 @@ def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:
 def _match(opening: Opening, stage: Stage, *, count_only: bool = False) -> tuple[Matched, list[str]]:
     """Compare all people of both lists; return what came of it and, unless only counted, who is common."""
     whole = stage.local if stage.rows is None else stage.rows.whole()
-    rules = ListRules(whole.dataset, stage.config.agree.alignments, stage.pages)
-    peer = stage.channel.peer
-    role = align(whole, peer, opening.nonces, rules, count_only=count_only)
-    aligned = play(role, stage.channel, Watchers(stage.on_progress, rules.note))
-    if aligned.rows is None:
-        return Matched(peer, aligned.overlap, named=False), []
-    people = [whole.records[row] for row in aligned.rows]
-    keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
-    return Matched(peer, aligned.overlap, named=True), people
+    aligned = _aligned(whole, opening, stage, count_only=count_only)
+    peer, people = stage.channel.peer, []
+    if aligned.rows is not None:
+        people = [whole.records[row] for row in aligned.rows]
+        keep_alignment(stage.config.folder, whole.secrets.coins, whole.dataset, peer, aligned.lists, people)
+    return Matched(peer, aligned.overlap, aligned.rows is not None), people
+
+
+def _aligned(
+    listed: PartyInputs, opening: Opening, stage: Stage, *, count_only: bool = False, rows: bool = False
+) -> Aligned:
+    rules = ListRules(listed.dataset, stage.config.agree.alignments, stage.pages, rows)
+    role = align(listed, stage.channel.peer, opening.nonces, rules, count_only=count_only)
+    return play(role, stage.channel, Watchers(stage.on_progress, rules.note))
 
 
 def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = stage.rows
-    aligns = rows is not None and stage.config.agree.alignments.alignments > 0
-    differ = play(are_to_align(stage.local, opening.nonces, aligns=aligns), stage.channel)
+    differ = play(are_to_align(stage.local, opening.nonces, aligns=rows is not None and stage.aligns), stage.channel)
     if rows is None or not differ:
         return stage
     matched, people = _match(opening, stage)
-    if stage.on_matched is not None:
-        stage.on_matched(matched)
+    stage.tell(matched)
     flaw = None
     try:
         rows.take(people)
@@ -204,6 +221,17 @@ def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     stage = stage.bringing(rows.local)
     play(agree_again(stage.local, opening.job, flaw, stage.policy), stage.channel)
     return stage
+
+
+def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
+    """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
+    offer = stage.offers.offer
+    listed = stage.local.bringing_ids(offer.shared.people)
+    if not play(are_to_align(listed, opening.nonces, aligns=stage.aligns), stage.channel):
+        return offer
+    aligned = _aligned(listed, opening, stage, rows=True)
+    stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True))
+    return offer if aligned.rows is None else offer.only(aligned.rows)
 
 
 def _opened_pages(agreed: Agreement, stage: Stage) -> RunPages:
@@ -225,8 +253,8 @@ def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
 
 def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicted:
     """Classify the rows that both offer; the tree fits, or there would be no agreement."""
-    local, offer = stage.local, stage.offers.offer
     stage.memory.note_peer(opening.job)
+    local, offer = stage.local, _with_common_rows(opening, stage)
     pages = PredictionPages(stage.pages, local, terms, stage.account.bounds.predictions)
     recall, peer = pages.recall(offer.shared.people), stage.channel.peer
     run = PredictionRun(local, offer.shared, terms, stage.initiates, peer, opening.nonces, recall)

@@ -67,7 +67,7 @@ class Host:
         fresh: Whether to begin anew where an earlier run could go on.
         offers: What we bring to a prediction.
         rows: Reads our rows anew, when an alignment has found who is common.
-        on_matched: Told what an alignment has found on which a training goes on.
+        on_matched: Told what an alignment has found on which another job goes on.
     """
 
     on_progress: OnProgress | None = None

@@ -35,14 +35,14 @@ class PastAlignment:
     points: str
 
 
-def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact) -> None:
-    """Put into the ledger what both sides are about to learn, or have.
+def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows: bool = False) -> None:
+    """Put into the ledger what both sides are about to learn, or have; with `rows`, of people who are to be classified.
 
     Raises:
         LedgerError: It cannot be written.
     """
     content = {"dataset": dataset, "lists": list(hexed(fact.lists)), "points": fact.points.hex(), "mine": fact.mine}
-    pages.write(_KIND, {**content, "yours": fact.yours, "both": fact.both, "named": fact.named})
+    pages.write(_KIND, {**content, "yours": fact.yours, "both": fact.both, "named": fact.named, "rows": rows})
 
 
 def hexed(lists: tuple[bytes, bytes]) -> Lists:
@@ -50,12 +50,15 @@ def hexed(lists: tuple[bytes, bytes]) -> Lists:
     return lists[0].hex(), lists[1].hex()
 
 
-def past_alignments(entries: Iterable[LedgerEntry], dataset: str) -> list[PastAlignment]:
-    """Return the alignments over a data set, whoever the peer was, each pair of lists once."""
+def past_alignments(entries: Iterable[LedgerEntry], dataset: str, *, rows: bool = False) -> list[PastAlignment]:
+    """Return the alignments over a data set, whoever the peer was, each pair of lists once.
+
+    Those of its records, or with `rows` those of people who were to be classified.
+    """
     found: dict[Lists, PastAlignment] = {}
     for entry in entries:
         content = entry.content
-        if content["kind"] == _KIND and content["dataset"] == dataset:
+        if content["kind"] == _KIND and content["dataset"] == dataset and content.get("rows", False) == rows:
             lists: Any = content["lists"]
             found.setdefault((lists[0], lists[1]), PastAlignment((lists[0], lists[1]), str(content["points"])))
     return list(found.values())

@@ -20,4 +20,5 @@ def matched_lines(matched: Matched) -> Iterator[str]:
         yield "Who they are was not told: without --count-only each side learns which of its own are common"
         return
     here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
-    yield f"{here:,} rows here and {there:,} at {peer} fall out and are not used; `train` takes the others"
+    used = "classified" if matched.rows else "used; `train` takes the others"
+    yield f"{here:,} rows here and {there:,} at {peer} fall out and are not {used}"

@@ -35,7 +35,8 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
 
 
 def _alignment_text(content: Any, peer: str) -> str:
-    lists = f"{content['mine']:,} people of ours and {content['yours']:,} of {peer}"
+    kind = "people to be classified" if content.get("rows") else "people"
+    lists = f"{content['mine']:,} {kind} of ours and {content['yours']:,} of {peer}"
     if content["both"] is None:
         return f"An alignment of {lists} was begun: {peer} may know how many are common"
     who = "which of its own each side knows" if content["named"] else "who they are was not told"

@@ -29,6 +29,8 @@ def joint_notes(offer: Offer, answers: Answers | None) -> Iterator[str]:
     if answers is None:
         yield f"The other party has learned the classes of {rows} rows; nothing was told here"
         return
+    if rows < len(offer.frame):
+        yield f"{len(offer.frame) - rows} of {len(offer.frame)} rows have no class: the other party offers none of them"
     if answers.remembered:
         yield (
             f"{answers.remembered} of {rows} rows were answered before, and come from memory: a person is asked for "

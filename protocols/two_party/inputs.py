@@ -1,7 +1,7 @@
 """What a party brings to a run: its records, its secrets and its view of who shares a coin."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -71,6 +71,11 @@ class PartyInputs:
         columns = len(self.table.attributes)
         if not all(0 <= column < columns for group in self.groups for column in group):
             raise InputError(f"a group names an unknown column: columns are 0 to {columns - 1}")
+
+    def bringing_ids(self, ids: Sequence[str]) -> "PartyInputs":
+        """Return what the party brings where only ids are compared: these, and no column."""
+        table = Table((), np.empty((len(ids), 0), dtype=np.uint8))
+        return replace(self, table=table, holds_class=False, records=tuple(ids), groups=())
 
     @property
     def computing(self) -> Compute:

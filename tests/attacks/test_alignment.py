@@ -2,13 +2,26 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations, permutations
+from pathlib import Path
 
+import pytest
+
+from party.files import locked_folder
+from party.node.aligning import ListRules
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
+from party.settings.ids import AlignmentBounds
 from protocols.ciphers.blinding import IdsToBlind, blind_ids
+from protocols.errors import DisagreementError
 from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList
 from protocols.randomness import keyed_digest
-from protocols.role import Message
-from tests.support.lists import NONCES, Match, listing, numbered
+from protocols.role import Message, Note, Role
+from protocols.two_party.alignment import Aligned, align
+from tests.support.duel import duel
+from tests.support.lists import NONCES, Judge, Match, listing, numbered
 
 POINT, DIGEST = 33, 16
 
@@ -64,6 +77,73 @@ def test_what_the_counter_is_told_is_the_same_whichever_of_its_ids_are_common() 
 def _under_both(match: Match) -> list[bytes]:
     """Return what Bob knows of his own ids, under all numbers: he cannot tell which is which."""
     return cut(match.transcript.sent_by_b, CountedPage)
+
+
+@contextmanager
+def rules(folder: Path, bounds: AlignmentBounds) -> Iterator[ListRules]:
+    """Yield what Alice objects to, by these bounds and her ledger."""
+    folder.mkdir(mode=0o700)
+    with locked_folder(folder) as held, open_ledger(held, bytes(32)) as ledger:
+        yield ListRules("d", bounds, PeerPages(ledger, PeerName("bob", "its certificate")))
+
+
+def ask(guesses: list[str], judge: ListRules) -> int:
+    """Have Bob count who of his list is on Alice's, which has two people; return the number, or what ended it."""
+    alice, bob = listing("alice", numbered(range(2))), listing("bob", guesses)
+    match = (align(alice, "bob", NONCES, judge, count_only=True), align(bob, "alice", NONCES, Judge(), count_only=True))
+    ends = duel(noted(match[0], judge), match[1])
+    if ends[1].result is None:
+        assert not any(isinstance(message, BlindedPage) for message in ends[0].sent)
+        raise ends[0].error or AssertionError
+    return ends[1].result.overlap.both
+
+
+def noted(role: Role[Aligned], judge: ListRules) -> Role[Aligned]:
+    """Play a role and put what it notes on record."""
+    answer: Message | None = None
+    while True:
+        try:
+            effect = role.send(answer)
+        except StopIteration as stop:
+            result: Aligned = stop.value
+            return result
+        if isinstance(effect, Note):
+            judge.note(effect.fact)
+        answer = yield effect
+
+
+def test_lists_that_leave_out_one_person_each_read_who_is_listed_and_few_are_allowed(tmp_path: Path) -> None:
+    """With `most_alignments` of 9 all are read; with 3 two are, and the fourth list ends before a point leaves."""
+    people = numbered(range(6))
+
+    def lists() -> Iterator[list[str]]:
+        yield people
+        for left_out in people:
+            yield [person for person in people if person != left_out]
+
+    with rules(tmp_path / "many", AlignmentBounds(alignments=9)) as judge:
+        whole, *others = (ask(each, judge) for each in lists())
+        read = [person for person, count in zip(people, others, strict=True) if count != whole]
+        assert read == numbered(range(2))
+    with rules(tmp_path / "few", AlignmentBounds(alignments=3)) as judge:
+        tried = lists()
+        assert [ask(next(tried), judge) for _ in range(3)] == [2, 1, 1]
+        for _ in range(2):
+            with pytest.raises(DisagreementError, match="most_alignments allows 3 pairs of lists"):
+                ask(next(tried), judge)
+        assert ask(people, judge) == 2
+
+
+def test_a_list_of_all_ids_that_there_can_be_reads_who_is_listed_and_is_too_long(tmp_path: Path) -> None:
+    """Who lists everybody finds all of ours; bounded by `most_ids` it hears of none, before a point leaves."""
+    everybody = numbered(range(50))
+    with rules(tmp_path / "any", AlignmentBounds()) as judge:
+        assert ask(everybody, judge) == 2
+    with (
+        rules(tmp_path / "few", AlignmentBounds(ids=49)) as judge,
+        pytest.raises(DisagreementError, match="the peer brings 50 ids"),
+    ):
+        ask(everybody, judge)
 
 
 def test_two_lists_that_differ_by_one_person_share_no_point() -> None:

@@ -14,12 +14,18 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.learning.tree import Leaf, Split, Tree
+from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import TEST_BITS, Case, make_terms
 from tests.support.sessions import Sessions
+
+
+class Killed(BaseException):
+    """The process ends."""
+
 
 CASE = Case(
     sizes={"alice": (2,), "bob": (2,)},
@@ -49,13 +55,16 @@ EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}
 
 @dataclass
 class Offering:
-    """Bob opens and, unless told otherwise, learns."""
+    """Bob opens and, unless told otherwise, learns; `killed` ends before it sends its message number `at`."""
 
     folder: Path
     agree: str = ""
     ages: dict[str, str] = field(default_factory=lambda: dict(AGES))
     cities: dict[str, str] = field(default_factory=lambda: dict(CITIES))
     trees: dict[str, Tree] = field(default_factory=lambda: {"alice": TREE, "bob": TREE})
+    killed: str = ""
+    at: int = -1
+    sent: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.sessions = Sessions(self.folder, CASE, self.agree)
@@ -80,7 +89,16 @@ class Offering:
             return [end.exception() or end.result() for end in (alice, bob)]
 
     def _take_part(self, party: str, channel: PagedChannel, job: Job | None) -> Predicted:
-        folder = self.folder / party
+        folder, send = self.folder / party, channel.send
+        self.sent[party] = 0
+
+        def counted(message: Message) -> None:
+            if party == self.killed and self.sent[party] == self.at:
+                raise Killed
+            self.sent[party] += 1
+            send(message)
+
+        channel.send = counted  # type: ignore[method-assign]
         config = read_party_config(folder / "party.toml", TEST_BITS)
         offers = Offers(lambda: load_offer(config, folder / "model.json", folder / "new.csv"))
         with locked_folder(folder) as held, channel:

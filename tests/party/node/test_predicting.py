@@ -10,7 +10,8 @@ from party.node.players import Predicted
 from party.show.ledger import dealings_lines
 from protocols.learning.tree import Leaf, Tree
 from protocols.terms import Cipher, Receiver
-from tests.support.offering import EXPECTED, TREE, Offering, assert_not_answered, classes
+from tests.support.offering import EXPECTED, TREE, Killed, Offering, assert_not_answered, classes
+from tests.support.parties import make_terms
 
 
 def test_each_side_brings_its_own_columns_in_any_order_and_the_receiver_learns(tmp_path: Path) -> None:
@@ -61,8 +62,80 @@ def test_a_person_asked_for_again_with_other_columns_gets_the_first_answer_from_
     assert bob.answers.remembered == 4
 
 
-def test_rows_of_other_people_are_refused_and_the_screens_say_how_many_there_are(tmp_path: Path) -> None:
+def test_rows_whose_people_differ_are_aligned_first_and_the_others_stay_without_a_class(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = Offering(tmp_path, "probabilities = true")
+    pair.cities = {"p9": "Rome", **pair.cities}
+    del pair.ages["p2"]
+    alice, bob = pair.play(probabilities=True)
+    assert classes(bob) == {person: label for person, label in EXPECTED.items() if person != "p2"}
+    assert isinstance(alice, Predicted)
+    assert isinstance(bob, Predicted)
+    assert alice.offer.shared.people == bob.offer.shared.people
+    write_predicted(bob, None, "class")
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1:] == [
+        "p9,Rome,,,",
+        "p4,Oslo,yes,0.250000,0.750000",
+        "p3,Rome,yes,0.000000,1.000000",
+        "p2,Oslo,,,",
+        "p1,,no,1.000000,0.000000",
+    ]
+    assert "2 of 5 rows have no class: the other party offers none of them" in told.err
+    lines = "\n".join(dealings_lines(pair.dealings("alice"), full=False))
+    assert "how many of 3 people to be classified of ours and 5 of bob are common: 3; which of its own" in lines
+    again = pair.play(probabilities=True)[1]
+    assert isinstance(again, Predicted)
+    assert again.answers is not None
+    assert again.answers.remembered == 3
+
+
+def test_lists_of_rows_that_try_one_person_after_the_other_are_bounded_as_alignments_are(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, "most_alignments = 2")
+    for tried in range(2):
+        pair.cities = {"p1": "", f"guess {tried}": "Rome"}
+        assert classes(pair.play()[1]) == {"p1": "no"}
+    pair.cities = {"p1": "", "guess 2": "Rome"}
+    assert_not_answered(pair.play(), "id list")
+
+
+def test_a_run_over_the_data_set_keeps_no_list_of_new_people_from_being_aligned(tmp_path: Path) -> None:
     pair = Offering(tmp_path)
+    pair.sessions.run(make_terms(method="smc"))
+    del pair.ages["p2"]
+    assert "p2" not in pair.learned()
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_killed_before_any_message_a_prediction_begins_anew_and_nobody_is_answered_for_twice(
+    tmp_path: Path, first: int
+) -> None:
+    """It needs no journal: who was answered for is on record before, and lists that were compared cross alike."""
+
+    def made(name: str) -> Offering:
+        (tmp_path / name).mkdir()
+        pair = Offering(tmp_path / name, "most_predictions = 3\nmost_alignments = 1")
+        pair.cities["p9"] = "Rome"
+        del pair.ages["p2"]
+        return pair
+
+    whole = made("whole")
+    whole.play()
+    moments = [(party, at) for party in ("alice", "bob") for at in range(whole.sent[party])]
+    for party, at in moments[first::4]:
+        pair = made(f"{party}-{at}")
+        pair.killed, pair.at = party, at
+        assert isinstance(pair.play()[party == "bob"], Killed)
+        pair.killed = ""
+        assert pair.learned() == {person: label for person, label in EXPECTED.items() if person != "p2"}
+        told = pair.dealings("alice")
+        assert [len(people) for people in told.told.answers.values()] == [3]
+        assert len(told.alignments) == 1
+
+
+def test_rows_of_other_people_are_refused_where_one_side_aligns_nothing(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, "most_alignments = 0")
     pair.cities["p5"] = "Oslo"
     ends = pair.play()
     assert_not_answered(ends, "records")
