@@ -31,6 +31,7 @@ def mined_lines(mined: MinedModel, parts: Parts, questionnaire: Questionnaire, o
             yield f"Always guessing the commonest class would have {mined.guess.share:.4f}."
     if output is not None:
         yield f"Wrote {output}: `cotally show` and `cotally predict` take it{_unmarked(mined)}."
+        yield f"What its rules leave of privacy: cotally privacy {questionnaire.path} --model {output}"
 
 
 def _unmarked(mined: MinedModel) -> str:

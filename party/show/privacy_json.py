@@ -7,6 +7,7 @@ from math import isinf
 
 from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import AttributeFindings, Findings, GroupFindings
+from protocols.survey.inference import AfterMining
 
 Json = dict[str, object]
 
@@ -22,6 +23,19 @@ def findings_json(found: Findings) -> Json:
         "attributes": [_attribute(own, groups) for own in found.attributes],
         "groups": [_group(group, names) for group in found.groups],
         "record": {"epsilon": _finite(found.loss), "coin_bits": found.coin_bits},
+    }
+
+
+def after_mining_json(mined: AfterMining) -> Json:
+    """Return what a model leaves of the privacy of its class."""
+    unknown = None if mined.unknown is None else float(mined.unknown)
+    return {
+        "rules": mined.rules,
+        "single_entry_before_mining": float(mined.before),
+        "rules_name_the_class": float(mined.right),
+        "commonest_class": float(mined.commonest),
+        "single_entry_known": float(mined.known),
+        "single_entry_unknown": unknown,
     }
 
 

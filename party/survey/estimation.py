@@ -1,16 +1,19 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from party.models.any_file import Model
 from party.settings.survey import Questionnaire
 from party.survey.expressions import expression_text
 from protocols.errors import InputError
+from protocols.privacy.entry import entry_of
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
+from protocols.survey.inference import AfterMining, privacy_after_mining
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -164,3 +167,29 @@ def _projected(codes: Codes, column: int, questionnaire: Questionnaire) -> tuple
     counts = [estimate_count(codes, Expression().child(column, value), questionnaire.design).count for value in every]
     positive = [max(count, Fraction(0)) for count in counts]
     return tuple(count / sum(positive) for count in positive)
+
+
+def mined_privacy(
+    model: Model,
+    questionnaire: Questionnaire,
+    codes: Codes | None,
+    priors: Sequence[tuple[Fraction, ...] | None] | None,
+) -> AfterMining:
+    """Return what a mined model leaves of the privacy of its class.
+
+    Args:
+        model: Of the design's columns.
+        questionnaire: What was asked.
+        codes: Responses, if there are any: rules between disguised values are counted in them.
+        priors: As for the report on the design.
+
+    Raises:
+        InputError: The model is of other columns.
+    """
+    own = [(column.name, column.values) for column in model.schema.columns]
+    if own != list(zip(questionnaire.names, questionnaire.values, strict=True)):
+        raise InputError("the model is of other columns than the design: name the design that it was mined by")
+    label = len(own) - 1
+    entry = entry_of(questionnaire.design, label, None if priors is None else priors[label])
+    given = None if codes is None else codes[questionnaire.design.answered(codes, [*model.columns, label])]
+    return privacy_after_mining(model, entry, given)

@@ -6,8 +6,7 @@ response tells the truth and largest, `1 - sum P(x)^2`, where responses say noth
 Deviation from the paper: its component 1 has `1 - W_y` where `W_y` belongs, and its closed form inherits that; the two
 agree at `W_y = 1/2`, as in its experiments. Here the sum is over any number of values and any design.
 
-No command uses the measures after mining (`recoverability_known`, `recoverability_unknown`, `after_mining`): they are
-the paper's, for callers who have mined.
+`survey/inference.py` has the measures after mining of a model's rules.
 """
 
 from collections.abc import Sequence

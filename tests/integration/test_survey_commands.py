@@ -97,6 +97,21 @@ def test_the_design_is_measured_and_its_sampler_audited(folder: Path) -> None:
     assert out.startswith("OK: the sampler responds as the design declares.\n")
 
 
+def test_what_a_mined_model_leaves_of_privacy_is_told(folder: Path) -> None:
+    done(folder, "mine", "tree", "disguised.csv", "design.toml", "--max-depth", "2", "-o", "x.json")
+    asked = ["privacy", "design.toml", "--model", "x.json"]
+    short = " ".join(done(folder, *asked).split())
+    assert "After mining: whoever knows of a person what the model reads learns income rightly by its" in short
+    assert "--prior gives them" in short
+    report = json.loads(done(folder, *asked, "--json", "--prior", "disguised.csv"))["after_mining"]
+    left = report["single_entry_before_mining"] - report["rules_name_the_class"]
+    assert report["single_entry_known"] == pytest.approx(left)
+    assert report["single_entry_unknown"] < report["single_entry_before_mining"]
+    (folder / "other.toml").write_text((folder / "design.toml").read_text().replace('"high"', '"above"'))
+    ended = run(folder, "privacy", "other.toml", "--model", "x.json")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
 def test_commands_end_in_one_line_where_the_design_carries_nothing(folder: Path) -> None:
     (folder / "half.toml").write_text((folder / "design.toml").read_text().replace('"4/5"', '"1/2"'))
     for words in (("privacy",), ("audit",), ("mine", "tree", "disguised.csv"), ("estimate", "disguised.csv")):

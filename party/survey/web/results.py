@@ -1,6 +1,6 @@
 """What the answers say so far: every value of every column, and of pairs of columns, with intervals."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -8,9 +8,10 @@ from math import isinf, prod
 
 from party.settings.population import Population
 from party.settings.survey import Questionnaire
-from party.survey.estimation import corrected_finding, random_answers, random_json
+from party.survey.estimation import corrected_finding, estimated_priors, random_answers, random_json
 from party.survey.web.round_two import ModelTest
 from protocols.errors import InputError
+from protocols.privacy.known_answers import given_away
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.weighted import poststratified, weighted_share
@@ -60,6 +61,8 @@ class SurveyResults:
         controls: The columns of control items.
         at_random: The share that answers at random; None where there is no control item, or too few answered it.
         tables: Of columns, then of pairs.
+        known: Of groups whose responses rest on personal answers, by their names, the share of respondents whose truth
+            is certain to who knows these answers, by the estimates so far.
         tested: What respondents say of a model that was published.
     """
 
@@ -69,6 +72,7 @@ class SurveyResults:
     controls: tuple[str, ...]
     at_random: RandomAnswers | None
     tables: tuple[ResultTable, ...]
+    known: tuple[tuple[str, Fraction], ...]
     tested: ModelTest | None = None
 
 
@@ -101,7 +105,17 @@ def survey_results(
         controls=tuple(questionnaire.names[control.column] for control in questionnaire.controls),
         at_random=_if_enough(lambda: random_answers(codes, questionnaire)),
         tables=tuple(tables),
+        known=tuple(_known_answers(codes, questionnaire)),
     )
+
+
+def _known_answers(codes: Codes, asked: Questionnaire) -> Iterator[tuple[str, Fraction]]:
+    found = estimated_priors(codes, asked)
+    priors = [prior or (Fraction(1, size),) * size for prior, size in zip(found, asked.design.sizes, strict=True)]
+    for group, name in enumerate(asked.group_names):
+        share = given_away(asked.design, group, priors)
+        if share is not None:
+            yield name, share
 
 
 def _if_enough(find: Callable[[], RandomAnswers | None]) -> RandomAnswers | None:
@@ -160,6 +174,7 @@ def results_json(found: SurveyResults) -> dict[str, object]:
     """Return plain types for `json.dumps`."""
     content: dict[str, object] = {"records": found.records, "confidence": found.confidence}
     content |= {} if found.at_random is None else {"at_random": random_json(found.at_random)}
+    content |= {"certain_if_personal_answers_are_known": {name: float(share) for name, share in found.known}}
     content |= {} if found.tested is None else {"round_two": _test_json(found.tested)}
     return content | {"tables": [_table_json(table) for table in found.tables]}
 

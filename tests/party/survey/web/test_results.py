@@ -122,3 +122,12 @@ def test_weighted_results_are_not_corrected_and_say_so(tmp_path: Path) -> None:
             opened.store.submit(code_digest(code), response, 1)
         assert "corrected" not in json.dumps(json.loads(told(path, "--json"))["tables"])
         assert "Nothing is corrected." in told(path)
+
+
+def test_known_personal_answers_and_their_effect_are_told(path: Path, survey: Served) -> None:
+    """At theta 1/2 half send the truth; of two values it differs from a known answer in half of these."""
+    found = json.loads(told(path, "--json"))["certain_if_personal_answers_are_known"]
+    assert found.keys() == {"habits", "money"}
+    assert found["habits"] == pytest.approx(1 / 4)
+    assert found["money"] == pytest.approx(1 / 3)
+    assert "certain of: group habits 25.0%; group money 33.3%" in told(path)
