@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from party.models.any_file import Model
 from party.settings.survey import Questionnaire
 from party.survey.expressions import expression_text
 from protocols.errors import InputError
+from protocols.learning.models import Model
 from protocols.privacy.entry import entry_of
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
