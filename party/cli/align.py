@@ -7,8 +7,8 @@ must be serving.
 
 import argparse
 import sys
-from pathlib import Path
 
+from party.cli.arguments import add_party, add_work
 from party.cli.train import compute_settings
 from party.files import locked_folder
 from party.keys.identity import load_identity
@@ -20,17 +20,16 @@ from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.alignment import matched_lines
 from party.show.notices import tell
-from party.show.progress import PROGRESS_STYLES, make_progress, waiting
+from party.show.progress import make_progress, waiting
 from party.show.screen import say_all
 from protocols.terms import Align
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
     parser.add_argument("--count-only", action="store_true", help="tell how many people are common, and not who")
-    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
-    parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
+    add_work(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

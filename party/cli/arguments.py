@@ -5,8 +5,26 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data import MISSING_MARKERS, Form
+from party.settings.party import CONFIG_FILE
 from party.settings.toml import exact_number
+from party.show.progress import PROGRESS_STYLES
 from protocols.errors import InputError
+
+
+def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
+    """Declare the party's settings; with `here`, those of the current folder unless named."""
+    text = "this party's settings"
+    if here:
+        text += f" (default: {CONFIG_FILE} here)"
+        parser.add_argument("config", type=Path, nargs="?", default=Path(CONFIG_FILE), metavar="PARTY.toml", help=text)
+    else:
+        parser.add_argument("config", type=Path, metavar="PARTY.toml", help=text)
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    """Declare how progress is shown, and where to compute."""
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+    parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 
 
 def add_disguised(parser: argparse.ArgumentParser) -> None:

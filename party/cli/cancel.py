@@ -5,22 +5,19 @@ stays told.
 """
 
 import argparse
-from pathlib import Path
 
+from party.cli.arguments import add_party
 from party.keys.keystore import load_secret
 from party.records.entries import date_text, now
 from party.records.journal import cancel_run, open_journal
-from party.settings.party import CONFIG_FILE, KEY_FLOOR, read_party_config
+from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.screen import say
 from party.show.status import cancelled_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "config", type=Path, nargs="?", default=Path(CONFIG_FILE), metavar="PARTY.toml",
-        help="this party's settings (default: party.toml here)",
-    )  # fmt: skip
+    add_party(parser, here=True)
     parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` tells it")
 
 

@@ -8,6 +8,7 @@ import argparse
 import json
 from pathlib import Path
 
+from party.cli.arguments import add_party
 from party.data import Notice
 from party.names import printable
 from party.node.check import check_party
@@ -21,7 +22,7 @@ from protocols.errors import InputError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
     parser.add_argument("job", type=Path, nargs="?", metavar="JOB.toml", help="the terms of a run")
     parser.add_argument(
         "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"

@@ -6,8 +6,8 @@ call over the same connection; no run begins, and nothing of the data is read.
 
 import argparse
 import sys
-from pathlib import Path
 
+from party.cli.arguments import add_party
 from party.node.doctor import Examination
 from party.show.doctor import diagnosis_line, unread_line
 from party.show.screen import say
@@ -16,7 +16,7 @@ from protocols.errors import CotallyError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,10 +6,10 @@ once; the side that calls asks for it. Both then trust each other, with no finge
 
 import argparse
 import sys
-from pathlib import Path
 
 from cryptography import x509
 
+from party.cli.arguments import add_party
 from party.errors import IdentityError
 from party.files import locked_folder
 from party.keys.certificates import Peer, about
@@ -23,7 +23,7 @@ from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

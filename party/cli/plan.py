@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+from party.cli.arguments import add_party
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Line, Sizes, forecast
@@ -29,7 +30,7 @@ from protocols.two_party.split import held_out_records
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
     parser.add_argument(
         "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"

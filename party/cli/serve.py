@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
+from party.cli.arguments import add_party
 from party.cli.predict_with import served_offers, write_served
 from party.cli.train import add_outputs, announce, announce_match, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
@@ -33,7 +34,7 @@ from protocols.learning.models import Model
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
     parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
     parser.add_argument(
         "--log",

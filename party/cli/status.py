@@ -1,22 +1,19 @@
 """`cotally status [PARTY.toml]`: list the runs, how far each has come, and what each waits for."""
 
 import argparse
-from pathlib import Path
 
+from party.cli.arguments import add_party
 from party.files import is_locked
 from party.keys.keystore import load_secret
 from party.records.journal import recorded_runs
-from party.settings.party import CONFIG_FILE, KEY_FLOOR, read_party_config
+from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.screen import say_all
 from party.show.status import open_run_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument(
-        "config", type=Path, nargs="?", default=Path(CONFIG_FILE), metavar="PARTY.toml",
-        help="this party's settings (default: party.toml here)",
-    )  # fmt: skip
+    add_party(parser, here=True)
     parser.add_argument("--all", action="store_true", help="list runs that have ended, too")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from party.cli.arguments import add_party, add_work
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import check_target, locked_folder
@@ -29,7 +30,7 @@ from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.alignment import matched_lines
 from party.show.notices import tell
 from party.show.parties import expiry_lines
-from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, waiting, working
+from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import train_report
 from party.show.screen import say, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
@@ -43,7 +44,7 @@ _MEETINGS = 6
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings")
+    add_party(parser)
     parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
     parser.add_argument("--fresh", action="store_true", help="begin anew where an earlier run could go on")
     add_outputs(parser)
@@ -54,8 +55,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json beside PARTY.toml)")
     parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing model and report")
-    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
-    parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
+    add_work(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

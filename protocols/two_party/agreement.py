@@ -65,6 +65,15 @@ _KNOWN_OTHERWISE = (
     "knowing that answers to both can be subtracted"
 )
 _PEER_WANTS = {
+    "ids": "the peer declares another form of ids: write the same [data] id_alike and as many columns on both sides",
+    "id list": (
+        "the peer takes no such list: its [agree] most_ids or most_alignments, or a run over its data set, is "
+        "in the way; bring the lists of an earlier alignment, or ask it to allow more"
+    ),
+    "overlap": (
+        "too few of our ids are the peer's to tell which (its [agree] least_overlap): compare how the ids are written "
+        "on both sides, or ask it to allow fewer"
+    ),
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
     "model": "the peer has no such tree: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",

@@ -12,8 +12,9 @@ from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList, Lis
 from protocols.role import Transcript
 from protocols.two_party import alignment, overlap, point_lists
 from protocols.two_party.agreement import Objection
-from protocols.two_party.alignment import Overlap
-from tests.support.lists import Judge, Match, listing, numbered
+from protocols.two_party.alignment import Overlap, align
+from tests.support.duel import duel
+from tests.support.lists import NONCES, Judge, Match, listing, numbered
 
 IDS = st.lists(st.integers(0, 12).map(lambda number: f"p{number}"), min_size=1, max_size=9, unique=True)
 
@@ -178,3 +179,20 @@ def test_an_objection_ends_it_before_what_it_is_about_is_answered(judge: Judge, 
     with pytest.raises(DisagreementError):
         Match(listing("alice", ["a", "b"]), listing("bob", ["b"]), judges=judges, transcript=transcript)
     assert {type(message) for message in (*transcript.sent_by_a, *transcript.sent_by_b)} == leaves
+
+
+@pytest.mark.parametrize(
+    ("judge", "next_step"),
+    [
+        (
+            Judge(to_list=Objection("id list", "too many")),
+            "bring the lists of an earlier alignment, or ask it to allow",
+        ),
+        (Judge(to_overlap=Objection("overlap", "too few")), "compare how the ids are written on both sides"),
+    ],
+)
+def test_who_hears_of_an_objection_hears_what_to_do(judge: Judge, next_step: str) -> None:
+    ours, theirs = (listing(name, ["a", "b"]) for name in ("alice", "bob"))
+    ends = duel(align(ours, "bob", NONCES, Judge()), align(theirs, "alice", NONCES, judge))
+    assert next_step in str(ends[0].error)
+    assert "too" in str(ends[1].error)
