@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from party.keys.identity import DEFAULT_HOSTS
+from party.keys.passphrase import SOURCES
 from party.node.creation import create_party
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.template import party_toml
@@ -26,6 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: {', '.join(DEFAULT_HOSTS)})",
     )
     parser.add_argument(
+        "--seal",
+        choices=list(SOURCES),
+        help="keep the keys in one file that opens by a passphrase (from the terminal, or the file that "
+        "COTALLY_PASSPHRASE_FILE names) or by the system's keyring",
+    )
+    parser.add_argument(
         "--key-bits",
         type=int,
         default=USUAL_KEY_BITS,
@@ -37,7 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Make it and say what to do next."""
     folder: Path = arguments.dir
+    source = None if arguments.seal is None else SOURCES[arguments.seal]
     settings = party_toml(arguments.name, arguments.key_bits)
-    identity = create_party(folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings)
-    say_all(made_lines(identity.name, identity.fingerprint, folder))
+    identity = create_party(
+        folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
+    )
+    say_all(made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None))
     return 0

@@ -21,8 +21,10 @@ from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.help import HelpFormatter
 from party.errors import exit_code
+from party.keys.passphrase import asking
 from party.show import progress, screen
 from party.show.incident import DEBUG, incident
+from party.show.parties import ask_passphrase
 from party.show.progress import complain
 from party.show.screen import say
 from protocols.errors import CotallyError, InputError
@@ -31,7 +33,7 @@ COMMANDS = {
     "init": "make a party: keys, certificate, settings",
     "trust": "trust the other party's certificate",
     "pair": "trust each other's certificates by a short code",
-    "keys": "look after a party's keys: renew its certificate",
+    "keys": "seal a party's keys, or renew its certificate",
     "doctor": "find what keeps two parties from meeting",
     "check": "tell what leaves, before it leaves",
     "align": "find the people whom both parties list, or how many they are",
@@ -109,7 +111,8 @@ def _run(words: list[str], parsed: argparse.Namespace) -> int:
     try:
         _parser(words).parse_args(words, parsed)
         command = cast("Command", parsed.command)
-        code = command.run(parsed)
+        with asking(ask_passphrase):
+            code = command.run(parsed)
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
         sys.stdout.flush()
         raise

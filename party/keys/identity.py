@@ -36,6 +36,7 @@ from party.keys.certificates import (
     self_signed,
     utc_now,
 )
+from party.keys.sealing import read_own
 from party.names import check_party_name
 
 KEY_FILE: Final = "key.pem"
@@ -75,19 +76,28 @@ def create_identity(
     Raises:
         IdentityError: The name or a host is not legal, or an identity already exists.
     """
+    identity = make_identity(party_name, hosts, clock=clock)
+    for path in (directory / KEY_FILE, directory / CERTIFICATE_FILE):
+        if path.exists():
+            raise IdentityError(f"{path} already exists; an identity is never replaced")
+    _write_new(directory / KEY_FILE, identity.key_pem, 0o600)
+    _write_new(directory / CERTIFICATE_FILE, identity.pem, 0o644)
+    return identity
+
+
+def make_identity(party_name: str, hosts: Sequence[str], *, clock: Clock = utc_now) -> Identity:
+    """Draw a key, and make a certificate over it.
+
+    Raises:
+        IdentityError: The name or a host is not legal.
+    """
     check_party_name(party_name)
     names = [general_name(host) for host in hosts]
     if not names:
         raise IdentityError("an identity needs at least one DNS name or IP address")
-    for path in (directory / KEY_FILE, directory / CERTIFICATE_FILE):
-        if path.exists():
-            raise IdentityError(f"{path} already exists; an identity is never replaced")
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = self_signed(key, party_name, names, clock())
-    identity = Identity(*about(certificate, "the new certificate"), key=key)
-    _write_new(directory / KEY_FILE, identity.key_pem, 0o600)
-    _write_new(directory / CERTIFICATE_FILE, identity.pem, 0o644)
-    return identity
+    return Identity(*about(certificate, "the new certificate"), key=key)
 
 
 def load_identity(directory: Path, *, clock: Clock = utc_now) -> Identity:
@@ -110,7 +120,7 @@ def read_identity(directory: Path) -> Identity:
         IdentityError, InputError: As for `load_identity`.
     """
     check_own_folder(directory)
-    key = _load_key(directory / KEY_FILE)
+    key = _load_key(directory)
     path = directory / CERTIFICATE_FILE
     certificate = load_certificate(path)
     if certificate.public_key() != key.public_key():
@@ -189,12 +199,10 @@ def peer_file(directory: Path, name: str) -> Path:
     return directory / "peers" / f"{name}.pem"
 
 
-def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
-    data = _read(path)
-    if path.stat().st_mode & 0o077:
-        raise IdentityError(f"{path} can be read by others: its mode must be 0600")
+def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
+    path = directory / KEY_FILE
     try:
-        key = load_pem_private_key(data, password=None)
+        key = load_pem_private_key(read_own(directory, KEY_FILE), password=None)
     except ODD:
         raise IdentityError(f"{path} is not a private key") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):

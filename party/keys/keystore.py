@@ -6,7 +6,6 @@ names the file and the cure, but never a byte of the key (FAULTS 31, 94).
 """
 
 import secrets
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +13,8 @@ from phe.paillier import generate_paillier_keypair
 
 from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
-from party.files import read_bytes, write_new
+from party.keys.sealing import read_own
+from party.keys.secret_file import CURE, write_secret
 from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
@@ -33,9 +33,7 @@ SECRET_BYTES = 32
 
 _KINDS = {PAILLIER_FILE: "Paillier key", CURVE_FILE: "key of the curve"}
 _PAILLIER_HEADER, _CURVE_HEADER = "cotally-paillier-key/1", "cotally-curve-key/1"
-_MOST_BYTES = 1 << 16
 _SHORT = ShortExponents()
-_CURE = "restore it from a backup, or make a new party with `cotally init`"
 
 
 def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
@@ -49,20 +47,37 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
     Raises:
         IdentityError: The length is not possible, or a secret already exists: it is left as it is.
     """
-    if bits < floor_bits or bits % 2:
-        raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")
+    _check_bits(bits, floor_bits)
     for name in KEY_FILES:
         if (folder / name).exists():
             raise IdentityError(f"{folder / name} exists and is kept: a secret is never overwritten")
+    for name, data in make_keys(bits, floor_bits).items():
+        write_secret(folder / name, data)
+
+
+def make_keys(bits: int, floor_bits: int = 2048) -> dict[str, bytes]:
+    """Draw all secrets; return the content of their files.
+
+    Raises:
+        IdentityError: The length is not possible.
+    """
+    _check_bits(bits, floor_bits)
     key, x = _generate(bits), 1 + secrets.randbelow(ORDER - 1)
-    _write_numbers(folder / PAILLIER_FILE, _PAILLIER_HEADER, {"n": key.p * key.q, "p": key.p, "q": key.q})
-    _write_numbers(folder / CURVE_FILE, _CURVE_HEADER, {"point": _point(CurvePrivateKey(x)), "x": x})
-    write_secret(folder / SECRET_FILE, secrets.token_bytes(SECRET_BYTES))
+    return {
+        PAILLIER_FILE: _numbers(_PAILLIER_HEADER, {"n": key.p * key.q, "p": key.p, "q": key.q}),
+        CURVE_FILE: _numbers(_CURVE_HEADER, {"point": _point(CurvePrivateKey(x)), "x": x}),
+        SECRET_FILE: secrets.token_bytes(SECRET_BYTES),
+    }
 
 
-def _write_numbers(path: Path, header: str, numbers: Mapping[str, int]) -> None:
+def _check_bits(bits: int, floor_bits: int) -> None:
+    if bits < floor_bits or bits % 2:
+        raise IdentityError(f"the key must have an even number of bits, {floor_bits} or more")
+
+
+def _numbers(header: str, numbers: Mapping[str, int]) -> bytes:
     lines = [header, *(f"{name} {number:x}" for name, number in numbers.items())]
-    write_secret(path, "".join(f"{line}\n" for line in lines).encode())
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _point(key: CurvePrivateKey) -> int:
@@ -78,29 +93,15 @@ def _generate(bits: int) -> PrivateKey:
             continue
 
 
-def write_secret(path: Path, data: bytes) -> None:
-    """Make a file that its owner alone can read: whole on the disk before this returns, or not there.
-
-    Raises:
-        IdentityError: It exists, and is left as it is; or it cannot be written.
-    """
-    try:
-        write_new(path, data, 0o600)
-    except FileExistsError:
-        raise IdentityError(f"{path} exists and is kept: a secret is never overwritten") from None
-    except OSError as error:
-        raise IdentityError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
-
-
 def load_secret(folder: Path) -> bytes:
     """Return the secret from which the coins are made.
 
     Raises:
         IdentityError: It is missing, truncated or open to others.
     """
-    data = read_secret(folder / SECRET_FILE)
+    data = read_own(folder, SECRET_FILE)
     if len(data) != SECRET_BYTES:
-        raise IdentityError(f"{folder / SECRET_FILE} is not {SECRET_BYTES} bytes long: {_CURE}")
+        raise IdentityError(f"{folder / SECRET_FILE} is not {SECRET_BYTES} bytes long: {CURE}")
     return data
 
 
@@ -126,9 +127,9 @@ def _load_curve(folder: Path) -> CurvePrivateKey:
     try:
         key = CurvePrivateKey(x)
     except InputError as error:
-        raise IdentityError(f"{path} cannot be used, {error}: {_CURE}") from None
+        raise IdentityError(f"{path} cannot be used, {error}: {CURE}") from None
     if _point(key) != point:
-        raise IdentityError(f"{path} is damaged, its number does not give its point: {_CURE}")
+        raise IdentityError(f"{path} is damaged, its number does not give its point: {CURE}")
     return key
 
 
@@ -138,11 +139,11 @@ def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
     if min(n, p, q) < 3:
         raise _damaged(path)
     if p * q != n:
-        raise IdentityError(f"{path} is damaged, its factors do not give its modulus: {_CURE}")
+        raise IdentityError(f"{path} is damaged, its factors do not give its modulus: {CURE}")
     try:
         key = PrivateKey(p, q)
     except InputError as error:
-        raise IdentityError(f"{path} cannot be used, {error}: {_CURE}") from None
+        raise IdentityError(f"{path} cannot be used, {error}: {CURE}") from None
     if key.public_key.bits < floor_bits:
         raise IdentityError(
             f"{path} has {key.public_key.bits} bits, this run needs {floor_bits}: "
@@ -151,30 +152,10 @@ def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
     return key
 
 
-def read_secret(path: Path, most: int = _MOST_BYTES, cure: str = _CURE) -> bytes:
-    """Read a file that only its owner can read.
-
-    Args:
-        path: The file.
-        most: The most bytes that it may have.
-        cure: What to do where it cannot be read.
-
-    Raises:
-        IdentityError: It is missing, too large, unreadable or open to others.
-    """
-    try:
-        data = read_bytes(path, most)
-    except InputError as error:
-        raise IdentityError(f"{error}: {cure}") from None
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise IdentityError(f"{path} is open to other users: run `chmod 600 {path}`")
-    return data
-
-
 def _parse(path: Path, header: str, names: Sequence[str]) -> list[int]:
     """Read the numbers of a key, which stand under these names below this header."""
     try:
-        first, *lines, end = read_secret(path).decode("ascii").split("\n")
+        first, *lines, end = read_own(path.parent, path.name).decode("ascii").split("\n")
         found, texts = zip(*(line.split(" ") for line in lines), strict=True)
         numbers = [int(text, 16) for text in texts]
     except ValueError:
@@ -185,4 +166,4 @@ def _parse(path: Path, header: str, names: Sequence[str]) -> list[int]:
 
 
 def _damaged(path: Path) -> IdentityError:
-    return IdentityError(f"{path} is empty, cut short or not a {_KINDS[path.name]}: {_CURE}")
+    return IdentityError(f"{path} is empty, cut short or not a {_KINDS[path.name]}: {CURE}")

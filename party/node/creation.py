@@ -2,22 +2,31 @@
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from party.errors import IdentityError
-from party.files import write_atomically
-from party.keys.identity import Identity, create_identity
-from party.keys.keystore import KEY_FILES, create_keys
+from party.files import write_atomically, write_new
+from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, Identity, make_identity
+from party.keys.keystore import make_keys
+from party.keys.passphrase import Source
+from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
+from party.keys.secret_file import write_secret
 from party.settings.party import CONFIG_FILE, KEY_FLOOR
 from protocols.errors import InputError
 from protocols.terms import MOST_KEY_BITS
 
-_FILES = ("cert.pem", "key.pem", CONFIG_FILE, *KEY_FILES)
+_FILES = (CERTIFICATE_FILE, CONFIG_FILE, SEALED_FILE, *SECRET_FILES)
 
 
 def create_party(
-    folder: Path, name: str, hosts: Sequence[str], key_bits: int, settings: str, floor_bits: int = KEY_FLOOR
+    folder: Path,
+    name: str,
+    hosts: Sequence[str],
+    key_bits: int,
+    settings: str,
+    floor_bits: int = KEY_FLOOR,
+    sealed_by: Source | None = None,
 ) -> Identity:
     """Make identity, keys and settings in a folder: all of them, or nothing.
 
@@ -28,6 +37,7 @@ def create_party(
         key_bits: Length of the Paillier key.
         settings: Content of its `party.toml`.
         floor_bits: The least length of a key.
+        sealed_by: Where the passphrase of its secrets comes from; none is written in the clear then.
 
     Raises:
         IdentityError: The name, a host or the key length is not possible, or a file is there already.
@@ -42,8 +52,10 @@ def create_party(
             _check_free(folder)
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
                 staged = Path(temporary)
-                identity = create_identity(staged, name, hosts)
-                create_keys(staged, key_bits, floor_bits)
+                identity = make_identity(name, hosts)
+                write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
+                secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
+                _write_secrets(staged, secrets, sealed_by)
                 write_atomically(staged / CONFIG_FILE, settings)
                 for path in staged.iterdir():
                     path.rename(folder / path.name)
@@ -60,3 +72,11 @@ def _check_free(folder: Path) -> None:
     for name in _FILES:
         if (folder / name).exists():
             raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
+
+
+def _write_secrets(folder: Path, secrets: Mapping[str, bytes], sealed_by: Source | None) -> None:
+    if sealed_by is not None:
+        write_sealed(folder, secrets, sealed_by)
+        return
+    for name, data in secrets.items():
+        write_secret(folder / name, data)

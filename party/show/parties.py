@@ -1,7 +1,10 @@
 """A party and its peer in words: what was made, what was trusted, what comes next."""
 
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from getpass import getpass
 from pathlib import Path
 
 from party.keys.certificates import Peer
@@ -10,15 +13,29 @@ from party.show.layout import Block, meanings
 ASK_FOR_CODE = "Code that the other side shows: "
 
 
-def made_lines(name: str, fingerprint: str, folder: Path) -> list[Block]:
+def ask_passphrase(folder: Path, new: bool) -> str | None:
+    """Ask for the passphrase of a sealed folder at the terminal; for a new one twice, until both are the same."""
+    if not sys.stdin.isatty():
+        return None
+    with suppress(EOFError):
+        while True:
+            phrase = getpass(f"{'New passphrase' if new else 'Passphrase'} for {folder}: ", sys.stderr)
+            if not new or getpass("Once more: ", sys.stderr) == phrase:
+                return phrase
+            sys.stderr.write("These were not the same\n")
+    return None
+
+
+def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[Block]:
     """Say what a new party's folder holds."""
+    secrets = "sealed.keys" if is_sealed else "key.pem, secret.key, paillier.key, curve.key"
     return [
         f"Made party {name} in {folder}:",
         meanings(
             [
                 ("cert.pem", "give it to the other party"),
                 ("party.toml", "say there where the data are and what you agree to"),
-                ("key.pem, secret.key, paillier.key, curve.key", "keep them secret, and keep a backup"),
+                (secrets, "keep them secret, and keep a backup"),
             ],
             indent=2,
         ),
@@ -76,4 +93,14 @@ def renewed_lines(own: Peer) -> list[str]:
     return [
         f"Renewed: the certificate of {own.name} is valid until {date}, for {hosts}.",
         "A node that serves shows it from the next connection on; the other side accepts it, for the key is the same",
+    ]
+
+
+def sealed_lines(folder: Path, *, is_sealed: bool) -> list[str]:
+    """Say how a folder's secrets lie on the disk from now on."""
+    if not is_sealed:
+        return [f"Unsealed: the keys in {folder} lie in files of their own again, readable by you alone"]
+    return [
+        f"Sealed: the keys in {folder} lie in sealed.keys alone. Keep a backup of it, and the passphrase elsewhere:",
+        "without it the keys are lost. What the disk or a backup holds of the files before is yours to delete",
     ]

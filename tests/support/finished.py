@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from party.keys.keystore import SECRET_FILE, write_secret
+from party.keys.keystore import SECRET_FILE
+from party.keys.secret_file import write_secret
 from party.models.any_file import write_model
 from party.records.train_report import write_train_report
 from party.show.page.document import Finished

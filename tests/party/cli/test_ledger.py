@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from party.cli.main import main
-from party.keys.keystore import SECRET_FILE, write_secret
+from party.keys.keystore import SECRET_FILE
+from party.keys.secret_file import write_secret
 from party.records.ledger import LEDGER_FILE
 from party.settings import party as settings
 from protocols.terms import ALL, Engine

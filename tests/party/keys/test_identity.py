@@ -145,10 +145,10 @@ def make_a_directory(path: Path) -> None:
 Spoil = Callable[[Path], object]
 OTHER = ec.generate_private_key(ec.SECP256R1())
 FAULTS: dict[str, tuple[Spoil, str]] = {
-    "no key": (lambda d: (d / "key.pem").unlink(), r"key\.pem is missing"),
+    "no key": (lambda d: (d / "key.pem").unlink(), r"key\.pem does not exist"),
     "no certificate": (lambda d: (d / "cert.pem").unlink(), r"cert\.pem is missing"),
-    "a key for all": (lambda d: (d / "key.pem").chmod(0o644), r"key\.pem can be read by others"),
-    "a key for the group": (lambda d: (d / "key.pem").chmod(0o640), r"key\.pem can be read by others"),
+    "a key for all": (lambda d: (d / "key.pem").chmod(0o644), r"key\.pem is open to other users"),
+    "a key for the group": (lambda d: (d / "key.pem").chmod(0o640), r"key\.pem is open to other users"),
     "a directory for a key": (lambda d: make_a_directory(d / "key.pem"), "cannot be read"),
     "an empty key": (lambda d: (d / "key.pem").write_bytes(b""), r"key\.pem is not a private key"),
     "another kind of key": (
@@ -271,7 +271,7 @@ def test_a_pinned_certificate_that_expires_is_named(alice: Path, bob: Path) -> N
 
 def test_trust_needs_a_sound_identity_of_our_own(alice: Path, bob: Path) -> None:
     (alice / "key.pem").unlink()
-    with pytest.raises(IdentityError, match="missing"):
+    with pytest.raises(IdentityError, match=r"key\.pem does not exist"):
         trust(alice, bob / "cert.pem", clock=at_noon)
 
 

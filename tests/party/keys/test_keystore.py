@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from party.errors import IdentityError
-from party.keys.keystore import KEY_FILES, create_keys, load_keys, load_secret, read_secret, write_secret
+from party.keys.keystore import KEY_FILES, create_keys, load_keys, load_secret
+from party.keys.secret_file import read_secret, write_secret
 from protocols.terms import Cipher
 
 BITS = 512

@@ -1,0 +1,127 @@
+"""Where the passphrase of a sealed folder comes from: a file, the terminal, or the system's keyring.
+
+A file serves nodes that start unattended: `COTALLY_PASSPHRASE_FILE` names it, or systemd hands it over as the
+credential `cotally.passphrase`. The environment itself holds no passphrase: whatever a process starts inherits it. Who
+asks at the terminal is for the command line to say (`asking`).
+"""
+
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from party.errors import IdentityError
+from party.files import is_there
+from party.keys.secret_file import read_secret
+
+FILE_VARIABLE: Final = "COTALLY_PASSPHRASE_FILE"
+CREDENTIAL: Final = "cotally.passphrase"
+SHORTEST: Final = 12
+_SERVICE: Final = "cotally"
+_KEYRING_BYTES: Final = 32
+
+Ask = Callable[[Path, bool], str | None]
+"""Asks for a folder's passphrase, for a new one twice; returns None where nobody can be asked."""
+
+
+def ask_nobody(folder: Path, new: bool) -> str | None:
+    """Be in a process that has no terminal."""
+    del folder, new
+    return None
+
+
+_ASK: ContextVar[Ask] = ContextVar("_ASK", default=ask_nobody)
+
+
+@contextmanager
+def asking(ask: Ask) -> Iterator[None]:
+    """Let passphrases be asked for so, within a `with` block."""
+    token = _ASK.set(ask)
+    try:
+        yield
+    finally:
+        _ASK.reset(token)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place of passphrases.
+
+    Args:
+        name: What a sealed file calls it.
+        new: Gives a passphrase to a folder that is sealed under this id.
+        get: Returns it again.
+    """
+
+    name: str
+    new: Callable[[Path, str], str]
+    get: Callable[[Path, str], str]
+
+
+def passphrase_of(folder: Path, by: str, number: str) -> str:
+    """Return the passphrase of a sealed folder.
+
+    Raises:
+        IdentityError: It cannot be had.
+    """
+    if by not in SOURCES:
+        raise IdentityError(f"{folder} is sealed in a way that this release does not know")
+    return SOURCES[by].get(folder, number)
+
+
+def _typed(folder: Path, new: bool) -> str:
+    given = os.environ.get(FILE_VARIABLE)
+    credential = Path(os.environ.get("CREDENTIALS_DIRECTORY", "/nowhere")) / CREDENTIAL
+    file = Path(given) if given else credential if is_there(credential) else None
+    phrase = _ASK.get()(folder, new) if file is None else _first_line(file)
+    if phrase is None:
+        raise IdentityError(
+            f"{folder} is sealed: run this at a terminal, or let {FILE_VARIABLE} name a file with the passphrase"
+        )
+    if new and len(phrase) < SHORTEST:
+        raise IdentityError(f"a passphrase must have {SHORTEST} characters or more")
+    return phrase
+
+
+def _first_line(file: Path) -> str:
+    try:
+        return read_secret(file, cure=f"{FILE_VARIABLE} must name a file with the passphrase").decode().rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise IdentityError(f"{file} holds no passphrase: it must be text in UTF-8") from None
+
+
+def _keyring() -> Any:
+    try:
+        return import_module("keyring")
+    except ImportError:
+        raise IdentityError("the system's keyring needs a package: pip install 'cotally[keyring]'") from None
+
+
+def _new_in_keyring(folder: Path, number: str) -> str:
+    keyring, phrase = _keyring(), secrets.token_hex(_KEYRING_BYTES)
+    try:
+        keyring.set_password(_SERVICE, number, phrase)
+    except (keyring.errors.KeyringError, RuntimeError) as error:
+        raise IdentityError(f"{folder} cannot be sealed by the system's keyring: {type(error).__name__}") from None
+    return phrase
+
+
+def _from_keyring(folder: Path, number: str) -> str:
+    keyring = _keyring()
+    try:
+        phrase = keyring.get_password(_SERVICE, number)
+    except (keyring.errors.KeyringError, RuntimeError) as error:
+        raise IdentityError(f"the system's keyring does not open {folder}: {type(error).__name__}") from None
+    if phrase is None:
+        raise IdentityError(f"{folder} is sealed by a keyring that is not this one: open it where it was sealed")
+    return str(phrase)
+
+
+_PASSPHRASE: Final = Source("passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False))
+_KEYRING: Final = Source("keyring", _new_in_keyring, _from_keyring)
+SOURCES: Final = {source.name: source for source in (_PASSPHRASE, _KEYRING)}

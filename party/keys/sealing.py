@@ -1,0 +1,144 @@
+"""A party's secrets in one file that opens by a passphrase alone: what lies on the disk, or in a backup, is no key.
+
+`sealed.keys` takes the place of `key.pem`, `secret.key` and the keys of both ciphers: their content, encrypted by
+ChaCha20-Poly1305 (RFC 8439) under a key that scrypt (RFC 7914) makes of the passphrase. The store of factors is sealed
+under `secret.key` in any case. A folder that holds a secret both ways, as after a crash, is refused until one is gone.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from party.errors import IdentityError
+from party.files import is_there
+from party.keys.passphrase import Source, passphrase_of
+from party.keys.secret_file import CURE, read_secret, write_secret
+
+SEALED_FILE: Final = "sealed.keys"
+SECRET_FILES: Final = ("key.pem", "secret.key", "paillier.key", "curve.key")
+FORMAT: Final = "cotally-sealed/1"
+_COST: Final = 1 << 17  # of scrypt, with r = 8 and p = 1: 128 MiB for each guess
+_ID_BYTES, _SALT_BYTES, _NONCE_BYTES = 16, 16, 12
+
+
+def read_own(folder: Path, name: str) -> bytes:
+    """Return the content of one of a party's secrets, sealed or not.
+
+    Raises:
+        IdentityError: It is missing, open to others, damaged, or there both ways; or the passphrase cannot be had, or
+            is another.
+    """
+    sealed, plain = folder / SEALED_FILE, folder / name
+    if not is_there(sealed):
+        return read_secret(plain)
+    if is_there(plain):
+        raise IdentityError(f"{plain} lies beside {SEALED_FILE}: run `cotally keys seal {folder}` again, or `unseal`")
+    return _opened_once(sealed, _state(sealed))[name]
+
+
+def write_sealed(folder: Path, files: Mapping[str, bytes], source: Source) -> None:
+    """Make the sealed file of a folder.
+
+    Raises:
+        IdentityError: It exists, or cannot be written; or no passphrase can be had.
+    """
+    number = os.urandom(_ID_BYTES)
+    phrase = source.new(folder, number.hex())
+    write_secret(folder / SEALED_FILE, sealed_bytes(files, phrase, source.name, number))
+
+
+def seal(folder: Path, source: Source) -> None:
+    """Seal a folder's secrets: none is deleted before all of them are in the sealed file, on the disk.
+
+    Raises:
+        IdentityError: They are sealed already, or cannot be read or written.
+    """
+    plain = [name for name in SECRET_FILES if is_there(folder / name)]
+    files = {name: read_secret(folder / name) for name in plain}
+    if not is_there(folder / SEALED_FILE):
+        if len(plain) != len(SECRET_FILES):
+            raise IdentityError(f"{folder} is no party's folder, or lacks some of {', '.join(SECRET_FILES)}: {CURE}")
+        write_sealed(folder, files, source)
+    elif not plain:
+        raise IdentityError(f"{folder} is sealed already")
+    _check_same(folder, files)
+    for name in plain:
+        (folder / name).unlink()
+
+
+def unseal(folder: Path) -> None:
+    """Put a folder's secrets back into files of their own.
+
+    Raises:
+        IdentityError: They are not sealed, or cannot be read or written.
+    """
+    path = folder / SEALED_FILE
+    if not is_there(path):
+        raise IdentityError(f"{folder} is not sealed")
+    files = _opened_once(path, _state(path))
+    _check_same(folder, {name: read_secret(folder / name) for name in files if is_there(folder / name)})
+    for name, data in files.items():
+        if not is_there(folder / name):
+            write_secret(folder / name, data)
+    path.unlink()
+
+
+def sealed_bytes(files: Mapping[str, bytes], phrase: str, by: str, number: bytes) -> bytes:
+    """Return what a sealed file holds."""
+    salt, nonce = os.urandom(_SALT_BYTES), os.urandom(_NONCE_BYTES)
+    head = {"format": FORMAT, "by": by, "id": number.hex(), "salt": salt.hex(), "nonce": nonce.hex()}
+    content = json.dumps({name: base64.b64encode(data).decode() for name, data in files.items()}).encode()
+    closed = ChaCha20Poly1305(_key(phrase, salt)).encrypt(nonce, content, _bound(head))
+    return (json.dumps({**head, "content": base64.b64encode(closed).decode()}, indent=1) + "\n").encode()
+
+
+@lru_cache(maxsize=4)
+def _opened_once(path: Path, state: tuple[int, ...]) -> Mapping[str, bytes]:
+    """Open a sealed file, as it was at this moment; a process asks for its passphrase once."""
+    del state
+    try:
+        fields = json.loads(read_secret(path))
+        head = {name: str(fields[name]) for name in ("format", "by", "id", "salt", "nonce")}
+        salt, nonce = bytes.fromhex(head["salt"]), bytes.fromhex(head["nonce"])
+        closed = base64.b64decode(fields["content"], validate=True)
+        legal = head["format"] == FORMAT and len(salt) == _SALT_BYTES and len(nonce) == _NONCE_BYTES
+    except (ValueError, KeyError, TypeError, RecursionError):
+        legal = False
+    if not legal:
+        raise IdentityError(f"{path} is damaged, or no file of sealed keys: {CURE}")
+    phrase = passphrase_of(path.parent, head["by"], head["id"])
+    try:
+        content = json.loads(ChaCha20Poly1305(_key(phrase, salt)).decrypt(nonce, closed, _bound(head)))
+    except InvalidTag:
+        raise IdentityError(f"{path} does not open: the passphrase is another, or the file was changed") from None
+    return {name: base64.b64decode(content[name]) for name in SECRET_FILES}
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+
+
+def _key(phrase: str, salt: bytes) -> bytes:
+    return Scrypt(salt=salt, length=32, n=_COST, r=8, p=1).derive(phrase.encode())
+
+
+def _bound(head: Mapping[str, str]) -> bytes:
+    return json.dumps(head, sort_keys=True).encode()
+
+
+def _check_same(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Refuse to lose a secret that differs from the sealed one."""
+    path = folder / SEALED_FILE
+    kept = _opened_once(path, _state(path))
+    for name, data in files.items():
+        if data != kept[name]:
+            raise IdentityError(f"{folder / name} is not what {SEALED_FILE} holds: move one of them away")

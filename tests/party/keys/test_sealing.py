@@ -1,0 +1,182 @@
+"""Secrets in a sealed file: what opens it, what does not, and that none is lost on the way."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from party.errors import IdentityError
+from party.keys import sealing
+from party.keys.identity import create_identity, load_identity
+from party.keys.keystore import create_keys, load_keys, load_secret
+from party.keys.passphrase import SHORTEST, SOURCES, asking
+from party.keys.sealing import SEALED_FILE, SECRET_FILES, seal, unseal
+
+BITS, PHRASE = 512, "correct horse battery"
+TYPED = SOURCES["passphrase"]
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scrypt be cheap: what it costs is no matter of these tests."""
+    monkeypatch.setattr(sealing, "_COST", 1 << 10)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    create_identity(tmp_path, "alice")
+    create_keys(tmp_path, BITS, floor_bits=BITS)
+    with asking(lambda _folder, _new: PHRASE):
+        yield tmp_path
+
+
+def seal_again(folder: Path) -> None:
+    seal(folder, TYPED)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in SECRET_FILES if (folder / name).exists()}
+
+
+def test_a_sealed_folder_gives_the_same_keys_and_holds_none_in_the_clear(folder: Path) -> None:
+    before = contents(folder)
+    known = load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))
+    seal(folder, TYPED)
+    assert contents(folder) == {}
+    assert (folder / SEALED_FILE).stat().st_mode & 0o777 == 0o600
+    assert (load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))) == known
+    unseal(folder)
+    assert contents(folder) == before
+    assert not (folder / SEALED_FILE).exists()
+    assert all((folder / name).stat().st_mode & 0o777 == 0o600 for name in SECRET_FILES)
+
+
+def test_a_process_is_asked_once_and_another_phrase_opens_nothing(folder: Path) -> None:
+    seal(folder, TYPED)
+    sealing._opened_once.cache_clear()
+    asked: list[bool] = []
+
+    def answer(_: Path, new: bool) -> str:
+        asked.append(new)
+        return "incorrect horse" if len(asked) == 1 else PHRASE
+
+    with asking(answer):
+        with pytest.raises(IdentityError, match="does not open: the passphrase is another, or the file was changed"):
+            load_secret(folder)
+        for _ in range(3):
+            load_identity(folder)
+            load_secret(folder)
+    assert asked == [False, False]
+
+
+def test_who_cannot_be_asked_is_told_how_to_give_the_passphrase(folder: Path) -> None:
+    seal(folder, TYPED)
+    sealing._opened_once.cache_clear()
+    with asking(lambda _folder, _new: None), pytest.raises(IdentityError, match="COTALLY_PASSPHRASE_FILE"):
+        load_identity(folder)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o644])
+def test_a_file_may_hold_the_passphrase_if_its_owner_alone_can_read_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    seal(folder, TYPED)
+    sealing._opened_once.cache_clear()
+    file = tmp_path / "phrase"
+    file.write_text(f"{PHRASE}\n")
+    file.chmod(mode)
+    monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(file))
+    with asking(lambda _folder, _new: None):
+        if mode == 0o644:
+            with pytest.raises(IdentityError, match="open to other users"):
+                load_secret(folder)
+        else:
+            assert len(load_secret(folder)) == 32
+
+
+def test_systemd_may_hand_the_passphrase_over(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seal(folder, TYPED)
+    sealing._opened_once.cache_clear()
+    (tmp_path / "credentials").mkdir()
+    (tmp_path / "credentials" / "cotally.passphrase").write_text(PHRASE)
+    (tmp_path / "credentials" / "cotally.passphrase").chmod(0o400)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
+    with asking(lambda _folder, _new: None):
+        assert len(load_secret(folder)) == 32
+
+
+@pytest.mark.parametrize("phrase", ["", "x" * (SHORTEST - 1)])
+def test_a_short_passphrase_seals_nothing(folder: Path, phrase: str) -> None:
+    before = contents(folder)
+    with asking(lambda _folder, _new: phrase), pytest.raises(IdentityError, match=f"{SHORTEST} characters or more"):
+        seal(folder, TYPED)
+    assert contents(folder) == before
+    assert not (folder / SEALED_FILE).exists()
+
+
+@pytest.mark.parametrize("field", ["format", "by", "id", "salt", "nonce", "content"])
+def test_a_sealed_file_that_was_changed_is_refused(folder: Path, field: str) -> None:
+    seal(folder, TYPED)
+    path = folder / SEALED_FILE
+    fields = json.loads(path.read_text())
+    text = fields[field]
+    fields[field] = text[:-4] + ("aaaa" if text[-4:] != "aaaa" else "bbbb")
+    path.write_text(json.dumps(fields))
+    with pytest.raises(IdentityError, match=r"damaged|does not open|in a way that"):
+        load_secret(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": "cotally-sealed/1"}', b"[" * 50_000])
+def test_a_file_of_another_kind_is_refused(folder: Path, content: bytes) -> None:
+    seal(folder, TYPED)
+    (folder / SEALED_FILE).write_bytes(content)
+    with pytest.raises(IdentityError, match="is damaged, or no file of sealed keys"):
+        load_secret(folder)
+
+
+@pytest.mark.parametrize("left", SECRET_FILES)
+def test_what_a_crash_has_left_both_ways_is_refused_and_either_command_ends_it(folder: Path, left: str) -> None:
+    before = contents(folder)
+    for end in (seal_again, unseal):
+        if not (folder / SEALED_FILE).exists():
+            seal(folder, TYPED)
+        (folder / left).write_bytes(before[left])
+        (folder / left).chmod(0o600)
+        with pytest.raises(IdentityError, match=f"{left} lies beside sealed.keys: run `cotally keys seal"):
+            sealing.read_own(folder, left)
+        end(folder)
+    assert contents(folder) == before
+
+
+def test_a_secret_that_differs_from_the_sealed_one_is_not_lost(folder: Path) -> None:
+    seal(folder, TYPED)
+    (folder / "secret.key").write_bytes(bytes(32))
+    (folder / "secret.key").chmod(0o600)
+    for command in (seal_again, unseal):
+        with pytest.raises(IdentityError, match=r"is not what sealed\.keys holds"):
+            command(folder)
+    assert (folder / "secret.key").read_bytes() == bytes(32)
+    assert (folder / SEALED_FILE).exists()
+
+
+def test_what_is_sealed_is_not_sealed_again_and_what_is_not_is_not_unsealed(folder: Path) -> None:
+    with pytest.raises(IdentityError, match="is not sealed"):
+        unseal(folder)
+    seal(folder, TYPED)
+    with pytest.raises(IdentityError, match="is sealed already"):
+        seal(folder, TYPED)
+
+
+def test_a_folder_without_all_secrets_is_not_sealed(folder: Path) -> None:
+    (folder / "curve.key").unlink()
+    with pytest.raises(IdentityError, match="lacks some of"):
+        seal(folder, TYPED)
+    assert not (folder / SEALED_FILE).exists()
+
+
+def test_a_sealed_file_that_others_can_read_is_refused(folder: Path) -> None:
+    seal(folder, TYPED)
+    (folder / SEALED_FILE).chmod(0o640)
+    with pytest.raises(IdentityError, match="open to other users"):
+        load_secret(folder)
