@@ -11,7 +11,7 @@ from pathlib import Path
 from party.files import check_own_folder, locked_folder
 from party.keys.passphrase import SOURCES
 from party.keys.renewal import renew
-from party.keys.sealing import seal, unseal
+from party.keys.sealing import seal_keys, unseal_keys
 from party.show.parties import renewed_lines, sealed_lines
 from party.show.screen import say_all
 from protocols.errors import InputError
@@ -52,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_own_folder(folder)
     with locked_folder(folder):
         if action == "seal":
-            seal(folder, SOURCES[arguments.by or "passphrase"])
+            seal_keys(folder, SOURCES[arguments.by or "passphrase"])
         else:
-            unseal(folder)
+            unseal_keys(folder)
     say_all(sealed_lines(folder, is_sealed=action == "seal"))
     return 0

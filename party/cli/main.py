@@ -24,7 +24,7 @@ from party.errors import exit_code
 from party.keys.passphrase import asking
 from party.show import progress, screen
 from party.show.incident import DEBUG, incident
-from party.show.parties import ask_passphrase
+from party.show.passphrase import ask_passphrase
 from party.show.progress import complain
 from party.show.screen import say
 from protocols.errors import CotallyError, InputError

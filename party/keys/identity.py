@@ -36,7 +36,7 @@ from party.keys.certificates import (
     self_signed,
     utc_now,
 )
-from party.keys.sealing import read_own
+from party.keys.sealing import read_party_secret
 from party.names import check_party_name
 
 KEY_FILE: Final = "key.pem"
@@ -202,7 +202,7 @@ def peer_file(directory: Path, name: str) -> Path:
 def _load_key(directory: Path) -> ec.EllipticCurvePrivateKey:
     path = directory / KEY_FILE
     try:
-        key = load_pem_private_key(read_own(directory, KEY_FILE), password=None)
+        key = load_pem_private_key(read_party_secret(directory, KEY_FILE), password=None)
     except ODD:
         raise IdentityError(f"{path} is not a private key") from None
     if not isinstance(key, ec.EllipticCurvePrivateKey):

@@ -13,7 +13,7 @@ from phe.paillier import generate_paillier_keypair
 
 from party.compute.settings import FULL, SHORT
 from party.errors import IdentityError
-from party.keys.sealing import read_own
+from party.keys.sealing import read_party_secret
 from party.keys.secret_file import CURE, write_secret
 from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
@@ -99,7 +99,7 @@ def load_secret(folder: Path) -> bytes:
     Raises:
         IdentityError: It is missing, truncated or open to others.
     """
-    data = read_own(folder, SECRET_FILE)
+    data = read_party_secret(folder, SECRET_FILE)
     if len(data) != SECRET_BYTES:
         raise IdentityError(f"{folder / SECRET_FILE} is not {SECRET_BYTES} bytes long: {CURE}")
     return data
@@ -155,7 +155,7 @@ def _load_paillier(folder: Path, floor_bits: int) -> PrivateKey:
 def _parse(path: Path, header: str, names: Sequence[str]) -> list[int]:
     """Read the numbers of a key, which stand under these names below this header."""
     try:
-        first, *lines, end = read_own(path.parent, path.name).decode("ascii").split("\n")
+        first, *lines, end = read_party_secret(path.parent, path.name).decode("ascii").split("\n")
         found, texts = zip(*(line.split(" ") for line in lines), strict=True)
         numbers = [int(text, 16) for text in texts]
     except ValueError:

@@ -49,7 +49,7 @@ def asking(ask: Ask) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Source:
+class PassphraseSource:
     """A place of passphrases.
 
     Args:
@@ -122,6 +122,8 @@ def _from_keyring(folder: Path, number: str) -> str:
     return str(phrase)
 
 
-_PASSPHRASE: Final = Source("passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False))
-_KEYRING: Final = Source("keyring", _new_in_keyring, _from_keyring)
+_PASSPHRASE: Final = PassphraseSource(
+    "passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False)
+)
+_KEYRING: Final = PassphraseSource("keyring", _new_in_keyring, _from_keyring)
 SOURCES: Final = {source.name: source for source in (_PASSPHRASE, _KEYRING)}

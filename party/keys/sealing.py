@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
 from party.files import is_there
-from party.keys.passphrase import Source, passphrase_of
+from party.keys.passphrase import PassphraseSource, passphrase_of
 from party.keys.secret_file import CURE, read_secret, write_secret
 
 SEALED_FILE: Final = "sealed.keys"
@@ -29,7 +29,7 @@ _COST: Final = 1 << 17  # of scrypt, with r = 8 and p = 1: 128 MiB for each gues
 _ID_BYTES, _SALT_BYTES, _NONCE_BYTES = 16, 16, 12
 
 
-def read_own(folder: Path, name: str) -> bytes:
+def read_party_secret(folder: Path, name: str) -> bytes:
     """Return the content of one of a party's secrets, sealed or not.
 
     Raises:
@@ -40,11 +40,11 @@ def read_own(folder: Path, name: str) -> bytes:
     if not is_there(sealed):
         return read_secret(plain)
     if is_there(plain):
-        raise IdentityError(f"{plain} lies beside {SEALED_FILE}: run `cotally keys seal {folder}` again, or `unseal`")
+        raise IdentityError(f"{plain} lies beside sealed.keys: run `cotally keys seal {folder}` again, or `unseal`")
     return _opened_once(sealed, _state(sealed))[name]
 
 
-def write_sealed(folder: Path, files: Mapping[str, bytes], source: Source) -> None:
+def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource) -> None:
     """Make the sealed file of a folder.
 
     Raises:
@@ -55,7 +55,7 @@ def write_sealed(folder: Path, files: Mapping[str, bytes], source: Source) -> No
     write_secret(folder / SEALED_FILE, sealed_bytes(files, phrase, source.name, number))
 
 
-def seal(folder: Path, source: Source) -> None:
+def seal_keys(folder: Path, source: PassphraseSource) -> None:
     """Seal a folder's secrets: none is deleted before all of them are in the sealed file, on the disk.
 
     Raises:
@@ -74,7 +74,7 @@ def seal(folder: Path, source: Source) -> None:
         (folder / name).unlink()
 
 
-def unseal(folder: Path) -> None:
+def unseal_keys(folder: Path) -> None:
     """Put a folder's secrets back into files of their own.
 
     Raises:

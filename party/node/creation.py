@@ -9,7 +9,7 @@ from party.errors import IdentityError
 from party.files import write_atomically, write_new
 from party.keys.identity import CERTIFICATE_FILE, KEY_FILE, Identity, make_identity
 from party.keys.keystore import make_keys
-from party.keys.passphrase import Source
+from party.keys.passphrase import PassphraseSource
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
 from party.keys.secret_file import write_secret
 from party.settings.party import CONFIG_FILE, KEY_FLOOR
@@ -26,7 +26,7 @@ def create_party(
     key_bits: int,
     settings: str,
     floor_bits: int = KEY_FLOOR,
-    sealed_by: Source | None = None,
+    sealed_by: PassphraseSource | None = None,
 ) -> Identity:
     """Make identity, keys and settings in a folder: all of them, or nothing.
 
@@ -74,7 +74,7 @@ def _check_free(folder: Path) -> None:
             raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
 
 
-def _write_secrets(folder: Path, secrets: Mapping[str, bytes], sealed_by: Source | None) -> None:
+def _write_secrets(folder: Path, secrets: Mapping[str, bytes], sealed_by: PassphraseSource | None) -> None:
     if sealed_by is not None:
         write_sealed(folder, secrets, sealed_by)
         return

@@ -1,29 +1,13 @@
 """A party and its peer in words: what was made, what was trusted, what comes next."""
 
-import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import datetime
-from getpass import getpass
 from pathlib import Path
 
 from party.keys.certificates import Peer
 from party.show.layout import Block, meanings
 
 ASK_FOR_CODE = "Code that the other side shows: "
-
-
-def ask_passphrase(folder: Path, new: bool) -> str | None:
-    """Ask for the passphrase of a sealed folder at the terminal; for a new one twice, until both are the same."""
-    if not sys.stdin.isatty():
-        return None
-    with suppress(EOFError):
-        while True:
-            phrase = getpass(f"{'New passphrase' if new else 'Passphrase'} for {folder}: ", sys.stderr)
-            if not new or getpass("Once more: ", sys.stderr) == phrase:
-                return phrase
-            sys.stderr.write("These were not the same\n")
-    return None
 
 
 def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = False) -> list[Block]:
@@ -79,12 +63,16 @@ def paired_lines(name: str, fingerprint: str, settings: Path, is_named: bool) ->
 def expiry_lines(parties: Iterable[Peer], now: datetime) -> list[str]:
     """Say whose certificates expire soon or have expired; nothing where none does."""
     return [
-        f"cotally: note: the certificate of {party.name} {'expired' if left < 0 else 'expires'} on "
-        f"{party.certificate.not_valid_after_utc:%Y-%m-%d}{'' if left < 0 else f', in {left} days'}: `cotally keys "
-        "renew` at its side makes a new one over the same key, which the other side accepts while both go on"
+        f"cotally: note: the certificate of {party.name} {_end(party, left)}: `cotally keys renew` at its side makes a "
+        "new one over the same key, which the other side accepts while both go on"
         for party in parties
         if (left := party.days_left(now)) is not None
     ]
+
+
+def _end(party: Peer, left: int) -> str:
+    date = f"{party.certificate.not_valid_after_utc:%Y-%m-%d}"
+    return f"expired on {date}" if left < 0 else f"expires on {date}, in {left} days"
 
 
 def renewed_lines(own: Peer) -> list[str]:

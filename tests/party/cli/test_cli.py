@@ -144,7 +144,7 @@ def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_pat
     before = snapshot(parties)
     assert_one_line(cotally_here("trust", parties / "bob", tmp_path / "x.pem"), 2, "is not a certificate")
     assert_one_line(cotally_here("trust", parties / "bob", parties / "bob" / "cert.pem"), 2, "our own certificate")
-    assert_one_line(cotally_here("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem is missing")
+    assert_one_line(cotally_here("trust", tmp_path, parties / "bob" / "cert.pem"), 2, "key.pem does not exist")
     assert snapshot(parties) == before
 
 

@@ -149,7 +149,7 @@ FAULTS: dict[str, tuple[Spoil, str]] = {
     "no certificate": (lambda d: (d / "cert.pem").unlink(), r"cert\.pem is missing"),
     "a key for all": (lambda d: (d / "key.pem").chmod(0o644), r"key\.pem is open to other users"),
     "a key for the group": (lambda d: (d / "key.pem").chmod(0o640), r"key\.pem is open to other users"),
-    "a directory for a key": (lambda d: make_a_directory(d / "key.pem"), "cannot be read"),
+    "a directory for a key": (lambda d: make_a_directory(d / "key.pem"), "is not a file"),
     "an empty key": (lambda d: (d / "key.pem").write_bytes(b""), r"key\.pem is not a private key"),
     "another kind of key": (
         lambda d: (d / "key.pem").write_bytes(key_pem(ed25519.Ed25519PrivateKey.generate())),

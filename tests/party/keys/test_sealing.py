@@ -11,7 +11,7 @@ from party.keys import sealing
 from party.keys.identity import create_identity, load_identity
 from party.keys.keystore import create_keys, load_keys, load_secret
 from party.keys.passphrase import SHORTEST, SOURCES, asking
-from party.keys.sealing import SEALED_FILE, SECRET_FILES, seal, unseal
+from party.keys.sealing import SEALED_FILE, SECRET_FILES, seal_keys, unseal_keys
 
 BITS, PHRASE = 512, "correct horse battery"
 TYPED = SOURCES["passphrase"]
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def seal_again(folder: Path) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -42,18 +42,18 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_sealed_folder_gives_the_same_keys_and_holds_none_in_the_clear(folder: Path) -> None:
     before = contents(folder)
     known = load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     assert contents(folder) == {}
     assert (folder / SEALED_FILE).stat().st_mode & 0o777 == 0o600
     assert (load_identity(folder).key_pem, load_secret(folder), repr(load_keys(folder, BITS))) == known
-    unseal(folder)
+    unseal_keys(folder)
     assert contents(folder) == before
     assert not (folder / SEALED_FILE).exists()
     assert all((folder / name).stat().st_mode & 0o777 == 0o600 for name in SECRET_FILES)
 
 
 def test_a_process_is_asked_once_and_another_phrase_opens_nothing(folder: Path) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     sealing._opened_once.cache_clear()
     asked: list[bool] = []
 
@@ -71,7 +71,7 @@ def test_a_process_is_asked_once_and_another_phrase_opens_nothing(folder: Path) 
 
 
 def test_who_cannot_be_asked_is_told_how_to_give_the_passphrase(folder: Path) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     sealing._opened_once.cache_clear()
     with asking(lambda _folder, _new: None), pytest.raises(IdentityError, match="COTALLY_PASSPHRASE_FILE"):
         load_identity(folder)
@@ -81,7 +81,7 @@ def test_who_cannot_be_asked_is_told_how_to_give_the_passphrase(folder: Path) ->
 def test_a_file_may_hold_the_passphrase_if_its_owner_alone_can_read_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     sealing._opened_once.cache_clear()
     file = tmp_path / "phrase"
     file.write_text(f"{PHRASE}\n")
@@ -96,7 +96,7 @@ def test_a_file_may_hold_the_passphrase_if_its_owner_alone_can_read_it(
 
 
 def test_systemd_may_hand_the_passphrase_over(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     sealing._opened_once.cache_clear()
     (tmp_path / "credentials").mkdir()
     (tmp_path / "credentials" / "cotally.passphrase").write_text(PHRASE)
@@ -110,14 +110,14 @@ def test_systemd_may_hand_the_passphrase_over(folder: Path, tmp_path: Path, monk
 def test_a_short_passphrase_seals_nothing(folder: Path, phrase: str) -> None:
     before = contents(folder)
     with asking(lambda _folder, _new: phrase), pytest.raises(IdentityError, match=f"{SHORTEST} characters or more"):
-        seal(folder, TYPED)
+        seal_keys(folder, TYPED)
     assert contents(folder) == before
     assert not (folder / SEALED_FILE).exists()
 
 
 @pytest.mark.parametrize("field", ["format", "by", "id", "salt", "nonce", "content"])
 def test_a_sealed_file_that_was_changed_is_refused(folder: Path, field: str) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     path = folder / SEALED_FILE
     fields = json.loads(path.read_text())
     text = fields[field]
@@ -129,7 +129,7 @@ def test_a_sealed_file_that_was_changed_is_refused(folder: Path, field: str) -> 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": "cotally-sealed/1"}', b"[" * 50_000])
 def test_a_file_of_another_kind_is_refused(folder: Path, content: bytes) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     (folder / SEALED_FILE).write_bytes(content)
     with pytest.raises(IdentityError, match="is damaged, or no file of sealed keys"):
         load_secret(folder)
@@ -138,22 +138,22 @@ def test_a_file_of_another_kind_is_refused(folder: Path, content: bytes) -> None
 @pytest.mark.parametrize("left", SECRET_FILES)
 def test_what_a_crash_has_left_both_ways_is_refused_and_either_command_ends_it(folder: Path, left: str) -> None:
     before = contents(folder)
-    for end in (seal_again, unseal):
+    for end in (seal_again, unseal_keys):
         if not (folder / SEALED_FILE).exists():
-            seal(folder, TYPED)
+            seal_keys(folder, TYPED)
         (folder / left).write_bytes(before[left])
         (folder / left).chmod(0o600)
         with pytest.raises(IdentityError, match=f"{left} lies beside sealed.keys: run `cotally keys seal"):
-            sealing.read_own(folder, left)
+            sealing.read_party_secret(folder, left)
         end(folder)
     assert contents(folder) == before
 
 
 def test_a_secret_that_differs_from_the_sealed_one_is_not_lost(folder: Path) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     (folder / "secret.key").write_bytes(bytes(32))
     (folder / "secret.key").chmod(0o600)
-    for command in (seal_again, unseal):
+    for command in (seal_again, unseal_keys):
         with pytest.raises(IdentityError, match=r"is not what sealed\.keys holds"):
             command(folder)
     assert (folder / "secret.key").read_bytes() == bytes(32)
@@ -162,21 +162,21 @@ def test_a_secret_that_differs_from_the_sealed_one_is_not_lost(folder: Path) -> 
 
 def test_what_is_sealed_is_not_sealed_again_and_what_is_not_is_not_unsealed(folder: Path) -> None:
     with pytest.raises(IdentityError, match="is not sealed"):
-        unseal(folder)
-    seal(folder, TYPED)
+        unseal_keys(folder)
+    seal_keys(folder, TYPED)
     with pytest.raises(IdentityError, match="is sealed already"):
-        seal(folder, TYPED)
+        seal_keys(folder, TYPED)
 
 
 def test_a_folder_without_all_secrets_is_not_sealed(folder: Path) -> None:
     (folder / "curve.key").unlink()
     with pytest.raises(IdentityError, match="lacks some of"):
-        seal(folder, TYPED)
+        seal_keys(folder, TYPED)
     assert not (folder / SEALED_FILE).exists()
 
 
 def test_a_sealed_file_that_others_can_read_is_refused(folder: Path) -> None:
-    seal(folder, TYPED)
+    seal_keys(folder, TYPED)
     (folder / SEALED_FILE).chmod(0o640)
     with pytest.raises(IdentityError, match="open to other users"):
         load_secret(folder)
