@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import platform
+import resource
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from party.demo.data import PARTIES, Halves
 from party.demo.folders import config_path, write_job, write_parties
 from party.demo.options import DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
+from party.models.tree_file import read_tree
 from party.records.train_report import TrainReport, read_train_report
 from protocols.terms import Cipher, Engine, Method, Window
 
@@ -48,12 +50,24 @@ class Line:
     rate: float = 0.0
 
 
+FAR = Line(delay=0.02, rate=1e8)
+
+
 @dataclass(frozen=True)
 class Run:
-    """One run of two processes: the trainer's report, and the most memory that either process has had."""
+    """One run of two processes.
+
+    Args:
+        report: The trainer's.
+        peak_memory_bytes: The most that either process has had.
+        processor_seconds: Of both processes and their workers, from their start to their end.
+        digest: Of the tree.
+    """
 
     report: TrainReport
     peak_memory_bytes: int
+    processor_seconds: float
+    digest: str
 
     @property
     def megabytes(self) -> float:
@@ -110,12 +124,24 @@ def measure_run(
             config.write_text(config.read_text().replace(f":{port}", f":{entry}"))
             job = write_job(root / "alice", "run", options.terms(method, omega, halves.class_name))
             outputs = ("--model", "model.json", "--report", "report.json")
+            before = _children_seconds()
             server = Server.started("bob", root / "bob", "serve", "party.toml", "--model", "model.json")
             with server, PartyProcess.started("alice", root / "alice", "train", "party.toml", job, *outputs) as alice:
                 peaks = _watch(alice, server)
                 if alice.code != 0:
                     raise SystemExit(f"the run failed: {alice.error} {server.error}")
-        return Run(read_train_report(root / "alice" / "report.json"), max(peaks.values()))
+        return Run(
+            read_train_report(root / "alice" / "report.json"),
+            max(peaks.values()),
+            _children_seconds() - before,
+            read_tree(root / "alice" / "model.json").digest().hex(),
+        )
+
+
+def _children_seconds() -> float:
+    """Return the processor time of all processes that we started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def use_short_exponents(root: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, replace
 from math import floor
 
-from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
+from _lab import FAR, OPTIONS, Line, make_parser, measure_run, publish, say
 from growth import generate
 from phe.paillier import generate_paillier_keypair
 
@@ -30,7 +30,6 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import Cipher, Method
 
 FACTOR = 2.0
-SLOW = Line(delay=0.02, rate=1e8)
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,11 @@ CASES = [
     Case("tic-tac-toe", 958, 3),
     Case("adult", 5_000, 3),
     Case("generated", 5_000, 2),
-    Case("generated", 5_000, 2, line=SLOW),
+    Case("generated", 5_000, 2, line=FAR),
     Case("generated", 100_000, 3, Cipher.CURVE),
-    Case("generated", 100_000, 3, Cipher.CURVE, SLOW),
+    Case("generated", 100_000, 3, Cipher.CURVE, FAR),
 ]
-QUICK = [Case("generated", 600, 2), Case("generated", 600, 2, Cipher.CURVE, SLOW)]
+QUICK = [Case("generated", 600, 2), Case("generated", 600, 2, Cipher.CURVE, FAR)]
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,14 @@ CASES = [
 QUICK = [Case(records=200), Case(records=200, delay=0.01, rate=1e8)]
 
 
-def generate(records: int, attributes: int, seed: int = 7) -> Halves:
-    """Return a table in which the class depends on a few attributes and on chance."""
+def generate(records: int, attributes: int, seed: int = 7, values: int = 2) -> Halves:
+    """Return a table in which the class depends on a few attributes and on chance; all columns have so many values."""
     generator = np.random.default_rng(seed)
-    cells = generator.integers(2, size=(records, attributes))
-    label = (cells[:, 0] & cells[:, -1]) ^ cells[:, 1] ^ (generator.random(records) < 0.1)
-    texts = np.where(np.column_stack([cells, label]) > 0, "1", "0")
+    cells = generator.integers(values, size=(records, attributes))
+    high = cells >= values // 2
+    label = (high[:, 0] & high[:, -1]) ^ high[:, 1] ^ (generator.random(records) < 0.1)
+    names_of_values = np.array([str(value) for value in range(values)], dtype=object)
+    texts = names_of_values[np.column_stack([cells, label])]
     columns = {f"c{i}": texts[:, i].tolist() for i in range(attributes)}
     names, middle = list(columns), (attributes + 1) // 2
     plain = ColumnTreatment()
@@ -65,6 +67,7 @@ def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
         "cipher": cipher,
         "seconds": run.report.seconds,
         "milliseconds_per_record": 1e3 * run.report.seconds / case.records,
+        "processor": run.processor_seconds,
         "megabytes": run.megabytes,
         "round_trips": run.report.round_trips,
         "memory_mib": run.memory_mib,

@@ -62,6 +62,7 @@ def measure(name: str, records: int | None, runs: list[Way], key_bits: int, text
             {
                 **row,
                 "seconds": run.report.seconds,
+                "processor": run.processor_seconds,
                 "of_textbook": run.report.seconds / (textbook * train),
                 "megabytes": run.megabytes,
                 "round_trips": run.report.round_trips,
