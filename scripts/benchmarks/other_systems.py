@@ -1,25 +1,23 @@
 #!/usr/bin/env python
-"""Beside other systems, on the same data, machine and run: MPyC's secure ID3, and the Paillier vectors of sf-heu.
+"""Beside MPyC's secure ID3, on the same data and machine, in one run.
 
 MPyC runs its demo `np_id3gini.py`: three parties with an honest majority, a lighter setting than our two parties. The
-demo is not in the wheel: `--mpyc DIR` names a checkout of https://github.com/lschoe/mpyc, and `pip install mpyc
-sf-heu==0.5.2b0` puts the rest beside cotally (Python 3.11). What is missing gets a row that says so.
+demo is not in the wheel: `--mpyc DIR` names a checkout of https://github.com/lschoe/mpyc, and `pip install mpyc`
+puts the rest beside cotally. What is missing gets a row that says so.
 
 Both systems learn from all records of the same file and test on none. Seconds are each system's own: ours from the
 first message to the model, MPyC's from the connection to the shutdown. Ours count no making of keys; MPyC's no sharing
 of inputs, because its demo gives every party the data. `megabytes` is what all parties sent, `busiest` what the
 busiest one did. The targets take the stricter reading: all our bytes against those of MPyC's busiest party.
 
-A wall clock tells little where a library has threads: `of_heu` compares the processor's time of all threads.
+Other libraries' ciphers stand in `primitives.py`; systems that are not run here, in `published.py`.
 """
 
 import re
-import secrets
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.util import find_spec
@@ -31,26 +29,20 @@ from typing import Any
 import numpy as np
 from _lab import FACTORS, OPTIONS, make_parser, measure_run, publish, say
 from numpy.typing import NDArray
-from phe.paillier import generate_paillier_keypair
 
 from party.data import Column, ColumnTreatment, treat
 from party.data.cells import Cells
 from party.demo.data import Halves, deal_dataset
 from party.demo.processes import free_port
 from party.settings.window import window_text
-from protocols.ciphers.paillier.arithmetic import Integer, multiply_into
-from protocols.ciphers.paillier.encryption import Encryptor, ShortExponents
-from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.terms import ALL, Method, Window
 
 Row = dict[str, Any]
 
 WHOLE, EARLY = 0.0, 0.05  # share of the records below which MPyC's demo makes a leaf
 PARTIES = 3
-KEY_BITS = (2048, 3072)
 NO_MPYC = "not installed: pip install mpyc"
 NO_CHECKOUT = "no demo: --mpyc DIR takes a checkout of https://github.com/lschoe/mpyc"
-NO_HEU = "not installed: pip install sf-heu==0.5.2b0 (Python 3.11)"
 
 _DEMO = Path("demos") / "np_id3gini.py"
 _FILE = Path("data") / "id3" / "tennis.csv"  # the name under which the demo reads its data set 0
@@ -241,94 +233,15 @@ def judge(target: Target, ours: Row, theirs: list[Row]) -> Row:
     return {**judged, "ratio": ratio, "met": ratio <= target.at_most}
 
 
-def measure_paillier(bits: int, page: int, rounds: int) -> list[Row]:
-    say(f"Paillier, {bits} bits ...")
-    theirs = heu_costs(bits, page, rounds)
-    ours = our_costs(bits, page, rounds)
-    rows: list[Row] = [
-        _row("cotally", what, bits, cost, None if theirs is None else theirs[what.split(",")[0]])
-        for what, cost in ours.items()
-    ]
-    for what in ("encrypt", "add"):
-        note: Row = {"system": "sf-heu", "what": what, "key_bits": bits, "note": NO_HEU}
-        rows.append(note if theirs is None else _row("sf-heu", what, bits, theirs[what], None))
-    return rows
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds of one operation, by the wall's clock and by the processor's."""
-
-    wall: float
-    processor: float
-
-
-def _row(system: str, what: str, bits: int, cost: Cost, theirs: Cost | None) -> Row:
-    return {
-        "system": system,
-        "what": what,
-        "key_bits": bits,
-        "microseconds": cost.wall * 1e6,
-        "processor": cost.processor * 1e6,
-        "of_heu": None if theirs is None else cost.processor / theirs.processor,
-    }
-
-
-def best(call: Callable[[], object], operations: int, rounds: int) -> Cost:
-    """Return the least cost of one operation over some rounds."""
-    walls, processors = [], []
-    for _ in range(rounds):
-        wall, processor = time.perf_counter(), time.process_time()
-        call()
-        processors.append((time.process_time() - processor) / operations)
-        walls.append((time.perf_counter() - wall) / operations)
-    return Cost(min(walls), min(processors))
-
-
-def our_costs(bits: int, page: int, rounds: int) -> Mapping[str, Cost]:
-    _, private = generate_paillier_keypair(n_length=bits)
-    key = PrivateKey(Integer(private.p), Integer(private.q))
-    ones = [secrets.randbelow(2) for _ in range(page)]
-    full, short = Encryptor(key, secrets), Encryptor(key, secrets, ShortExponents())
-    for encryptor in (full, short):
-        encryptor.encrypt(ones[:8])  # makes the tables
-    values = [fresh.value for fresh in full.encrypt(ones)]
-    keys, square = np.arange(page) % 4, key.public_key.n_square
-    return {
-        "encrypt, full exponents": best(lambda: full.encrypt(ones), page, rounds),
-        "encrypt, short exponents": best(lambda: short.encrypt(ones), page, rounds),
-        "add": best(lambda: multiply_into([None] * 4, values, keys, square), page, rounds),
-    }
-
-
-def heu_costs(bits: int, page: int, rounds: int) -> Mapping[str, Cost] | None:
-    """Return what ZPaillier's vectors cost; None where sf-heu is not installed."""
-    try:
-        import heu.numpy  # noqa: PLC0415  # no dependency of ours
-        from heu import phe  # noqa: PLC0415
-    except ImportError:
-        return None
-    kit = heu.numpy.setup(phe.SchemaType.ZPaillier, bits)
-    encryptor, evaluator = kit.encryptor(), kit.evaluator()
-    ones = kit.array(np.array([secrets.randbelow(2) for _ in range(page)]), phe.BigintEncoder(kit.get_schema()))
-    one, other = encryptor.encrypt(ones), encryptor.encrypt(ones)
-    return {
-        "encrypt": best(lambda: encryptor.encrypt(ones), page, rounds),
-        "add": best(lambda: evaluator.add(one, other), page, rounds),
-    }
-
-
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--mpyc", type=Path, metavar="DIR", help="a checkout of MPyC, for its demo")
     names = [case.data for case in CASES]
-    parser.add_argument("--data", nargs="*", choices=names, default=names, help="the trees; none for Paillier alone")
+    parser.add_argument("--data", nargs="*", choices=names, default=names, help="the trees (default: all)")
     parser.add_argument("--limit", type=float, default=600, help="seconds after which a run of MPyC is ended")
     arguments = parser.parse_args()
     quick = arguments.quick
-    rows = []
-    for bits in KEY_BITS:
-        rows += measure_paillier(bits, 64 if quick else 1024, 1 if quick else 5)
+    rows: list[Row] = []
     for case in QUICK if quick else CASES:
         if case.data in arguments.data:
             rows += measure_trees(case, arguments.mpyc, 2048 if quick else 3072, arguments.limit)

@@ -18,15 +18,17 @@ def run_script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("name", "column", "rows"),
     [
-        ("primitives", "operation", 14),
+        ("primitives", "operation", 16),
         ("curve", "operation", 8),
         ("growth", "memory_mib", 2),
         ("whole_trees", "phases", 2),
-        ("other_systems", "system", 14),
+        ("other_systems", "system", 4),
         ("estimates", "node_passes", 12),
         ("baskets", "seconds_mining", 1),
         ("prediction", "edges", 1),
         ("alignment", "megabytes", 1),
+        ("published", "reveals", 3),
+        ("cluster", "same_model", 2),
         ("reading", "of_pandas", 5),
     ],
 )
