@@ -84,18 +84,36 @@ def rerun(command: Sequence[str]) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.json"
         script = HERE / command[0]
-        subprocess.run([sys.executable, script, *command[1:], "--out", out], check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([sys.executable, script, *command[1:], "--out", out], check=False, capture_output=True)
+        if not out.exists():  # a benchmark may end with an error where its own target is missed
+            raise SystemExit(f"{' '.join(command)} gave no results: {done.stderr.decode()[-500:]}")
         rows: list[Row] = json.loads(out.read_text())["rows"]
         return rows
+
+
+def listed(runs: Mapping[str, Sequence[str]], claims: Sequence[Claim]) -> list[str]:
+    """Return a line per run, with its command, and one per claim that it bears out."""
+    lines = []
+    for name, command in runs.items():
+        lines.append(f"{name}: {' '.join(command)}")
+        for claim in claims:
+            if claim.run == name:
+                ranges = (f"{figure} {least:g} to {most:g}" for figure, (least, most) in claim.figures.items())
+                lines.append(f"    {claim.page}: {claim.text!r}: {', '.join(ranges)}")
+    return lines
 
 
 def main() -> int:
     runs, claims = read_claims()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="*", choices=[*runs, []], metavar="RUN", help=f"one of {', '.join(runs)}")
-    chosen = parser.parse_args().runs or list(runs)
+    parser.add_argument("--list", action="store_true", help="tell runs and claims, and run nothing")
+    parser.add_argument("--only", action="append", choices=runs, metavar="RUN", help="only this one; may be repeated")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print(*listed(runs, claims), sep="\n")
+        return 0
     good = True
-    for name in chosen:
+    for name in arguments.only or runs:
         print(f"{name}: {' '.join(runs[name])} ...", file=sys.stderr, flush=True)
         rows = rerun(runs[name])
         for claim in claims:

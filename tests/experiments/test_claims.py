@@ -2,6 +2,7 @@
 
 import re
 import sys
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -9,6 +10,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scripts" / "benchmarks"
+PAGES = ("README.md", "scripts/benchmarks/README.md")
+LABELS = {"data, training records", "data", "run", "cipher", "factors", "records", "method", "how"}
+"""Heads of columns that say what a row is of; all others hold results."""
+RESULT = re.compile(r"(?<![\w.,/^])(?:1/\d+|\d[\d,]*(?:\.\d+)?)")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?= (?:s|MB|MiB|seconds)\b)")
 
 
@@ -45,6 +50,61 @@ def test_each_cost_on_the_front_page_is_claimed(claims: ModuleType) -> None:
     costs = NUMBER.findall(section("README.md", "What it costs"))
     assert len(costs) > 3
     assert [cost for cost in costs if cost not in NUMBER.findall(claimed)] == []
+
+
+def result_rows(page: str) -> list[str]:
+    """Return, for each row of a page's tables whose results have numbers, its cells of results as they stand there."""
+    rows, heads = [], None
+    for line in (ROOT / page).read_text().splitlines():
+        if not line.startswith("|"):
+            heads = None
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if heads is None:
+            heads = cells
+            continue
+        results = " | ".join(cell for head, cell in zip(heads, cells, strict=True) if head not in LABELS and cell)
+        if RESULT.search(results):
+            rows.append(results)
+    return rows
+
+
+def value(text: str) -> float:
+    return float(Fraction(text.replace(",", "")))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_number_in_a_table_is_in_the_range_that_a_rerun_must_hit(claims: ModuleType, page: str) -> None:
+    """A row is claimed as a whole, one figure or more per number; a number without a range that holds it is missed."""
+    found = [claim for claim in claims.read_claims()[1] if claim.page == page]
+
+    def is_missed(row: str, number: str) -> bool:
+        own = [claim for claim in found if claim.text in row and number in RESULT.findall(claim.text)]
+        return not any(least <= value(number) <= most for claim in own for least, most in claim.figures.values())
+
+    assert [(row, n) for row in result_rows(page) for n in RESULT.findall(row) if is_missed(row, n)] == []
+
+
+def test_the_tables_with_results_are_found() -> None:
+    assert "74 | 76 MB | 253 MiB | 1/20" in result_rows("scripts/benchmarks/README.md")
+    assert len(result_rows("scripts/benchmarks/README.md")) > 10
+
+
+def test_runs_and_claims_are_listed_without_a_run(claims: ModuleType) -> None:
+    runs, found = claims.read_claims()
+    lines = claims.listed(runs, found)
+    assert len(lines) == len(runs) + len(found)
+    assert lines[0] == "adult: whole_trees.py --data adult"
+    assert "    README.md: '74 s and 76 MB by Paillier': seconds 40 to 110, megabytes 75 to 76.5" in lines
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_number_on_a_page_stands_within_its_own_claim(claims: ModuleType, page: str) -> None:
+    """Of claims that say seconds: what the words say is no less than the least and no more than the most."""
+    for claim in claims.read_claims()[1]:
+        if claim.page == page and claim.beside is None and "seconds" in claim.figures:
+            least, most = claim.figures["seconds"]
+            assert any(least <= value(number) <= most for number in RESULT.findall(claim.text)), claim.text
 
 
 def test_a_figure_out_of_its_range_fails_and_one_within_holds(claims: ModuleType) -> None:
