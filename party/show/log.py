@@ -5,10 +5,12 @@ An error that nobody foresaw is told by its kind and place alone: its own text m
 
 import json
 import logging
+import os
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
-from pathlib import Path
 from typing import Final
 
 from party.names import printable
@@ -35,6 +37,27 @@ class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         return json.dumps(_parts(record))
+
+
+class _LogFile(WatchedFileHandler):
+    """A file of its owner alone, which may be moved away; where it cannot be written the event is lost, and no more."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write an event: without its folder the file cannot even be opened."""
+        with suppress(OSError):
+            super().emit(record)
+
+    def close(self) -> None:
+        """Let go of the file, whatever of it could not be written."""
+        with suppress(OSError):
+            super().close()
+
+    def _open(self) -> TextIOWrapper:
+        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _parts(record: logging.LogRecord) -> dict[str, str]:
@@ -64,8 +87,7 @@ def start_log(target: str) -> logging.Handler:
         handler.setFormatter(_JsonLines())
     else:
         try:
-            Path(target).touch(mode=0o600)
-            handler = WatchedFileHandler(target, encoding="utf-8")
+            handler = _LogFile(target, encoding="utf-8")
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or 'output error'}") from None
         handler.setFormatter(_Lines())

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -101,6 +102,34 @@ def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the
         again = pair.train(pair.write_job(omega=1), "--fresh", "--progress", "none")
         assert again.code == 0, again.err
         assert models(pair)[0] == models(pair)[1]
+
+
+def starve_workers(pid: int) -> None:
+    """Let no worker of a party have more memory than it has."""
+    for worker in workers_of(pid):
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(worker, resource.RLIMIT_AS, (1 << 20, 1 << 20))
+
+
+def test_workers_without_memory_pause_the_run_and_it_goes_on_with_the_same_model(pair: Pair) -> None:
+    """FAULTS case 99: by the limit of the system, from when the workers encrypt."""
+    job = pair.write_job(omega=2)
+    with serving(pair, "--workers", "2", "--progress", "none") as alice:
+        bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
+        until_encrypting(bob)
+        while bob.poll() is None:
+            starve_workers(bob.pid)
+            starve_workers(alice.pid)
+        ended = finish(bob)
+        assert ended.code in (2, 4), ended.err  # whoever holds the key: a peer's fault pauses the run
+        assert "Traceback" not in ended.err
+        assert re.search("memory|is paused", ended.err)
+        again = pair.train(job, "--workers", "2", "--progress", "none")
+        assert again.code == 0, again.err
+        alice.terminate()
+        assert finish(alice).code == 0
+    after = models(pair)
+    assert after == trained(pair, "--workers", "1", omega=2)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -91,6 +91,31 @@ def test_a_log_that_is_moved_away_is_begun_anew_and_a_full_disk_stops_nobody(
     stop_log(handler)
 
 
+def test_a_log_whose_folder_goes_loses_events_and_nothing_else_and_is_its_owners_alone(tmp_path: Path) -> None:
+    """FAULTS case 100."""
+    log = tmp_path / "logs" / "log"
+    log.parent.mkdir()
+    handler = start_log(str(log))
+    shutil.rmtree(log.parent)
+    log_event("two")
+    assert not log.parent.exists()
+    log.parent.mkdir()
+    log_event("three")
+    stop_log(handler)
+    assert log.read_text().endswith("info three\n")
+    assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_on_a_full_disk_costs_a_run_nothing_and_goes_nowhere_else(pair: Pair) -> None:
+    """FAULTS case 100: by the device that is always full."""
+    with serving(pair, "--once", "--log", "/dev/full", "--progress", "none") as alice:
+        assert pair.train(pair.write_job(method="randomized"), "--progress", "none").code == 0
+        ended = finish(alice)
+    assert ended.code == 0
+    assert "a session with" not in ended.err + ended.out
+    assert "No space" not in ended.err + ended.out
+
+
 def test_a_log_that_cannot_be_written_is_refused_at_the_start(
     pair: Pair, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

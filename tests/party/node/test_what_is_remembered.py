@@ -137,6 +137,15 @@ def test_the_latest_backup_put_back_is_no_loss(tmp_path: Path) -> None:
     (sessions.folder / "bob" / LEDGER_FILE).unlink()
     shutil.copy(backup, sessions.folder / "bob" / LEDGER_FILE)
     sessions.run()
+    for name, other in (NAMES, NAMES[::-1]):
+        entries = contents(sessions, name)
+        first, second = of_kind(entries, "model")
+        assert first["digest"] == second["digest"]
+        assert len(of_kind(entries, "run")) == 2
+        assert len(of_kind(entries, "release")) == len({str(each["fields"]) for each in of_kind(entries, "release")})
+        assert len({each["digest"] for each in of_kind(entries, "copy") if each["way"] == "told"}) <= 1
+        with sessions.ledger(name) as ours, sessions.ledger(other) as theirs:
+            assert theirs.holds(PeerName(name, ""), last_head(ours.entries(), PeerName(other, "")))
 
 
 def test_a_run_that_ended_early_is_remembered_up_to_its_end(tmp_path: Path) -> None:
