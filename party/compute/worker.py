@@ -14,7 +14,7 @@ _ORPHANED = 143
 def serve(connection: "Connection[Any, Any]") -> None:
     """Answer each `(function, task)` by `(True, result)` or `(False, error)` until the party hangs up.
 
-    An interruption from the keyboard is the party's to deal with.
+    An interruption from the keyboard is the party's to deal with. Without memory even for that, it ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_watch, name="watch", daemon=True).start()
@@ -22,7 +22,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
         while True:
             function, task = connection.recv()
             connection.send(_answer(function, task))
-    except (EOFError, OSError):
+    except (EOFError, OSError, MemoryError):  # without memory to take a task, or to answer: another has to do it
         return
 
 
