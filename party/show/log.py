@@ -53,7 +53,7 @@ class _LogFile(WatchedFileHandler):
             super().close()
 
     def _open(self) -> TextIOWrapper:
-        return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_private)
+        return open(self.baseFilename, "a", encoding=self.encoding, opener=_private)
 
 
 def _private(path: str, flags: int) -> int:
