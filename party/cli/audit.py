@@ -1,19 +1,24 @@
 """Check that answers are disguised as the design declares: run the shipped sampler many times, and count.
 
 It needs no data: a few records are disguised again and again, with fresh secret coins made like those of
-`cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not.
+`cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not. Several
+designs, whose answers are to be combined, share one false-alarm rate.
 """
 
 import argparse
+from dataclasses import replace
+from pathlib import Path
 
 from party.cli import baskets
 from party.cli.arguments import add_design, fraction
 from party.keys.coin_secret import new_key
+from party.names import printable
+from party.settings.survey import Questionnaire
 from party.settings.transactions import is_of_baskets
 from party.show.audit import audit_lines
 from party.show.drawing import shown_drawing
 from party.show.privacy import shown_names
-from party.show.screen import columns, lay_out
+from party.show.screen import columns, lay_out, say
 from party.survey import read_design
 from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
 from protocols.randomized_response.coins import keyed_draw
@@ -25,6 +30,15 @@ _FAILED = 1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_design(parser)
+    parser.add_argument(
+        "--and",
+        dest="more",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="design.toml",
+        help="a further design; may be repeated",
+    )
     parser.add_argument(
         "--shift",
         default=str(DEFAULT_GOAL.shift),
@@ -43,12 +57,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit and tell the verdict."""
     if is_of_baskets(arguments.design):
         return baskets.run_audit(arguments)
-    questionnaire = read_design(arguments.design)
+    questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
+    each = replace(goal, alarm=goal.alarm / len(questionnaires))
+    passed = [_passes(questionnaire, each, named=len(questionnaires) > 1) for questionnaire in questionnaires]
+    return 0 if all(passed) else _FAILED
+
+
+def _passes(questionnaire: Questionnaire, goal: Goal, *, named: bool) -> bool:
+    """Audit one design, and tell the verdict under its name."""
     with shown_drawing(questionnaire) as watch:
         result = audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+    if named:
+        say(f"{printable(str(questionnaire.path))}:")
     lay_out(audit_lines(result, shown_names(questionnaire)), columns())
-    return 0 if result.passed else _FAILED
+    return result.passed
 
 
 def fresh_draw(records: int) -> Draw:

@@ -8,6 +8,7 @@ from party.settings.survey import Questionnaire
 from party.show.questions import kinds_text
 from party.survey.estimation import EstimateOptions, Finding
 from party.survey.expressions import expression_text
+from protocols.randomized_response.combined import CombinedEstimate
 from protocols.randomized_response.estimate import quantile
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.random_answers import RandomAnswers
@@ -35,6 +36,26 @@ def estimate_lines(
         yield f"answers at random: share {share:.4f}, standard error {error:.4f}, by the control {names}"
     for finding in findings:
         yield from finding_lines(finding, asked)
+    yield _UNBIASED
+
+
+def combined_lines(
+    questionnaires: Sequence[Questionnaire], findings: Sequence[Finding], asked: EstimateOptions
+) -> Iterator[str]:
+    """Yield what several files say together of each expression."""
+    yield f"{findings[0].records} records of {len(questionnaires)} files"
+    for questionnaire in questionnaires:
+        yield f"  {printable(str(questionnaire.path))}: {kinds_text(questionnaire.design)}"
+    for finding in findings:
+        yield from finding_lines(finding, asked)
+        if isinstance(finding.estimate, CombinedEstimate):
+            weights = ", ".join(f"{100 * float(weight):.1f}%" for weight in finding.estimate.weights)
+            free = len(questionnaires) - 1
+            gap = f"a chi-square of {finding.estimate.deviation:.2f}, {free} expected"
+            yield f"  weights of the files: {weights}; their shares differ by {gap}"
+    yield "Shares are of one population, from which each file is a sample: the more a design tells, the more it counts."
+    if any(questionnaire.controls for questionnaire in questionnaires):
+        yield "Nothing is corrected for random answers: ask each file alone for that."
     yield _UNBIASED
 
 

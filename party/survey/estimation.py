@@ -1,14 +1,15 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from party.settings.survey import Questionnaire
-from party.survey.expressions import expression_text
+from party.survey.expressions import expression_text, parse_expression
 from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.privacy.entry import entry_of
+from protocols.randomized_response.combined import CombinedEstimate, combined
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
@@ -50,7 +51,7 @@ class Finding:
 
     text: str
     records: int
-    estimate: Estimate
+    estimate: Estimate | CombinedEstimate
     interval: tuple[float, float]
     columns: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
@@ -76,6 +77,9 @@ class Finding:
             "share_error": self.estimate.proportion_error,
             "interval": list(self.interval),
         }
+        if isinstance(self.estimate, CombinedEstimate):
+            content["weights"] = [float(weight) for weight in self.estimate.weights]
+            content["deviation"] = self.estimate.deviation
         if self.corrected is not None:
             content["corrected"] = random_json(self.corrected)
         if self.likely is not None:
@@ -115,6 +119,37 @@ def estimate_expression(
         likely=most_likely(answers, columns, questionnaire.design) if asked.likelihood else None,
         corrected=corrected_finding(answers, expression, questionnaire),
     )
+
+
+def combine_findings(
+    findings: Sequence[Finding], questionnaires: Sequence[Questionnaire], asked: EstimateOptions
+) -> Finding:
+    """Return what several samples say together of one expression.
+
+    Args:
+        findings: Of each sample, in the order of the questionnaires.
+        questionnaires: How each was asked.
+        asked: Which answers are wanted: no likelihood.
+
+    Raises:
+        InputError: A column of the expression has other values in one of them, a sample is too small, or the
+            likelihood is asked for.
+    """
+    first = findings[0]
+    if asked.likelihood:
+        raise InputError("a likelihood is of one design: ask for that of each file alone")
+    for other, questionnaire in zip(findings, questionnaires, strict=True):
+        differing = [n for n, a, b in zip(first.columns, first.labels, other.labels, strict=True) if a != b]
+        if differing:
+            raise InputError(
+                f"column {differing[0]!r} has other values in {questionnaire.path}: what is combined must mean the same"
+            )
+    samples = [finding.estimate for finding in findings if isinstance(finding.estimate, Estimate)]
+    expressions = [parse_expression(first.text, questionnaire) for questionnaire in questionnaires]
+    found = combined(samples, [each.design for each in questionnaires], expressions)
+    records = sum(finding.records for finding in findings)
+    interval = found.interval(asked.confidence)
+    return replace(first, records=records, estimate=found, interval=interval, likely=None, corrected=None)
 
 
 def random_answers(codes: Codes, questionnaire: Questionnaire) -> RandomAnswers | None:

@@ -112,6 +112,39 @@ def test_what_a_mined_model_leaves_of_privacy_is_told(folder: Path) -> None:
     assert (ended.code, ended.err.count("\n")) == (2, 1)
 
 
+def test_files_with_designs_of_their_own_are_combined_and_columns_of_other_meaning_refused(folder: Path) -> None:
+    design = (folder / "design.toml").read_text()
+    other = design.replace('"4/5"', '"9/10"').replace('["married"]', '["married", "income"]')
+    (folder / "other.toml").write_text(other.replace('money = ["income"]\n', ""))
+    done(folder, "disguise", "data.csv", "other.toml", "-o", "x.2.csv", "--secret", "x.key")
+    asked = ["income = high and married = yes", "--json"]
+    alone = [
+        json.loads(done(folder, "estimate", *files, *asked))["estimates"][0]
+        for files in (("disguised.csv", "design.toml"), ("x.2.csv", "other.toml"))
+    ]
+    files = ["estimate", "disguised.csv", "design.toml", "--and", "x.2.csv", "other.toml"]
+    content = json.loads(done(folder, *files[:3], *asked, *files[3:]))
+    (found,) = content["estimates"]
+    assert (content["files"], content["records"], found["answers"]) == (2, 20_000, 20_000)
+    assert found["count"] == pytest.approx(sum(each["count"] for each in alone))
+    assert found["share_error"] < min(each["share_error"] for each in alone)
+    mean = sum(w * each["share"] for w, each in zip(found["weights"], alone, strict=True))
+    assert found["share"] == pytest.approx(mean)
+    audited = done(folder, "audit", "design.toml", "--and", "other.toml", "--shift", "1/10")
+    assert audited.count("OK: the sampler responds as the design declares.") == 2
+    assert str(folder / "other.toml") in audited
+    told = done(folder, *files[:3], asked[0], *files[3:])
+    assert "20000 records of 2 files" in told
+    assert "weights of the files" in told
+    (folder / "other.toml").write_text((folder / "other.toml").read_text().replace('["yes", "no"]', '["no", "yes"]'))
+    ended = run(folder, *files[:3], asked[0], *files[3:])
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "column 'married' has other values" in ended.err
+    for more in (["--likelihood"], ["--against", "disguised.csv", "design.toml"]):
+        ended = run(folder, *files[:3], asked[0], *files[3:4], "disguised.csv", "design.toml", *more)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
 def test_commands_end_in_one_line_where_the_design_carries_nothing(folder: Path) -> None:
     (folder / "half.toml").write_text((folder / "design.toml").read_text().replace('"4/5"', '"1/2"'))
     for words in (("privacy",), ("audit",), ("mine", "tree", "disguised.csv"), ("estimate", "disguised.csv")):
