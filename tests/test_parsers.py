@@ -15,8 +15,8 @@ NAMES = (
     "paillier-ciphertexts", "paillier-counts", "curve-key", "curve-ciphertexts", "curve-counts", "party.toml",
     "job.toml", "design.toml", "survey.toml", "baskets.toml", "answers.csv", "disguised.csv", "baskets.txt",
     "sent.csv", "itemset", "expression", "table.csv", "table.parquet", "model.json", "report.json", "key.pem",
-    "cert.pem", "bob.pem", "certificate", "paillier.key", "curve.key", "coins.json", "alignments.json",
-    "ledger.sqlite", "journal.sqlite", "answer", "form",
+    "cert.pem", "bob.pem", "certificate", "paillier.key", "curve.key", "sealed.keys", "coins.json",
+    "alignments.json", "ledger.sqlite", "journal.sqlite", "answer", "form",
 )  # fmt: skip
 FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 CHANGES = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 8), st.binary(max_size=4)), min_size=1, max_size=4)

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -100,23 +101,44 @@ def sealed_bytes(files: Mapping[str, bytes], phrase: str, by: str, number: bytes
     return (json.dumps({**head, "content": base64.b64encode(closed).decode()}, indent=1) + "\n").encode()
 
 
-@lru_cache(maxsize=4)
-def _opened_once(path: Path, state: tuple[int, ...]) -> Mapping[str, bytes]:
-    """Open a sealed file, as it was at this moment; a process asks for its passphrase once."""
-    del state
+@dataclass(frozen=True, repr=False)
+class Sealed:
+    """A sealed file, still closed."""
+
+    head: Mapping[str, str]
+    salt: bytes
+    nonce: bytes
+    closed: bytes
+
+
+def read_sealed(path: Path) -> Sealed:
+    """Read a sealed file.
+
+    Raises:
+        IdentityError: It is damaged, of another kind, or open to others.
+    """
     try:
         fields = json.loads(read_secret(path))
         head = {name: str(fields[name]) for name in ("format", "by", "id", "salt", "nonce")}
-        salt, nonce = bytes.fromhex(head["salt"]), bytes.fromhex(head["nonce"])
         closed = base64.b64decode(fields["content"], validate=True)
-        legal = head["format"] == FORMAT and len(salt) == _SALT_BYTES and len(nonce) == _NONCE_BYTES
+        sealed = Sealed(head, bytes.fromhex(head["salt"]), bytes.fromhex(head["nonce"]), closed)
+        legal = head["format"] == FORMAT and len(sealed.salt) == _SALT_BYTES and len(sealed.nonce) == _NONCE_BYTES
     except (ValueError, KeyError, TypeError, RecursionError):
         legal = False
     if not legal:
         raise IdentityError(f"{path} is damaged, or no file of sealed keys: {CURE}")
-    phrase = passphrase_of(path.parent, head["by"], head["id"])
+    return sealed
+
+
+@lru_cache(maxsize=4)
+def _opened_once(path: Path, state: tuple[int, ...]) -> Mapping[str, bytes]:
+    """Open a sealed file, as it was at this moment; a process asks for its passphrase once."""
+    del state
+    sealed = read_sealed(path)
+    phrase = passphrase_of(path.parent, sealed.head["by"], sealed.head["id"])
+    cipher = ChaCha20Poly1305(_key(phrase, sealed.salt))
     try:
-        content = json.loads(ChaCha20Poly1305(_key(phrase, salt)).decrypt(nonce, closed, _bound(head)))
+        content = json.loads(cipher.decrypt(sealed.nonce, sealed.closed, _bound(sealed.head)))
     except InvalidTag:
         raise IdentityError(f"{path} does not open: the passphrase is another, or the file was changed") from None
     return {name: base64.b64decode(content[name]) for name in SECRET_FILES}

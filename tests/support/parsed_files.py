@@ -22,6 +22,8 @@ from party.files import locked_folder, write_new
 from party.keys.coin_secret import CoinSecret, read_coin_secret, write_coin_secret
 from party.keys.identity import create_identity, load_identity, load_peers
 from party.keys.keystore import CURVE_FILE, PAILLIER_FILE, create_keys, load_keys
+from party.keys.sealing import SEALED_FILE, read_sealed, sealed_bytes
+from party.keys.secret_file import write_secret
 from party.models.any_file import model_json, read_model
 from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people
 from party.records.journal import JOURNAL_FILE, RunRecord, open_journal, recorded_runs
@@ -134,6 +136,10 @@ def file_readers(folder: Path) -> Iterator[Reader]:
     yield _certificate(folder / "peers" / "bob.pem")
     for name in (PAILLIER_FILE, CURVE_FILE):
         yield _file(folder / name, (folder / name).read_bytes(), lambda _: load_keys(folder, 64))
+    sealed = folder / "sealed" / SEALED_FILE
+    sealed.parent.mkdir(mode=0o700)
+    write_secret(sealed, sealed_bytes({"key.pem": b"x"}, "a passphrase", "passphrase", bytes(16)))
+    yield _file(sealed, sealed.read_bytes(), read_sealed)
     coins = folder / "coins.json"
     write_coin_secret(coins, CoinSecret("d", SECRET, {"theta": "4/5"}))
     yield _file(coins, coins.read_bytes(), read_coin_secret)
