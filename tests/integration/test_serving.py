@@ -36,6 +36,7 @@ from protocols.errors import DisagreementError, InputError, PeerError
 from protocols.messages import ClassCounts, ModelDigest
 from protocols.role import Effect, Role, Send, receive
 from protocols.two_party.agreement import Agreement, agree_on_training, propose, settle
+from protocols.two_party.alignment import are_to_align
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, compare_memories, exchange_heads, head_statement
 from protocols.two_party.training import Outcome, run
@@ -73,6 +74,7 @@ class Bob:
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
+            play(are_to_align(local, opening.nonces, aligns=False), channel)
             agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
             signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
             play(exchange_heads(NO_HEAD, signature), channel)
