@@ -1,0 +1,210 @@
+"""Two parties in one process, with scikit-learn's interface: to try out what a run over columns of both would give.
+
+`fit` deals the columns to two parties, gives each a folder with keys, settings and its own half, and lets them run the
+real protocol over mutual TLS on this machine; nothing is simulated. What the other side would learn is in the ledgers.
+It takes what a run takes: seconds, or with large tables and Paillier minutes.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from party.data import csv_text
+from party.demo.folders import toml_text
+from party.demo.processes import free_port
+from party.learn.sources import as_value_error
+from party.programs.loaded import LoadedModel
+from party.programs.party import Party, Run
+from party.records.train_report import TrainReport
+from party.survey.table import DataFrameLike, as_frame
+
+_PARTIES = ("alice", "bob")
+_ID, _CLASS = "record", "class of the record"
+
+
+class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
+    """ID3 or naive Bayes that two parties learn from columns that neither shows the other (Hybrid; DESIGN 7).
+
+    Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
+    merged.
+
+    Args:
+        first: How many columns are Alice's, or their names; None for half of them.
+        method: "hybrid", "smc" or "randomized".
+        omega: How many of the best-ranked attributes are counted exactly at a node, or "all".
+        theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
+        cipher: "curve", or "paillier".
+        learner: "tree", or "naive_bayes".
+        max_depth: Most splits of a path; None for any.
+        min_leaf: Fewest records of a leaf.
+        max_values: Most values of a column: the rarest become one, numbers are binned into as many.
+        groups: How many coins each side's columns share.
+        seed: Of the split, where records are held out.
+        test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
+    """
+
+    model_: LoadedModel
+    run_: Run
+
+    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
+        self,
+        *,
+        first: int | Sequence[str] | None = None,
+        method: str = "hybrid",
+        omega: int | str = 3,
+        theta: str = "11/20",
+        cipher: str = "curve",
+        learner: str = "tree",
+        max_depth: int | None = None,
+        min_leaf: int = 5,
+        max_values: int = 4,
+        groups: int = 2,
+        seed: int = 0,
+        test: str = "0",
+    ) -> None:
+        self.first = first
+        self.method = method
+        self.omega = omega
+        self.theta = theta
+        self.cipher = cipher
+        self.learner = learner
+        self.max_depth = max_depth
+        self.min_leaf = min_leaf
+        self.max_values = max_values
+        self.groups = groups
+        self.seed = seed
+        self.test = test
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
+        """Let both parties learn.
+
+        Args:
+            X: A DataFrame, or an array whose columns get the names x0, x1, ...
+            y: The class of each row.
+
+        Raises:
+            ValueError: The data or the parameters are none that two parties can run on; the text says why.
+        """
+        target = column_or_1d(y)
+        check_classification_targets(target)
+        self.classes_ = np.unique(target)
+        with as_value_error(), tempfile.TemporaryDirectory(prefix="cotally-") as folder:
+            table = as_frame(_named(X))
+            check_consistent_length(table.lines, target)
+            names = list(table.columns)
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+            mine = self._of_alice(names)
+            halves = {"alice": mine, "bob": [name for name in names if name not in mine]}
+            cells = dict(zip(names, map(list, table.cells), strict=True))
+            self._learn(Path(folder), halves, {**cells, _CLASS: [str(label) for label in target.tolist()]})
+        return self
+
+    def _of_alice(self, names: Sequence[str]) -> list[str]:
+        if self.first is None or isinstance(self.first, int):
+            return list(names[: (len(names) + 1) // 2 if self.first is None else self.first])
+        unknown = [name for name in self.first if name not in names]
+        if unknown:
+            raise ValueError(f"first: X has no column {unknown[0]!r}")
+        return list(self.first)
+
+    def _learn(self, folder: Path, halves: dict[str, list[str]], cells: dict[str, list[str | None]]) -> None:
+        port = free_port()
+        parties = {name: self._make(folder, name, port) for name in _PARTIES}
+        for name, columns in halves.items():
+            held = [*columns, _CLASS] if name == "alice" else columns
+            rows = zip(*(cells[column] for column in held), strict=True)
+            text = csv_text([_ID, *held], [[str(number), *row] for number, row in enumerate(rows)])
+            (folder / name / "data.csv").write_text(text, encoding="utf-8")
+        for name, other in (_PARTIES, _PARTIES[::-1]):
+            parties[name].trust(folder / other / "cert.pem")
+        job = folder / "job.toml"
+        job.write_text(self._job(), encoding="utf-8")
+        with parties["alice"].listening() as alice, ThreadPoolExecutor(1) as pool:
+            answered = pool.submit(alice.answer)
+            self.run_ = parties["bob"].train(job)
+            answered.result()
+        self.model_ = LoadedModel(self.run_.model)
+        self.disclosures_ = {name: parties[name].disclosures() for name in _PARTIES}
+
+    def _make(self, folder: Path, name: str, port: int) -> Party:
+        other = _PARTIES[name == "alice"]
+        lines = [
+            f"name = {toml_text(name)}",
+            "[data]",
+            'file = "data.csv"',
+            f"id = {toml_text(_ID)}",
+            *([f"class = {toml_text(_CLASS)}"] if name == "alice" else []),
+            "[columns]",
+            f'"*" = {{ max_values = {self.max_values} }}',
+            "[disguise]",
+            f"groups = {self.groups}",
+            "[agree]",
+            'odds = "any"',
+            f"min_leaf = {self.min_leaf}",
+            "smallest_key_bits = 2048",
+            "[node]",
+            f"peer = {toml_text(other)}",
+            f'{"listen" if name == "alice" else "address"} = "127.0.0.1:{port}"',
+        ]
+        return Party.create(folder / name, name, ("127.0.0.1",), settings="\n".join(lines) + "\n", key_bits=2048)
+
+    def _job(self) -> str:
+        omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
+        depth = "" if self.max_depth is None else f"max_depth = {self.max_depth}\n"
+        engine = "dot_product" if self.method == "smc" else "encrypted_coins"
+        return (
+            f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
+            f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(_CLASS)}\n"
+            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{depth}"
+            f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner)}\n"
+        )
+
+    @property
+    def report_(self) -> TrainReport:
+        """What the run cost, and its accuracy on held-out records, if any."""
+        return self.run_.report
+
+    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+        """Return the class of each row of all columns.
+
+        Raises:
+            ValueError: X lacks a column that the model reads.
+        """
+        check_is_fitted(self)
+        labels = {str(label): label for label in self.classes_.tolist()}
+        with as_value_error():
+            return np.array([labels[label] for label in self.model_.predict(_named(X))])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:  # noqa: N803
+        """Return the shares of the classes, in the order of `classes_`."""
+        check_is_fitted(self)
+        with as_value_error():
+            shares = self.model_.predict_proba(_named(X))
+        place = {label: column for column, label in enumerate(self.model_.classes)}
+        return shares[:, [place[str(label)] for label in self.classes_.tolist()]]
+
+    def text(self) -> str:
+        """Return the model for people to read."""
+        check_is_fitted(self)
+        return self.model_.text()
+
+
+def _named(X: Any) -> DataFrameLike:  # noqa: N803
+    """Return a DataFrame as it is, and an array with names of its columns."""
+    if hasattr(X, "columns"):
+        named: DataFrameLike = X
+        return named
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead: reshape your data")
+    made: DataFrameLike = DataFrame({f"x{column}": array[:, column] for column in range(array.shape[1])})
+    return made

@@ -1,0 +1,192 @@
+"""One side of runs from a Python program, as `cotally serve` and `cotally train` are on the command line.
+
+The rules are the commands': settings in `party.toml`, certificates that both pinned, a ledger of what the peer learns.
+Heavy arithmetic is done in the calling process.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from party.compute import ComputeSettings
+from party.files import FolderLock, kept_apart, locked_folder
+from party.keys.identity import load_identity, trust
+from party.keys.keystore import load_secret
+from party.models.kept_model import KeptModel
+from party.node.aligning import OwnRows, load_common
+from party.node.creation import CONFIG_FILE, create_party
+from party.node.inputs import pinned_peer, with_workers
+from party.node.line import call_peer, listen_for_peer
+from party.node.players import Trained
+from party.node.policy import check_job
+from party.node.session import Host, run_session
+from party.records.ledger import read_ledger
+from party.records.tally import dealings
+from party.records.train_report import TrainReport
+from party.settings.job import read_job
+from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, PartyConfig, read_party_config
+from party.settings.template import party_toml
+from party.show.ledger import dealings_lines
+from party.show.run_report import train_report
+from party.transport.channel import PagedChannel
+from party.transport.grpc.server import NodeServer
+from protocols.errors import InputError
+from protocols.learning.models import Model
+from protocols.terms import Job
+
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
+_HERE = ComputeSettings(workers=1)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run ended with: the model, where its file is, and what it cost and yielded."""
+
+    model: Model
+    path: Path
+    report: TrainReport
+
+
+@dataclass(frozen=True, repr=False)
+class Party:
+    """A party's folder, and what can be done with it.
+
+    Args:
+        path: The folder, or its `party.toml`.
+
+    Raises:
+        InputError: The settings cannot be used.
+    """
+
+    path: Path
+    config: PartyConfig = field(init=False)
+
+    def __post_init__(self) -> None:
+        path = self.path / CONFIG_FILE if self.path.is_dir() else self.path
+        object.__setattr__(self, "config", read_party_config(path, KEY_FLOOR))
+
+    def __repr__(self) -> str:
+        return f"<Party {self.name}>"
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        name: str,
+        hosts: Sequence[str] = LOOPBACK_HOSTS,
+        *,
+        settings: str | None = None,
+        key_bits: int = USUAL_KEY_BITS,
+    ) -> Self:
+        """Make a party's folder, as `cotally init` does.
+
+        Args:
+            folder: Where; made if it is not there.
+            name: The party's.
+            hosts: DNS names and addresses at which the other party reaches it.
+            settings: The content of its `party.toml`; a template to fill in unless given.
+            key_bits: Length of the Paillier key.
+
+        Raises:
+            InputError: The name, a host, the length or the place is not possible, or the settings cannot be used.
+        """
+        content = party_toml(name, key_bits) if settings is None else settings
+        create_party(folder, name, hosts, key_bits, content)
+        return cls(folder)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.config.name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of its certificate, to compare by telephone."""
+        return load_identity(self.config.folder).fingerprint
+
+    def trust(self, certificate: Path) -> str:
+        """Pin the peer's certificate, and return its fingerprint.
+
+        Raises:
+            InputError: It cannot be pinned.
+        """
+        return trust(self.config.folder, certificate).fingerprint
+
+    @contextmanager
+    def listening(self) -> Iterator["Listening"]:
+        """Listen for the peer, where the settings say, as long as the context lasts.
+
+        Raises:
+            InputError: The address or the certificates cannot be used.
+        """
+        identity, peer = load_identity(self.config.folder), pinned_peer(self.config)
+        with listen_for_peer(self.config, identity, peer) as server:
+            yield Listening(self, server)
+
+    def train(self, job: Path, model: Path | None = None) -> Run:
+        """Call the peer, and learn a model together.
+
+        Args:
+            job: The file of the terms.
+            model: Where the model goes; `model.json` in the folder, or beside it where that is there already.
+
+        Raises:
+            InputError: Something of ours cannot be used.
+            PeerError: The peer's fault; `DisagreementError` where both differ.
+            PausedError: The run goes on when both start it again.
+        """
+        terms, peer = read_job(job), pinned_peer(self.config)
+        with locked_folder(self.config.folder) as held, self._rows() as rows:
+            check_job(rows.local, self.config, terms, peer)
+            with call_peer(self.config, load_identity(self.config.folder), peer) as channel:
+                return self._take_part(rows, held, channel, terms, model)
+
+    @contextmanager
+    def _rows(self) -> Iterator[OwnRows]:
+        with with_workers(load_common(self.config, KEY_FLOOR), _HERE) as local:
+            yield OwnRows(self.config, local, lambda _: None)
+
+    def _take_part(
+        self, rows: OwnRows, held: FolderLock, channel: PagedChannel, job: Job | None, model: Path | None
+    ) -> Run:
+        place = kept_apart(self.config.folder / "model.json") if model is None else model
+        kept = KeptModel(lambda _: place)
+        report = run_session(rows.local, self.config, held, channel, job, Host(kept=kept, rows=rows))
+        if not isinstance(report.ended, Trained):
+            raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
+        return Run(report.ended.outcome.model, kept.path, train_report(report.ended, report))
+
+    def disclosures(self) -> list[str]:
+        """Say what the peer has learned from us so far and we from it, as `cotally ledger show` does."""
+        folder = self.config.folder
+        with read_ledger(folder, load_secret(folder)) as ledger:
+            return [line for told in dealings(ledger.entries()) for line in dealings_lines(told, full=False)]
+
+
+@dataclass(frozen=True, repr=False)
+class Listening:
+    """A party that listens."""
+
+    party: Party
+    server: NodeServer
+
+    @property
+    def address(self) -> str:
+        """Where, as `host:port`."""
+        return self.server.address
+
+    def answer(self, model: Path | None = None) -> Run:
+        """Take part in the next run that the peer opens.
+
+        Args:
+            model: Where the model goes; as `Party.train` has it.
+
+        Raises:
+            InputError: Something of ours cannot be used, or the peer opens another job than training.
+            PeerError: The peer's fault.
+        """
+        party = self.party
+        with locked_folder(party.config.folder) as held, party._rows() as rows, self.server.accept() as channel:  # noqa: SLF001  # of one module
+            return party._take_part(rows, held, channel, None, model)  # noqa: SLF001

@@ -1,0 +1,161 @@
+"""What Python programs import: parties that really run, models that are read, and one public surface."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import cotally
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from party.demo.processes import free_port
+from party.learn.two_party import TwoPartyID3Classifier
+from protocols.learning.naive_bayes import NaiveBayes
+
+ROOT = Path(__file__).parents[3]
+RECORDS = 240
+
+
+def table() -> tuple[pd.DataFrame, pd.Series]:
+    """Return columns of which one of each party's tells much of the class."""
+    chance = np.random.default_rng(5)
+    label = chance.integers(0, 2, RECORDS)
+    frame = pd.DataFrame(
+        {
+            "age": chance.normal(40 + 15 * label, 8),
+            "town": chance.choice(["north", "south"], RECORDS),
+            "work": np.where(chance.random(RECORDS) < 0.8, np.where(label, "desk", "field"), "other"),
+            "visits": chance.integers(0, 40, RECORDS),
+        }
+    )
+    return frame, pd.Series(np.where(label, "yes", "no"), name="outcome")
+
+
+def settings(name: str, peer: str, port: int, held: str) -> str:
+    place = "listen" if name == "alice" else "address"
+    return (
+        f'name = "{name}"\n[data]\nfile = "data.csv"\nid = "id"\n{held}[columns]\n"*" = {{ max_values = 4 }}\n'
+        f'[agree]\nsmallest_key_bits = 2048\n[node]\npeer = "{peer}"\n{place} = "127.0.0.1:{port}"\n'
+    )
+
+
+@pytest.fixture(scope="module")
+def parties(tmp_path_factory: pytest.TempPathFactory) -> tuple[cotally.Party, cotally.Party]:
+    """Return two parties as `Party.create` makes them, each with its own file and the other's certificate."""
+    folder, port = tmp_path_factory.mktemp("parties"), free_port()
+    frame, label = table()
+    halves = {"alice": frame[["age", "town"]].assign(outcome=label), "bob": frame[["work", "visits"]]}
+    made = []
+    for name, peer, held in (("alice", "bob", 'class = "outcome"\n'), ("bob", "alice", "")):
+        content = settings(name, peer, port, held)
+        made.append(cotally.Party.create(folder / name, name, settings=content, key_bits=2048))
+        halves[name].to_csv(folder / name / "data.csv", index_label="id")
+    for party, peer in ((made[0], "bob"), (made[1], "alice")):
+        party.trust(folder / peer / "cert.pem")
+    return made[0], made[1]
+
+
+JOB = """method = "hybrid"
+class = "outcome"
+cipher = "curve"
+key_bits = 2048
+theta = "11/20"
+"""
+
+
+def test_two_parties_of_a_program_end_with_one_model_that_is_read_and_classifies_rows(
+    parties: tuple[cotally.Party, cotally.Party], tmp_path: Path
+) -> None:
+    alice, bob = parties
+    job = tmp_path / "job.toml"
+    job.write_text(JOB)
+    with alice.listening() as listening, ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(listening.answer)
+        ours, theirs = bob.train(job), answered.result(120)
+    assert ours.path.read_bytes() == theirs.path.read_bytes()
+    assert ours.report.accuracy == theirs.report.accuracy is not None
+    frame, label = table()
+    model = cotally.load_model(ours.path)
+    assert model.classes == ("no", "yes")
+    assert set(model.columns) <= {"alice.age", "alice.town", "bob.work", "bob.visits"}
+    labels = model.predict(frame)
+    assert np.mean(np.array(labels) == label) > 0.8
+    shares = model.predict_proba(frame)
+    assert [model.classes[column] for column in shares.argmax(axis=1)] == labels
+    assert "outcome [no, yes]" in model.text()
+    assert any("exact counts" in line for line in alice.disclosures())
+    job.write_text(JOB + "omega = 1\n")
+    with alice.listening() as listening, ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(listening.answer)
+        with pytest.raises(cotally.PeerError, match="most_runs"):
+            bob.train(job)
+        assert isinstance(refused.exception(60), cotally.PeerError)
+
+
+def test_a_parameter_that_no_run_can_have_is_a_value_error_in_one_line() -> None:
+    frame, label = table()
+    for changes, words in (
+        ({"theta": "1/2"}, "theta"),
+        ({"method": "best"}, "method"),
+        ({"omega": 0}, "omega"),
+        ({"first": ["nobody"]}, "no column 'nobody'"),
+        ({"learner": "naive_bayes", "method": "smc", "test": "1/5"}, "test"),
+    ):
+        with pytest.raises(ValueError, match=words) as caught:
+            TwoPartyID3Classifier(**changes).fit(frame, label)
+        assert "\n" not in str(caught.value)
+
+
+def test_it_has_scikit_learns_manners() -> None:
+    frame, label = table()
+    model = TwoPartyID3Classifier(first=2, max_depth=2)
+    with pytest.raises(NotFittedError):
+        model.predict(frame)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(max_depth=1).max_depth == 1
+    scores = cross_val_score(make_pipeline(model), frame, label, cv=2)
+    assert scores.min() > 0.7
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.fit(frame, label[:-1])
+
+
+def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were() -> None:
+    frame, label = table()
+    codes = np.column_stack(
+        [frame["work"].map({"desk": 0, "field": 1, "other": 2}), frame["age"].round(), frame["visits"]]
+    )
+    model = TwoPartyID3Classifier(learner="naive_bayes", omega="all").fit(codes, (label == "yes").astype(int))
+    assert isinstance(model.model_.model, NaiveBayes)
+    predicted = model.predict(codes)
+    assert predicted.dtype.kind == "i"
+    assert set(predicted) == {0, 1}
+    shares = model.predict_proba(codes)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert (shares.argmax(axis=1) == predicted).all()
+    assert model.n_features_in_ == 3
+    assert "naive Bayes over 3 attributes" in model.text()
+
+
+def test_what_programs_import_is_there_with_words_and_without_scikit_learn() -> None:
+    for name in cotally.__all__:
+        value = getattr(cotally, name)
+        assert value.__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = cotally.nothing
+    program = "import sys; sys.modules['sklearn'] = None; import cotally; print(cotally.load_model.__name__)"
+    path = f"{ROOT}:{ROOT / 'party' / 'api'}"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "load_model\n"), done.stderr
