@@ -23,8 +23,9 @@ from party.demo.folders import toml_text
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
 from party.programs.loaded import LoadedModel
-from party.programs.party import Party, Run
+from party.programs.party import Party, PartyRun
 from party.records.train_report import TrainReport
+from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
 
 _PARTIES = ("alice", "bob")
@@ -53,7 +54,7 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
     """
 
     model_: LoadedModel
-    run_: Run
+    run_: PartyRun
 
     def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
         self,
@@ -117,6 +118,9 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
         return list(self.first)
 
     def _learn(self, folder: Path, halves: dict[str, list[str]], cells: dict[str, list[str | None]]) -> None:
+        job = folder / "job.toml"
+        job.write_text(self._job(), encoding="utf-8")
+        read_job(job)  # a parameter that no run can have is refused before keys are made
         port = free_port()
         parties = {name: self._make(folder, name, port) for name in _PARTIES}
         for name, columns in halves.items():
@@ -126,9 +130,10 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
             (folder / name / "data.csv").write_text(text, encoding="utf-8")
         for name, other in (_PARTIES, _PARTIES[::-1]):
             parties[name].trust(folder / other / "cert.pem")
-        job = folder / "job.toml"
-        job.write_text(self._job(), encoding="utf-8")
-        with parties["alice"].listening() as alice, ThreadPoolExecutor(1) as pool:
+        for party in parties.values():
+            party.check(job)
+        # NB: if Bob fails before he calls, the port is closed, which ends Alice's waiting, before the pool is
+        with ThreadPoolExecutor(1) as pool, parties["alice"].listening() as alice:
             answered = pool.submit(alice.answer)
             self.run_ = parties["bob"].train(job)
             answered.result()

@@ -41,7 +41,7 @@ _HERE = ComputeSettings(workers=1)
 
 
 @dataclass(frozen=True)
-class Run:
+class PartyRun:
     """What a run ended with: the model, where its file is, and what it cost and yielded."""
 
     model: Model
@@ -125,7 +125,15 @@ class Party:
         with listen_for_peer(self.config, identity, peer) as server:
             yield Listening(self, server)
 
-    def train(self, job: Path, model: Path | None = None) -> Run:
+    def check(self, job: Path) -> None:
+        """Refuse a job, or data, with which we could not run: before anybody is called, as `cotally plan` does.
+
+        Raises:
+            InputError: The text says why.
+        """
+        check_job(load_common(self.config, KEY_FLOOR), self.config, read_job(job), pinned_peer(self.config))
+
+    def train(self, job: Path, model: Path | None = None) -> PartyRun:
         """Call the peer, and learn a model together.
 
         Args:
@@ -150,13 +158,13 @@ class Party:
 
     def _take_part(
         self, rows: OwnRows, held: FolderLock, channel: PagedChannel, job: Job | None, model: Path | None
-    ) -> Run:
+    ) -> PartyRun:
         place = kept_apart(self.config.folder / "model.json") if model is None else model
         kept = KeptModel(lambda _: place)
         report = run_session(rows.local, self.config, held, channel, job, Host(kept=kept, rows=rows))
         if not isinstance(report.ended, Trained):
             raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
-        return Run(report.ended.outcome.model, kept.path, train_report(report.ended, report))
+        return PartyRun(report.ended.outcome.model, kept.path, train_report(report.ended, report))
 
     def disclosures(self) -> list[str]:
         """Say what the peer has learned from us so far and we from it, as `cotally ledger show` does."""
@@ -177,7 +185,7 @@ class Listening:
         """Where, as `host:port`."""
         return self.server.address
 
-    def answer(self, model: Path | None = None) -> Run:
+    def answer(self, model: Path | None = None) -> PartyRun:
         """Take part in the next run that the peer opens.
 
         Args:

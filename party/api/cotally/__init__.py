@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from party.programs.loaded import LoadedModel, load_model
-from party.programs.party import Listening, Party, Run
+from party.programs.party import Listening, Party, PartyRun
 from party.settings.survey import read_design
 from party.survey.disguise import disguise_table
 from protocols.errors import CotallyError, InputError, PeerError
@@ -29,10 +29,10 @@ __all__ = [
     "Listening",
     "LoadedModel",
     "Party",
+    "PartyRun",
     "PeerError",
     "RandomizedID3Classifier",
     "RandomizedNaiveBayes",
-    "Run",
     "TwoPartyID3Classifier",
     "disguise_table",
     "load_model",

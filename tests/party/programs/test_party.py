@@ -75,7 +75,7 @@ def test_two_parties_of_a_program_end_with_one_model_that_is_read_and_classifies
     alice, bob = parties
     job = tmp_path / "job.toml"
     job.write_text(JOB)
-    with alice.listening() as listening, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
         answered = pool.submit(listening.answer)
         ours, theirs = bob.train(job), answered.result(120)
     assert ours.path.read_bytes() == theirs.path.read_bytes()
@@ -91,7 +91,7 @@ def test_two_parties_of_a_program_end_with_one_model_that_is_read_and_classifies
     assert "outcome [no, yes]" in model.text()
     assert any("exact counts" in line for line in alice.disclosures())
     job.write_text(JOB + "omega = 1\n")
-    with alice.listening() as listening, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
         refused = pool.submit(listening.answer)
         with pytest.raises(cotally.PeerError, match="most_runs"):
             bob.train(job)
