@@ -16,7 +16,7 @@ from party.keys.identity import load_identity, trust
 from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
-from party.node.creation import CONFIG_FILE, create_party
+from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
 from party.node.players import Trained
@@ -26,7 +26,7 @@ from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
-from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, PartyConfig, read_party_config
+from party.settings.party import CONFIG_FILE, KEY_FLOOR, USUAL_KEY_BITS, PartyConfig, read_party_config
 from party.settings.template import party_toml
 from party.show.ledger import dealings_lines
 from party.show.run_report import train_report
