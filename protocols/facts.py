@@ -11,6 +11,7 @@ from enum import StrEnum
 from protocols.counts import Claims, Query
 from protocols.messages import SentTree
 from protocols.role import Fact
+from protocols.tables.expression import Expression
 
 
 class Way(StrEnum):
@@ -101,6 +102,15 @@ class ClaimsFact(Fact):
     way: Way
     asked: tuple[Claims, ...]
     values: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, repr=False)
+class OwnSetsFact(Fact):
+    """How many records have each of these sets of items, all of them of one party's columns."""
+
+    way: Way
+    sets: tuple[Expression, ...]
+    values: tuple[int, ...]
 
 
 @dataclass(frozen=True, repr=False)

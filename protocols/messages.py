@@ -390,6 +390,20 @@ class SealedAnswers(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class SetCounts(Message):
+    """How many records have each frequent set of the sender's own items, exactly.
+
+    `items` are those of all sets, one set after the other, as positions in the joint list of items; `sizes` say how
+    many each set has. The receiver learns these counts, and that all other sets of the sender's items are rarer, longer
+    than was agreed, or differ from one of these in few records.
+    """
+
+    items: tuple[int, ...]
+    sizes: tuple[int, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
 class ModelDigest(Message):
     """A digest of the sender's finished model, which it has put where nothing can lose it: equal on both sides."""
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from protocols.errors import InputError
+from protocols.rule_terms import RuleTerms
 
 Window = int | None
 """How many of the best-ranked candidates get exact counts at a node: the papers' omega, or `ALL`."""
@@ -26,6 +27,8 @@ MAX_LABEL: Final = 1024  # characters of a name or a value label
 WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
 HALF: Final = Fraction(1, 2)
 NO_SHARE: Final = Fraction(0)
+EVERYONE: Final = "everyone"
+"""The class of a run without a class: a column of this one value, which both sides hold."""
 LEAST_NOISE: Final = Fraction(1, 1000)
 MOST_NOISE: Final = Fraction(1000)
 NOISES: Final = 'an exact number from 0.001 to 1000, such as "0.5"'
@@ -69,10 +72,11 @@ class Method(_Choice):
 
 
 class Learner(_Choice):
-    """What is learned from the counts: a tree (DESIGN 7), or naive Bayes (Surveys section 3.3; DESIGN 8)."""
+    """What is learned from the counts: a tree (DESIGN 7), naive Bayes (8) or association rules (9)."""
 
     TREE = "tree"
     NAIVE_BAYES = "naive_bayes"
+    RULES = "rules"
 
 
 class Engine(_Choice):
@@ -194,6 +198,7 @@ class Terms:
     impurity: Impurity = Impurity.INFORMATION_GAIN
     prune: Fraction = NO_SHARE
     learner: Learner = Learner.TREE
+    rules: RuleTerms | None = None
 
     def __post_init__(self) -> None:
         Method(self.method)
@@ -218,9 +223,22 @@ class Terms:
         _ = self.growth
         self._check_noise()
         self._check_prune()
+        self._check_rules()
+
+    def _check_rules(self) -> None:
+        """Rules have no class, hold nothing out and count without noise; what else is for trees is not looked at."""
+        if self.rules is None:
+            return
+        if self.class_name != EVERYONE:
+            raise TermError("class", "is not for rules: they are about all columns alike")
+        for field in ("test", "prune", "noise", "max_depth"):
+            if getattr(self, field):
+                raise TermError(field, "is not for rules")
 
     def _check_learner(self) -> None:
-        if Learner(self.learner) is Learner.TREE:
+        if (Learner(self.learner) is Learner.RULES) != (self.rules is not None):
+            raise TermError("learner", "must be rules where terms of rules are given, and only there")
+        if self.learner is not Learner.NAIVE_BAYES:
             return
         if self.max_depth is not None:
             raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
@@ -257,7 +275,9 @@ class Terms:
 
     @property
     def levels(self) -> int | None:
-        """At how many levels of nodes there may be counts: naive Bayes asks at the root alone."""
+        """At how many levels of nodes there may be counts: naive Bayes asks at the root alone, rules at sets."""
+        if self.rules is not None:
+            return self.rules.max_len
         return self.max_depth if self.learner is Learner.TREE else 1
 
     @property

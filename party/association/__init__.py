@@ -1,8 +1,9 @@
-"""Baskets: one collector mines the randomized transactions of many (DESIGN 9)."""
+"""Baskets: one collector mines the randomized transactions of many, or two parties their columns (DESIGN 9)."""
 
 from party.association.disguise import disguise_baskets
 from party.association.files import read_baskets
 from party.association.frames import association_rules, frequent_itemsets
+from party.association.joint import joint_itemsets, joint_rules
 from party.association.sent import read_sent, write_sent
 from party.settings.transactions import BasketDesign, read_basket_design
 
@@ -11,6 +12,8 @@ __all__ = [
     "association_rules",
     "disguise_baskets",
     "frequent_itemsets",
+    "joint_itemsets",
+    "joint_rules",
     "read_basket_design",
     "read_baskets",
     "read_sent",

@@ -34,7 +34,7 @@ def frequent_itemsets(
         InputError: An argument is out of range, or sets of `max_len` items cannot be told.
     """
     mined = mine_itemsets(sent, design.design, _share(min_support), max_len)
-    return _frame(itemset_columns(sets_of_baskets(mined), design.items, confidence))
+    return result_frame(itemset_columns(sets_of_baskets(mined), design.items, confidence))
 
 
 def association_rules(
@@ -64,7 +64,7 @@ def association_rules(
     """
     wanted = RuleThreshold(metric, min_threshold)
     mined = mine_itemsets(sent, design.design, _share(min_support))
-    return _frame(rule_columns(mine_rules(mined), design.items, confidence, wanted))
+    return result_frame(rule_columns(mine_rules(mined), design.items, confidence, wanted))
 
 
 def _share(given: Fraction | float | str) -> Fraction:
@@ -74,7 +74,12 @@ def _share(given: Fraction | float | str) -> Fraction:
         raise InputError("must be above 0 and at most 1", field="min_support") from None
 
 
-def _frame(columns: Any) -> Any:
+def result_frame(columns: Any) -> Any:  # a pandas DataFrame
+    """Return columns as a data frame, typed where it is empty.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
     try:
         import pandas as pd  # noqa: PLC0415
     except ImportError:

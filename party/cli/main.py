@@ -45,6 +45,7 @@ COMMANDS = {
     "cancel": "give up a run that has not ended",
     "ledger": "tell what was disclosed, and to whom",
     "show": "print a model",
+    "rules": "list the association rules that two parties have found together",
     "report": "write a finished run as one HTML page",
     "predict": "classify the rows of a file",
     "demo": "run everything on this machine, on real data",

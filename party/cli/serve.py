@@ -12,7 +12,7 @@ from party.cli.train import add_outputs, announce, announce_match, compute_setti
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
-from party.models.any_file import model_json, read_model
+from party.models.any_file import KeptResult, model_json, read_result
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
@@ -29,7 +29,6 @@ from party.show.screen import say, say_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError
-from protocols.learning.models import Model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,12 +130,12 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
         rows.reload()
 
 
-def _beside_earlier(path: Path, model: Model) -> Path:
+def _beside_earlier(path: Path, found: KeptResult) -> Path:
     """Return a name under which no other model stands: a node must not lose one, nor stop for it."""
 
     def is_same(other: Path) -> bool:
         try:
-            return model_json(read_model(other)) == model_json(model)
+            return model_json(read_result(other)) == model_json(found)
         except CotallyError:
             return False
 

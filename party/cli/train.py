@@ -19,7 +19,7 @@ from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
-from party.node.players import Matched, OnAgreed, Trained
+from party.node.players import FoundRules, Matched, OnAgreed, Trained
 from party.node.policy import check_job
 from party.node.session import Host, Report, run_session
 from party.records.entries import job_content
@@ -28,10 +28,11 @@ from party.records.train_report import write_train_report
 from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.alignment import matched_lines
+from party.show.joint_rules import found_rules_lines
 from party.show.notices import tell
 from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
-from party.show.run_report import train_report
+from party.show.run_report import rules_report, train_report
 from party.show.screen import say, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
 from protocols.errors import InputError
@@ -194,6 +195,10 @@ def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:
             say_all(result_lines(report.ended, kept.path), sys.stderr)
             if costs is not None:
                 write_train_report(costs, train_report(report.ended, report))
+        case FoundRules():
+            say_all(found_rules_lines(report.ended, kept.path), sys.stderr)
+            if costs is not None:
+                write_train_report(costs, rules_report(report.ended, report))
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
         case _:

@@ -18,6 +18,7 @@ from protocols.two_party.split import training_records
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
+_ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD = 4e-5  # one party's own work, of ten two-valued columns: coins, disguise, ids, merging
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
@@ -92,6 +93,8 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
     """
     if not terms.counts_exactly:
         return classes
+    if terms.rules is not None:
+        return terms.rules.most_told
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
     total, asked, left = 0, 0, splits
@@ -133,6 +136,8 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
     """
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
+    if terms.rules is not None:
+        guess = _ONE_NODE
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     likely = most if splits is not None else likely_counts(sizes.domains, sizes.classes, train, terms)
     return _Model(sizes, terms, speed, line, train, guess).forecast(most, likely)
@@ -200,7 +205,9 @@ class _Model:
         return mean_left if window is ALL else min(window, mean_left)
 
     def counts(self) -> float:
-        """A guess at the exact counts, which cost little: the cells of every window."""
+        """A guess at the exact counts, which cost little: the cells of every window, or as many sets as may be told."""
+        if self.terms.rules is not None:
+            return float(self.terms.rules.most_sets)
         mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
         return self.splits * self.window() * mean_size * self.sizes.classes
 

@@ -6,30 +6,53 @@ from pathlib import Path
 from typing import Any
 
 from party.files import write_atomically
-from party.models import bayes_file, tree_file
+from party.models import bayes_file, itemset_file, tree_file
 from party.models.strict_json import ModelError, model_bytes, parsed
+from protocols.association.joint import JointItemsets
 from protocols.learning.models import Model
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
+
+KeptResult = Model | JointItemsets
+"""Whatever a run ends with."""
 
 
 @dataclass(frozen=True)
 class ModelFormat:
     """How a kind of model is read from its file or from text, and written as text."""
 
-    read: Callable[[Path], Model]
-    parse: Callable[[str], Model]
+    read: Callable[[Path], KeptResult]
+    parse: Callable[[str], KeptResult]
     text: Callable[[Any], str]
 
 
 _TREE = ModelFormat(tree_file.read_tree, tree_file.tree_from_json, tree_file.tree_json)
 _BAYES = ModelFormat(bayes_file.read_bayes, bayes_file.bayes_from_json, bayes_file.bayes_json)
-_FORMATS: Mapping[object, ModelFormat] = {tree_file.FORMAT: _TREE, bayes_file.FORMAT: _BAYES}
-_KINDS: Mapping[type[Model], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES}
+_ITEMSETS = ModelFormat(itemset_file.read_itemsets, itemset_file.itemsets_from_json, itemset_file.itemsets_json)
+_FORMATS: Mapping[object, ModelFormat] = {
+    tree_file.FORMAT: _TREE,
+    bayes_file.FORMAT: _BAYES,
+    itemset_file.FORMAT: _ITEMSETS,
+}
+_KINDS: Mapping[type[KeptResult], ModelFormat] = {Tree: _TREE, NaiveBayes: _BAYES, JointItemsets: _ITEMSETS}
 
 
 def read_model(path: Path) -> Model:
-    """Read a model; a file that names no known format is refused as a bad tree.
+    """Read what gives a row a class.
+
+    Raises:
+        ModelError: As of `read_result`, or it holds itemsets.
+    """
+    found = read_result(path)
+    if isinstance(found, JointItemsets):
+        raise ModelError(
+            f"{path} holds itemsets, which give a row no class: `cotally rules` and `cotally show` take it"
+        )
+    return found
+
+
+def read_result(path: Path) -> KeptResult:
+    """Read a model or itemsets; a file that names no known format is refused as a bad tree.
 
     Raises:
         ModelError: The file cannot be read, or is not a model in every detail.
@@ -49,7 +72,10 @@ def model_from_text(text: str) -> Model:
         ModelError: It is not a model in every detail.
     """
     content = parsed(text.encode())
-    return (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
+    found = (_FORMATS.get(content.get("format"), _TREE) if isinstance(content, dict) else _TREE).parse(text)
+    if isinstance(found, JointItemsets):
+        raise ModelError("the text holds itemsets, which give a row no class")
+    return found
 
 
 def read_tree_for(path: Path, otherwise: str) -> Tree:
@@ -68,7 +94,7 @@ def read_tree_for(path: Path, otherwise: str) -> Tree:
     return model
 
 
-def model_json(model: Model) -> str:
+def model_json(model: KeptResult) -> str:
     """Write a model as text."""
     return _KINDS[type(model)].text(model)
 

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from party.files import write_atomically
-from party.models.any_file import model_json
+from party.models.any_file import KeptResult, model_json
 from protocols.errors import InputError
-from protocols.learning.models import Model
 
 
 class KeptModel:
@@ -19,11 +18,11 @@ class KeptModel:
         place: Says where a model goes.
     """
 
-    def __init__(self, place: Callable[[Model], Path]) -> None:
+    def __init__(self, place: Callable[[KeptResult], Path]) -> None:
         self._place = place
         self._path: Path | None = None
 
-    def keep(self, model: Model) -> None:
+    def keep(self, model: KeptResult) -> None:
         """Write the model.
 
         Raises:

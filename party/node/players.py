@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from party.keys.factors import FactorsUse, with_stored_factors
+from party.models.any_file import KeptResult
 from party.models.kept_model import KeptModel
 from party.node.aligning import ListRules, OwnRows
 from party.node.budget import Account
@@ -28,10 +29,11 @@ from protocols.two_party.agreement import Agreement, Objection, Opening, Policy,
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
-from protocols.two_party.training import Outcome, keep_nothing, run
+from protocols.two_party.training import Outcome, run
 
 OnProgress = Callable[[Progress], None]
 OnAgreed = Callable[[Agreement], None]
@@ -44,6 +46,15 @@ class Trained:
     agreed: Agreement
     outcome: Outcome
     factors: FactorsUse = field(default_factory=FactorsUse)
+
+
+@dataclass(frozen=True, repr=False)
+class FoundRules:
+    """What looking for rules ended with; `factors` says what became of factors made ahead."""
+
+    agreed: Agreement
+    found: FoundTogether
+    factors: FactorsUse
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +80,7 @@ class Matched:
 
 
 OnMatched = Callable[[Matched], None]
-Ended = Trained | Predicted | Matched
+Ended = Trained | FoundRules | Predicted | Matched
 """What a job ended with: a sum over the kinds of jobs."""
 
 
@@ -150,9 +161,10 @@ def play_job(opening: Opening, stage: Stage) -> Ended:
             return _align(opening, stage, count_only=count_only)
 
 
-def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
-    """Agree on what is brought, and build the tree; whatever leaves is put on record before."""
+def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules:
+    """Agree on what is brought, and learn from it; whatever leaves is put on record before."""
     stage = _with_common_people(opening, stage)
+    stage = stage.bringing(stage.local.bringing(terms))
     local, memory, channel = stage.local, stage.memory, stage.channel
 
     def judge(agreed: Agreement) -> Objection | None:
@@ -167,18 +179,31 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained:
     kept = stage.runs.enter(opening.job, _contents(local, agreed), opening.nonces)
     ready, stored = with_stored_factors(local, stage.config.folder, terms.cipher)
     watch = Watchers(stage.on_progress, pages.note, stage.runs.save)
-    keep = keep_nothing if stage.kept is None else stage.kept.keep
+    keep = _forget if stage.kept is None else stage.kept.keep
     known = known_counts(stage.pages.ledger.entries(), stage.pages.peer, local, agreed)
 
     def record(leaving: Leaving) -> None:
         memory.note(agreed, leaving)
 
-    role = run(ready, agreed, lambda copy: memory.judge_copy(agreed, copy), keep, known, record, kept)
-    outcome = play(role, channel, watch)
+    def judge_copy(copy: bytes) -> Objection | None:
+        return memory.judge_copy(agreed, copy)
+
+    ended: Trained | FoundRules
+    if terms.rules is None:
+        outcome = play(run(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        ended = Trained(agreed, outcome, stored.use())
+    else:
+        found = play(find_itemsets(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
+        ended = FoundRules(agreed, found, stored.use())
     if stage.kept is not None:
         stage.kept.publish()
     stage.runs.done()
-    return Trained(agreed, outcome, stored.use())
+    return ended
+
+
+def _forget(result: KeptResult) -> None:
+    """Leave what was learned to what the job ends with."""
+    del result
 
 
 def _align(opening: Opening, stage: Stage, *, count_only: bool) -> Matched:

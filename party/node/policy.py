@@ -47,7 +47,8 @@ def check_job(local: PartyInputs, config: PartyConfig, job: Job, peer: Peer | No
     check_release(config.folder, release_of(local, job, who))
 
 
-def _check_training(local: PartyInputs, config: PartyConfig, terms: Terms) -> None:
+def _check_training(whole: PartyInputs, config: PartyConfig, terms: Terms) -> None:
+    local = whole.bringing(terms)
     label = local.class_attribute
     if label is not None and label.name != terms.class_name:
         raise ConfigError(f"the job asks for the class {terms.class_name!r}; our class column is {label.name!r}")
@@ -118,7 +119,9 @@ def make_policy(local: PartyInputs, config: PartyConfig, *remembered: Policy) ->
     def policy(job: Job) -> Objection | None:
         match job:
             case Train(terms):
-                objection = first_objection(config.agree, terms) or _disguise_objection(local, terms, config.agree.odds)
+                brought = local.bringing(terms)
+                odds = _disguise_objection(brought, terms, config.agree.odds)
+                objection = first_objection(config.agree, terms) or odds
             case Align():
                 objection = _alignment_objection(config.agree.alignments)
             case Predict(asked):
@@ -139,14 +142,15 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
     """
     every = f"{terms.method} (all attributes)"
     widest = agree.omega is ALL or (terms.window is not ALL and terms.window <= agree.omega)
+    of_rules = terms.rules is not None
     shallow = terms.levels is not None and terms.levels <= (agree.max_depth or 0)
     fits = (
         ("method", terms.method, terms.method in agree.methods),
-        ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks),
-        ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly),
+        ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks or of_rules),
+        ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
         ("cipher", f"cipher {terms.cipher}", terms.cipher in agree.ciphers or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
-        ("max_depth", depth_text(terms.max_depth), agree.max_depth is None or shallow),
+        ("max_depth", depth_text(terms.levels), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
         ("noise", f"noise = {noise_text(terms.noise)}", _is_noisy_enough(agree, terms)),
     )

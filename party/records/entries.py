@@ -18,6 +18,7 @@ from protocols.facts import (
     GainsFact,
     MinedFact,
     ModelFact,
+    OwnSetsFact,
     Way,
 )
 from protocols.privacy.odds import Odds, disguised_odds
@@ -155,9 +156,12 @@ def tables_content(local: PartyInputs, agreed: Agreement) -> list[str]:
 
 def terms_content(terms: Terms) -> dict[str, object]:
     """Return terms as JSON has them: fractions as text, whatever is neither number nor nothing too."""
-    return {
-        name: value if type(value) in (int, bool, type(None)) else str(value) for name, value in vars(terms).items()
-    }
+    plain = (int, bool, type(None))
+    content = {name: value if type(value) in plain else str(value) for name, value in vars(terms).items()}
+    rules = terms.rules
+    if rules is not None:
+        content["rules"] = {**vars(rules), "min_support": str(rules.min_support), "absent": list(rules.absent)}
+    return content
 
 
 def job_content(job: Job) -> dict[str, object]:
@@ -184,9 +188,8 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return _estimated(fact, schema)
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
-        case ClaimsFact(way, asked, values):
-            told = None if values is None else list(values)
-            return "pruning", {"way": way, "claims": [_claims(schema, each) for each in asked], "counts": told}
+        case ClaimsFact() | OwnSetsFact():
+            return _counted_sets(fact, run)
         case ModelFact(digest):
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
@@ -202,6 +205,17 @@ def _estimated(fact: MinedFact | EstimatesFact | EstimatedCorrectFact, schema: S
             return "estimates", {"way": way, "nodes": list(_counts(schema, queries, values))}
         case EstimatedCorrectFact(way, correct, error, tests):
             return "estimated accuracy", {"way": way, "correct": correct, "error": error, "tests": tests}
+
+
+def _counted_sets(fact: ClaimsFact | OwnSetsFact, run: RunPages) -> tuple[str, dict[str, object]]:
+    """Name what was counted by itself: sets of items, or claims that pruned a tree."""
+    schema, told = run.agreed.schema, None if fact.values is None else list(fact.values)
+    if isinstance(fact, OwnSetsFact):
+        return "itemsets", {"way": fact.way, "sets": [_path(schema, each) for each in fact.sets], "counts": told}
+    if run.agreed.terms.rules is None:
+        return "pruning", {"way": fact.way, "claims": [_claims(schema, each) for each in fact.asked], "counts": told}
+    sets = [_path(schema, expression) for claims in fact.asked for expression, _ in claims]
+    return "itemsets", {"way": fact.way, "sets": sets, "counts": told}
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:

@@ -9,10 +9,11 @@ from party.records.entries import column_name, tables_content, terms_content
 from party.records.ledger import LedgerEntry, PeerName
 from protocols.counts import CountKey, CountTable, KnownCounts
 from protocols.facts import Way
-from protocols.tables.expression import Term
+from protocols.tables.expression import Expression, Term
 from protocols.tables.schema import Schema
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.itemsets import set_key
 
 _SAME = ("class_name", "seed", "test", "noise", "prune")
 """Terms that decide, with the tables, which number a count is."""
@@ -39,6 +40,8 @@ def known_counts(entries: Iterable[LedgerEntry], peer: PeerName, local: PartyInp
                 runs.add(content["run"])
         elif content["kind"] == "counts" and content["run"] in runs and content["way"] != Way.TOLD:
             known |= dict(columns.tables(content["nodes"]))
+        elif content["kind"] == "itemsets" and content["run"] in runs and content["way"] != Way.TOLD:
+            known |= dict(columns.sets(content["sets"], content["counts"]))
     return known
 
 
@@ -57,6 +60,12 @@ class _Columns:
             together = tuple(tuple(self._classes[label] for label in group) for group in node.get("together", ()))
             for column, rows in node["counts"].items():
                 yield (path, self._places[column], together), np.array(rows, dtype=np.int64)
+
+    def sets(self, paths: Iterable[Iterable[Any]], counts: Iterable[int]) -> Iterator[tuple[CountKey, CountTable]]:
+        """Yield the counts of some sets of items."""
+        for path, count in zip(paths, counts, strict=True):
+            terms = tuple(self._term(column, value) for column, value in path)
+            yield set_key(Expression(terms), len(self._places)), np.array([[count]], dtype=np.int64)
 
     def _term(self, column: str, value: str) -> Term:
         place = self._places[column]

@@ -83,7 +83,7 @@ def release_of(local: PartyInputs, job: Job, peer: tuple[str, str] | None = None
     """Return what leaves in a job, for a peer of this name and fingerprint if there is one yet."""
     match job:
         case Train(terms):
-            fields = _let_out_by_training(local, terms)
+            fields = _let_out_by_training(local.bringing(terms), terms)
         case Align() | Predict():
             fields = {}
     if peer is not None:

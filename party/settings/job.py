@@ -5,6 +5,7 @@ from pathlib import Path
 from party.settings.depth import read_depth
 from party.settings.noise import read_noise
 from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, USUAL_MIN_LEAF
+from party.settings.rules import RULE_KEYS, RULES, read_rules
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
 from protocols.terms import (
@@ -23,6 +24,7 @@ from protocols.terms import (
     Train,
 )
 
+_KEYS = [name for name in TERM_NAMES if name != RULES]
 USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 
 
@@ -36,9 +38,10 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
     Raises:
         ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
     """
-    section = read_toml(path, TERM_NAMES)
+    of_rules = read_toml(path, None).raw("learner", None) == RULES
+    section = read_toml(path, RULE_KEYS if of_rules else _KEYS)
     try:
-        return Train(_terms(section, key_floor))
+        return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor))
     except TermError as error:
         raise section.error(error.field, error.problem) from None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from party.names import printable
 from party.records.ledger import PeerName
-from party.records.tally import Dealings, NodeTable, Side
+from party.records.tally import Dealings, NodePath, NodeTable, Side
 from protocols.two_party.memory import LedgerHead
 
 
@@ -32,6 +32,9 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
         if full and side.counts:
             yield f"  Every table of {kind} that we know, values by classes:"
             yield from (f"    {_table_text(table, rows)}" for table, rows in side.counts.items())
+    if full and told.learned.itemsets:
+        yield "  Every exact count of a set of items that we know:"
+        yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
 
 
 def _alignment_text(content: Any, peer: str) -> str:
@@ -53,13 +56,18 @@ def _side_lines(side: Side, counts: str = "exact counts") -> Iterator[str]:
     for copy in side.copies:
         yield from _copy_lines(copy)
     if side.class_counts:
-        yield f"how many training records each of {len(side.class_counts[0])} classes has"
+        classes = len(side.class_counts[0])
+        yield (
+            "how many records there are" if classes == 1 else f"how many training records each of {classes} classes has"
+        )
     if side.gains:
         yield f"{side.gains:,} estimated gains, rounded"
     yield from _estimate_lines(side)
     if side.tables:
         nodes = len({path for path, _, _ in side.tables})
         yield f"{sum(side.tables.values()):,} {counts} in {len(side.tables):,} tables at {nodes:,} nodes, each once"
+    if side.itemsets:
+        yield f"{len(side.itemsets):,} {counts} of sets of items, each once"
     if side.accuracies:
         trees = len(side.accuracies)
         yield f"how many held-out records {'the model gets' if trees == 1 else f'each of {trees} models gets'} right"
@@ -103,9 +111,12 @@ def _copy_lines(copy: Any) -> Iterator[str]:
 
 def _table_text(table: NodeTable, rows: list[list[int]]) -> str:
     path, column, _ = table
-    node = " and ".join(sorted(f"{name} = {value}" for name, value in path)) or "all training records"
     counts = "; ".join(", ".join(map(str, row)) for row in rows)
-    return f"{printable(node)}: {printable(column)}: {counts}"
+    return f"{_node_text(path)}: {printable(column)}: {counts}"
+
+
+def _node_text(path: NodePath) -> str:
+    return printable(" and ".join(sorted(f"{name} = {value}" for name, value in path)) or "all training records")
 
 
 def head_line(peer: PeerName, theirs: LedgerHead, own: LedgerHead) -> str:

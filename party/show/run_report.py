@@ -1,10 +1,34 @@
 """What a run cost and gave, as the value that programs read; its phases have the words that progress shows."""
 
-from party.node.players import Trained
+from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.train_report import TrainReport
 from party.show.progress import WORDS
 from protocols.noise.accounting import delta_of
+
+
+def rules_report(ended: FoundRules, report: Report) -> TrainReport:
+    """Return what looking for rules cost; nothing is held out, so there is no accuracy."""
+    found, terms, traffic = ended.found, ended.agreed.terms, report.traffic
+    told = found.told + found.counted if terms.counts_exactly else 0
+    return TrainReport(
+        method=terms.method,
+        omega=None,
+        accuracy=None,
+        correct=None,
+        records_test=0,
+        smc_computations=found.counted,
+        seconds=report.seconds,
+        bytes_sent=traffic.bytes_sent,
+        bytes_received=traffic.bytes_received,
+        round_trips=traffic.round_trips,
+        exact_counts_disclosed=told + 1,
+        phases=_phases(report),
+    )
+
+
+def _phases(report: Report) -> dict[str, float]:
+    return {WORDS[phase]: seconds for phase, seconds in report.phases.items()}
 
 
 def train_report(trained: Trained, report: Report) -> TrainReport:
@@ -22,7 +46,7 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         bytes_received=traffic.bytes_received,
         round_trips=traffic.round_trips,
         exact_counts_disclosed=outcome.exact_counts_disclosed,
-        phases={WORDS[phase]: seconds for phase, seconds in report.phases.items()},
+        phases=_phases(report),
         noise=None if terms.noise is None else str(terms.noise),
         delta=None if terms.noise is None else float(delta_of(terms.noise)),
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from party.forecast.model import Forecast, most_counts
+from party.names import printable
 from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
@@ -16,7 +17,7 @@ from party.show.odds import own_odds
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
 from protocols.randomized_response.precision import records_to_tell, tells
-from protocols.terms import Learner
+from protocols.terms import Learner, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.noise import spending
@@ -37,6 +38,8 @@ def interrupted(reason: str) -> str:
 def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     """Say what was agreed and what our copy will tell."""
     terms = agreed.terms
+    if terms.rules is not None:
+        return [f"Agreed with {agreed.peer}: {_rules_text(agreed)}", *own_odds(local, agreed.own_design)]
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
@@ -52,6 +55,21 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
         *own_odds(local, agreed.own_design),
         *check_lines(local, agreed),
     ]
+
+
+def _rules_text(agreed: Agreement) -> str:
+    terms = agreed.terms
+    theta = f", theta {terms.theta}" if terms.disguises else ""
+    engine = f", {terms.engine}, {terms.cipher}" if terms.counts_exactly else ""
+    columns = f"{len(agreed.schema.attributes)} columns"
+    return f"association rules, {terms.method}{theta}{engine}, {_looked_for(terms)}, {columns}"
+
+
+def _looked_for(terms: Terms) -> str:
+    told = [f"{name} {value}" for name, value in vars(terms.rules).items() if name != "absent"]
+    absent = terms.rules.absent if terms.rules else ()
+    none = [f"absent {printable(', '.join(absent))}"] if absent else []
+    return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
 
 
 def expected(forecast: Forecast, *, noisy: bool) -> str:

@@ -278,6 +278,10 @@ def _signed_valid(message: m.SignedHead) -> bool:
     return _is_digest(message.digest) and 1 <= len(message.signature) <= MAX_SIGNATURE_BYTES
 
 
+def _sets_valid(message: m.SetCounts) -> bool:
+    return len(message.sizes) == len(message.counts) and sum(message.sizes) == len(message.items)
+
+
 def _rows_valid(message: m.RowsShare) -> bool:
     return _is_digest(message.records_digest) and _is_digest(message.spelling_digest)
 
@@ -330,6 +334,7 @@ ENTRIES: Final = (
         lambda message: _are_counts((message.correct, message.error)),
         _FEW,
     ),
+    _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _NUMBERS),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

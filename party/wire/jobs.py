@@ -5,6 +5,8 @@ from fractions import Fraction
 from typing import Final
 
 from party.wire.v1 import node_pb2 as wire
+from protocols.errors import InputError
+from protocols.rule_terms import RuleTerms
 from protocols.terms import (
     ALL,
     MOST_DIGITS,
@@ -78,6 +80,7 @@ def _terms(proto: wire.Terms) -> Terms:
         impurity=Impurity(proto.impurity),
         prune=_fraction("prune", proto.prune),
         learner=Learner(proto.learner),
+        rules=_rules(proto.rules) if proto.HasField("rules") else None,
     )
 
 
@@ -104,7 +107,21 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         impurity=terms.impurity,
         prune=_fraction_text(terms.prune),
         learner=terms.learner,
+        rules=None if terms.rules is None else _rules_to_wire(terms.rules),
     )
+
+
+def _rules(proto: wire.RuleTerms) -> RuleTerms:
+    support = _fraction("min_support", proto.min_support)
+    try:
+        return RuleTerms(support, proto.max_len, proto.most_sets, tuple(proto.absent))
+    except InputError as error:
+        raise TermError("rules", str(error)) from None
+
+
+def _rules_to_wire(terms: RuleTerms) -> wire.RuleTerms:
+    support = _fraction_text(terms.min_support)
+    return wire.RuleTerms(min_support=support, max_len=terms.max_len, most_sets=terms.most_sets, absent=terms.absent)
 
 
 def _fraction_text(value: Fraction) -> str:

@@ -10,7 +10,6 @@ f_U` is an unbiased estimate of the covariance of what one record adds, since th
 A set whose standard error is `s_min` or more cannot be told: it is left out and counted, and nothing is built on it.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.association.rules import MinedRules, RuleEstimate, confidence_error
+from protocols.association.term_sets import TermSet, larger_sets
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.estimate import record_factors
@@ -26,8 +26,6 @@ from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 
 MAX_CANDIDATE_SETS = 100_000
-
-TermSet = tuple[Term, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def mine_columns(codes: Codes, design: Design, min_support: Fraction, max_len: i
             elif known.share >= least - error:
                 kept.append(terms)
                 found += [known] if known.share >= least else []
-        candidates = list(_joined(kept))
+        candidates = list(larger_sets(kept))
     return MinedColumns(min_support, tuple(found), noisy, codes, design)
 
 
@@ -163,13 +161,3 @@ def _contributions(codes: Codes, design: Design, sets: list[TermSet]) -> list[ND
         factors = record_factors(answers, Expression(terms), design)
         found.append(np.array(list(map(float, factors.values)))[factors.kinds])
     return found
-
-
-def _joined(kept: list[TermSet]) -> Iterator[TermSet]:
-    """Yield the sets of one item more whose subsets were all kept."""
-    known = set(kept)
-    for first, second in combinations(kept, 2):
-        if first[:-1] == second[:-1] and first[-1].column < second[-1].column:
-            union = (*first, second[-1])
-            if all(part in known for part in combinations(union, len(first))):
-                yield union

@@ -251,7 +251,8 @@ def _job_objection(
         case (Unusable(field, reason), _) | (_, Unusable(field, reason)):
             return Objection(field, f"it {reason}")
         case Train(named), Train(terms):
-            return _answered(terms.difference(named)) or _terms_objection(local, terms) or policy(ours)
+            weak = _terms_objection(local.bringing(terms), terms)
+            return _answered(terms.difference(named)) or weak or policy(ours)
         case Predict(asked), Predict(wanted):
             weak = _key_objection(local, wanted.cipher, wanted.key_bits)
             return _answered(wanted.difference(asked)) or weak or policy(ours)
@@ -281,6 +282,9 @@ def _key_objection(local: PartyInputs, cipher: Cipher, key_bits: int) -> Objecti
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
+    if terms.rules is not None and (least := terms.rules.least(len(local.records))) < terms.min_leaf:
+        few = f"min_support makes {least} records enough, fewer than min_leaf = {terms.min_leaf}"
+        return Objection("rules", f"{few}: raise min_support")
     held_out = held_out_records(len(local.records), terms.test)
     reason = local.limits.refuse_test(held_out)
     if reason is not None:

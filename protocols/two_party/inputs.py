@@ -17,7 +17,7 @@ from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
-from protocols.terms import Cipher
+from protocols.terms import EVERYONE, Cipher, Terms
 from protocols.two_party.limits import USUAL_LIMITS, Limits
 from protocols.two_party.people import spelling_digest
 from protocols.work import Compute, InlineWorkers
@@ -87,6 +87,14 @@ class PartyInputs:
     def attributes(self) -> tuple[Attribute, ...]:
         """The attributes without the class."""
         return self.table.attributes[:-1] if self.holds_class else self.table.attributes
+
+    def bringing(self, terms: Terms) -> "PartyInputs":
+        """Return what we bring to a run on these terms: to rules all columns alike, and a class that everyone has."""
+        everyone = Attribute(self.party, EVERYONE, (EVERYONE,))
+        if terms.rules is None or self.class_attribute == everyone:
+            return self
+        codes = np.concatenate([self.table.codes, np.zeros((len(self.table), 1), dtype=np.uint8)], axis=1)
+        return replace(self, table=Table((*self.table.attributes, everyone), codes), holds_class=True)
 
     @property
     def class_attribute(self) -> Attribute | None:

@@ -48,6 +48,7 @@ from protocols.messages import (
     RowsShare,
     SealedAnswers,
     SentTree,
+    SetCounts,
     Share,
     SignedHead,
     TableCommitment,
@@ -64,7 +65,7 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, BlindedPage, ListCommitment, HiddenPage, CountedPage, ReblindedPage, PlacesPage,
-    RowsShare, RowsAsked, SealedAnswers,
+    RowsShare, RowsAsked, SealedAnswers, SetCounts,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send

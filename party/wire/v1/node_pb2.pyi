@@ -348,6 +348,7 @@ class Frame(_message.Message):
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
+    SET_COUNTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -410,6 +411,8 @@ class Frame(_message.Message):
     def estimated_counts(self) -> Global___EstimatedCounts: ...
     @_builtins.property
     def estimated_correct(self) -> Global___EstimatedCorrect: ...
+    @_builtins.property
+    def set_counts(self) -> Global___SetCounts: ...
     def __init__(
         self,
         *,
@@ -444,12 +447,13 @@ class Frame(_message.Message):
         kept_parts: Global___KeptParts | None = ...,
         estimated_counts: Global___EstimatedCounts | None = ...,
         estimated_correct: Global___EstimatedCorrect | None = ...,
+        set_counts: Global___SetCounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "kept_parts", "estimated_counts", "estimated_correct"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -763,6 +767,7 @@ class Terms(_message.Message):
     IMPURITY_FIELD_NUMBER: _builtins.int
     PRUNE_FIELD_NUMBER: _builtins.int
     LEARNER_FIELD_NUMBER: _builtins.int
+    RULES_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
     """In lowest terms, such as 9/20; `test` and `prune` too."""
@@ -783,6 +788,10 @@ class Terms(_message.Message):
     impurity: _builtins.str
     prune: _builtins.str
     learner: _builtins.str
+    @_builtins.property
+    def rules(self) -> Global___RuleTerms:
+        """Absent unless association rules are looked for."""
+
     def __init__(
         self,
         *,
@@ -802,14 +811,45 @@ class Terms(_message.Message):
         impurity: _builtins.str = ...,
         prune: _builtins.str = ...,
         learner: _builtins.str = ...,
+        rules: Global___RuleTerms | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "prune", b"prune", "rank", b"rank", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "prune", b"prune", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Terms: _TypeAlias = Terms  # noqa: Y015
+
+@_typing.final
+class RuleTerms(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MIN_SUPPORT_FIELD_NUMBER: _builtins.int
+    MAX_LEN_FIELD_NUMBER: _builtins.int
+    MOST_SETS_FIELD_NUMBER: _builtins.int
+    ABSENT_FIELD_NUMBER: _builtins.int
+    min_support: _builtins.str
+    """In lowest terms, such as 1/20."""
+    max_len: _builtins.int
+    most_sets: _builtins.int
+    @_builtins.property
+    def absent(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        min_support: _builtins.str = ...,
+        max_len: _builtins.int = ...,
+        most_sets: _builtins.int = ...,
+        absent: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["absent", b"absent", "max_len", b"max_len", "min_support", b"min_support", "most_sets", b"most_sets"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RuleTerms: _TypeAlias = RuleTerms  # noqa: Y015
 
 @_typing.final
 class Attribute(_message.Message):
@@ -1413,3 +1453,33 @@ class SealedAnswers(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SealedAnswers: _TypeAlias = SealedAnswers  # noqa: Y015
+
+@_typing.final
+class SetCounts(_message.Message):
+    """The items of all sets, one set after the other, how many each has, and how many records have it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ITEMS_FIELD_NUMBER: _builtins.int
+    SIZES_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def items(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    @_builtins.property
+    def sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
+    def __init__(
+        self,
+        *,
+        items: _abc.Iterable[_builtins.int] | None = ...,
+        sizes: _abc.Iterable[_builtins.int] | None = ...,
+        counts: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "items", b"items", "sizes", b"sizes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SetCounts: _TypeAlias = SetCounts  # noqa: Y015

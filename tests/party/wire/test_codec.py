@@ -17,8 +17,10 @@ from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling
 from protocols.role import Message
+from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
 from protocols.terms import (
     ALL,
+    EVERYONE,
     HALF,
     MOST_KEY_BITS,
     MOST_SEED,
@@ -28,6 +30,7 @@ from protocols.terms import (
     Cipher,
     Engine,
     Impurity,
+    Learner,
     Method,
     Predict,
     PredictionTerms,
@@ -55,6 +58,17 @@ TERMS = st.builds(
     st.just(Fraction(0)) | CHANCES,
     st.integers(1, MOST_KEY_BITS),
 )
+RULES = st.builds(
+    lambda terms, rules: replace(terms, class_name=EVERYONE, test=Fraction(0), learner=Learner.RULES, rules=rules),
+    TERMS,
+    st.builds(
+        RuleTerms,
+        CHANCES | st.just(Fraction(1)),
+        st.integers(1, MOST_LENGTH),
+        st.integers(0, MOST_SETS),
+        st.lists(LABELS.filter(bool), max_size=3, unique=True).map(tuple),
+    ),
+)
 FORMS = st.builds(IdForm, st.integers(1, MOST_ID_COLUMNS), st.frozensets(st.sampled_from(Spelling)))
 ASKED = st.builds(
     PredictionTerms,
@@ -64,7 +78,7 @@ ASKED = st.builds(
     st.sampled_from(Cipher),
     st.integers(1, MOST_KEY_BITS),
 )
-JOBS = TERMS.map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
+JOBS = TERMS.map(Train) | RULES.map(Train) | ASKED.map(Predict) | st.builds(Align, st.booleans()) | st.just(NO_JOB)
 
 
 @st.composite
@@ -81,6 +95,13 @@ def shares(draw: st.DrawFn) -> m.Share:
 
 SMALL_COUNTS = st.integers(0, 2**53 - 1)
 NUMBERS = st.integers(-(2**53) + 1, 2**53 - 1)
+SET_COUNTS = st.lists(st.tuples(st.lists(st.integers(0, 2**32 - 1), max_size=3), COUNTS), max_size=4).map(
+    lambda sets: m.SetCounts(
+        tuple(item for items, _ in sets for item in items),
+        tuple(len(items) for items, _ in sets),
+        tuple(count for _, count in sets),
+    )
+)
 NODES = st.builds(
     m.SentNode,
     st.none() | st.integers(0, 2**32 - 1),
@@ -121,6 +142,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.ReblindedPage: st.builds(m.ReblindedPage, st.binary()),
     m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
     m.PeopleDigest: st.builds(m.PeopleDigest, COUNTS, DIGESTS, st.booleans()),
+    m.SetCounts: SET_COUNTS,
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 

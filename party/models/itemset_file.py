@@ -1,0 +1,125 @@
+"""Itemsets that two parties have found together, as a file.
+
+`cotally-itemsets/1` is JSON: `{"format", "records", "min_support": "1/20", "least", "undecided", "attributes":
+[{"party", "name", "values"}, ...], "sets": [{"items": [[column, value], ...], "count", "variance", "settled"}, ...]}`,
+items as positions, counts and variances as fractions in text, in the order of the number of items and then of the
+items. The reader trusts nothing: a file that breaks any rule is refused with the place.
+"""
+
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+from party.models.strict_json import attribute_of, compact, list_of, parsed, read_format, record_of, refuse, text_of
+from protocols.association.joint import JointItemsets, JointSet
+from protocols.association.term_sets import TermSet
+from protocols.tables.expression import Term
+from protocols.tables.schema import Attribute
+
+FORMAT = "cotally-itemsets/1"
+
+_MOST_DIGITS = 400
+_MOST_RECORDS = 1 << 53
+
+
+def itemsets_json(found: JointItemsets) -> str:
+    """Write itemsets as text, one set per line."""
+    attributes = ",\n  ".join(compact({"party": a.party, "name": a.name, "values": a.values}) for a in found.attributes)
+    sets = ",\n  ".join(compact(_set_content(each)) for each in found.kept)
+    head = {"format": FORMAT, "records": found.records, "min_support": str(found.threshold)}
+    top = compact({**head, "least": found.least, "undecided": found.undecided})[:-1]
+    return f'{top},\n "attributes": [\n  {attributes}],\n "sets": [\n  {sets}]}}\n'
+
+
+def _set_content(each: JointSet) -> dict[str, object]:
+    items = [[term.column, term.value] for term in each.terms]
+    return {"items": items, "count": str(each.count), "variance": str(each.variance), "settled": each.settled}
+
+
+def read_itemsets(path: Path) -> JointItemsets:
+    """Read a file of itemsets.
+
+    Raises:
+        ModelError: It cannot be read, or is not a `cotally-itemsets/1` in every detail.
+    """
+    return read_format(path, FORMAT, itemsets_from_json)
+
+
+def itemsets_from_json(data: bytes | str) -> JointItemsets:
+    """Read itemsets from their JSON.
+
+    Raises:
+        ModelError: It is not a `cotally-itemsets/1` in every detail.
+    """
+    keys = {"format", "records", "min_support", "least", "undecided", "attributes", "sets"}
+    top = record_of(parsed(data), "the file", keys)
+    if top["format"] != FORMAT:
+        refuse("format", f"must be {FORMAT!r}")
+    attributes = tuple(
+        _attribute(value, f"attributes[{position}]")
+        for position, value in enumerate(list_of(top["attributes"], "attributes"))
+    )
+    sets = dict[TermSet, JointSet]()
+    for position, value in enumerate(list_of(top["sets"], "sets")):
+        each = _set(value, f"sets[{position}]", attributes)
+        subsets = combinations(each.terms, len(each.terms) - 1) if len(each.terms) > 1 else ()
+        before = list(sets)[-1:]
+        if before and (len(each.terms), each.terms) <= (len(before[0]), before[0]):
+            refuse(f"sets[{position}]", "is not in order")
+        if not all(part in sets for part in subsets):
+            refuse(f"sets[{position}]", "has a subset that is not listed")
+        sets[each.terms] = each
+    return JointItemsets(
+        attributes=attributes,
+        records=_count(top["records"], "records", 1),
+        threshold=_fraction(top["min_support"], "min_support"),
+        least=_count(top["least"], "least", 1),
+        kept=tuple(sets.values()),
+        undecided=_count(top["undecided"], "undecided", 0),
+    )
+
+
+def _attribute(value: object, place: str) -> Attribute:
+    entry = record_of(value, place, {"party", "name", "values"})
+    return attribute_of(place, text_of(entry["party"], place), entry["name"], entry["values"])
+
+
+def _set(value: object, place: str, attributes: tuple[Attribute, ...]) -> JointSet:
+    entry = record_of(value, place, {"items", "count", "variance", "settled"})
+    terms = tuple(_term(item, f"{place}.items", attributes) for item in list_of(entry["items"], f"{place}.items"))
+    columns = [term.column for term in terms]
+    if not columns or columns != sorted(set(columns)):
+        refuse(f"{place}.items", "must be of different columns, in their order")
+    if type(entry["settled"]) is not bool:
+        refuse(f"{place}.settled", "must be true or false")
+    count, variance = (_fraction(entry[key], f"{place}.{key}") for key in ("count", "variance"))
+    if entry["settled"] and (variance or count < 0 or count.denominator != 1):
+        refuse(place, "is settled, but its count is not exact")
+    return JointSet(terms, count, variance, entry["settled"])
+
+
+def _term(value: object, place: str, attributes: tuple[Attribute, ...]) -> Term:
+    pair = list_of(value, place)
+    if len(pair) != 2 or not all(type(number) is int and number >= 0 for number in pair):
+        refuse(place, "must be pairs of a column and a value")
+    column, code = pair
+    if column >= len(attributes) or code >= attributes[column].size:
+        refuse(place, "names no value of a column")
+    return Term(column, code)
+
+
+def _count(value: object, place: str, least: int) -> int:
+    if type(value) is not int or not least <= value < _MOST_RECORDS:
+        refuse(place, f"must be an integer from {least}")
+    return value
+
+
+def _fraction(value: object, place: str) -> Fraction:
+    text = text_of(value, place)
+    try:
+        fraction = Fraction(text) if len(text) <= _MOST_DIGITS and not set(text) - set("-0123456789/") else None
+    except (ValueError, ZeroDivisionError):
+        fraction = None
+    if fraction is None or str(fraction) != text:
+        refuse(place, "must be a fraction in lowest terms")
+    return fraction

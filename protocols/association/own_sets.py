@@ -1,0 +1,97 @@
+"""The frequent itemsets of one party's own columns, of which none singles out a few people.
+
+Whoever chooses its columns knows for whom each count stands that it is told of them, and can subtract one from the
+other. So with a limit a set is used only if the records in which it differs from each set that is used, and from
+having no record and having all of them, are none or as many as the limit (the groups that Atzori, Bonchi, Giannotti
+and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts). What is told of
+the other side's items is then always of that many people.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.association.term_sets import TermSet, larger_sets
+from protocols.tables.expression import Term
+from protocols.tables.table import Codes
+
+_Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, repr=False)
+class OwnSet:
+    """A set of items of one party, and how many records have it."""
+
+    terms: TermSet
+    count: int
+
+
+@dataclass(frozen=True, repr=False)
+class OwnSets:
+    """What a party brings to finding rules.
+
+    Args:
+        sets: Of which the counts may be told, fewest items first.
+        withheld: How many frequent ones are not used, since they differ from others in few records.
+        complete: Whether there are no more: the search stops where there are too many.
+    """
+
+    sets: tuple[OwnSet, ...]
+    withheld: int
+    complete: bool
+
+
+def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple[int, int], most: int) -> OwnSets:
+    """Find the frequent sets of our own items.
+
+    Args:
+        codes: Joint codes, our own columns filled in.
+        items: Ours.
+        least: The fewest records of a frequent set.
+        limits: The most items of a set, and the fewest records that a difference of two counts may stand for.
+        most: How many sets are too many, less one.
+    """
+    max_len, smallest = limits
+    found, withheld = _Found(len(codes), smallest), 0
+    level: dict[TermSet, _Bits] = {(item,): np.packbits(codes[:, item.column] == item.value) for item in sorted(items)}
+    for _ in range(max_len):
+        kept: dict[TermSet, _Bits] = {}
+        for terms, bits in level.items():
+            count = int(np.bitwise_count(bits).sum())
+            if count < least:
+                continue
+            if not found.may_add(bits, count):
+                withheld += 1
+                continue
+            if len(found.sets) == most:
+                return OwnSets(tuple(found.sets), withheld, complete=False)
+            found.add(OwnSet(terms, count), bits)
+            kept[terms] = bits
+        level = {terms: kept[terms[:-1]] & kept[(*terms[:-2], terms[-1])] for terms in larger_sets(kept)}
+    return OwnSets(tuple(found.sets), withheld, complete=True)
+
+
+class _Found:
+    """The sets that are used, as bits of the records that have them."""
+
+    def __init__(self, records: int, smallest: int) -> None:
+        self.sets: list[OwnSet] = []
+        self._records, self._smallest = records, smallest
+        self._bits = np.zeros((16, -(-records // 8)), dtype=np.uint8)
+
+    def may_add(self, bits: _Bits, count: int) -> bool:
+        """Tell whether a set differs enough from those that are used, from no record, and from all."""
+        if self._smallest <= 1:
+            return True
+        apart = np.bitwise_count(self._bits[: len(self.sets)] ^ bits).sum(axis=1, dtype=np.int64)
+        every = np.concatenate([apart, [count, self._records - count]])
+        return not ((every > 0) & (every < self._smallest)).any()
+
+    def add(self, found: OwnSet, bits: _Bits) -> None:
+        """Use a set."""
+        if len(self.sets) == len(self._bits):
+            self._bits = np.concatenate([self._bits, np.zeros_like(self._bits)])
+        self._bits[len(self.sets)] = bits
+        self.sets.append(found)

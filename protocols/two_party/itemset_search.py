@@ -1,0 +1,202 @@
+"""Apriori over the items of two parties, each deciding alike from what both know (DESIGN 9, "Hybrid rules").
+
+Sets of one party's items have the counts that it has told. Of a set with items of both, the two disguised copies give
+both parties the same estimate and standard error, in exact fractions:
+
+* clearly below the threshold, by `CERTAINTY`: dropped;
+* clearly at or above it: kept, with its estimate;
+* between: counted under encryption, those nearest to the threshold in standard errors first, while `most_sets` and
+  what both sides' items may tell (`MOST_TOLD`) allow it; then it is settled;
+* left between: kept down to a standard error below the threshold, as in Review section 3.6, unless its error is as
+  large as the threshold: then it is undecided.
+
+Without copies (`smc`) every set of both is counted, those first whose subsets are most frequent, or is undecided. With
+copies alone (`randomized`) all counts are estimates, those of one party's items too.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import inf
+from typing import Final
+
+from protocols.association.joint import JointItemsets, JointSet, items_of
+from protocols.association.term_sets import TermSet, larger_sets
+from protocols.counting.rows import View
+from protocols.errors import InputError
+from protocols.learning.bounds import tells_little
+from protocols.randomized_response.estimate import estimate_count, quantile
+from protocols.role import Phase, Progress, Role
+from protocols.rule_terms import RuleTerms
+from protocols.tables.expression import Expression, Term
+from protocols.tables.schema import Schema
+
+CERTAINTY: Final = 0.99
+"""How sure an estimate must be to be left uncounted."""
+MOST_CANDIDATES: Final = 100_000
+
+CountSets = Callable[[Sequence[Expression]], Role[list[int]]]
+
+
+@dataclass(frozen=True, repr=False)
+class Evidence:
+    """What counts of sets are made from.
+
+    Args:
+        own: The counts that each party has told of sets of its own items; None where none were.
+        copies: Both disguised copies; None where none crossed.
+        count: Asks for exact counts; None where there are none.
+    """
+
+    own: Mapping[TermSet, int] | None
+    copies: View | None
+    count: CountSets | None
+
+
+@dataclass(repr=False)
+class JointSearch:
+    """The search, level by level, equal at both parties.
+
+    Args:
+        schema: The joint schema.
+        records: How many there are.
+        terms: What is looked for.
+        smallest: The fewest records that what is told may stand for; 1 is no limit.
+        evidence: What counts are made from.
+
+    Discloses: what `evidence.count` discloses of the sets that it is asked for.
+    """
+
+    schema: Schema
+    records: int
+    terms: RuleTerms
+    smallest: int
+    evidence: Evidence
+    counted: int = field(default=0, init=False)
+    _undecided: int = field(default=0, init=False)
+    _told_of: Counter[Term] = field(default_factory=Counter, init=False)
+    _known: dict[TermSet, JointSet] = field(default_factory=dict, init=False)
+
+    def find(self) -> Role[JointItemsets]:
+        """Return the sets that are frequent, or may be.
+
+        Raises:
+            InputError: There are too many candidates of one size.
+        """
+        level: list[TermSet] = [(item,) for item in items_of(self.schema.attributes, self.terms.absent)]
+        for length in range(1, self.terms.max_len + 1):
+            if len(level) > MOST_CANDIDATES:
+                raise InputError(
+                    f"there are {len(level):,} candidates of {length} items: raise min_support, or lower max_len"
+                )
+            yield Progress(Phase.COUNTS, length - 1, self.terms.max_len)
+            kept = yield from self._kept(level)
+            self._known |= {each.terms: each for each in kept}
+            level = list(larger_sets(each.terms for each in kept))
+        yield Progress(Phase.COUNTS, self.terms.max_len, self.terms.max_len)
+        found = tuple(sorted(self._known.values(), key=lambda each: (len(each.terms), each.terms)))
+        return JointItemsets(
+            self.schema.attributes, self.records, self.terms.min_support, self._least, found, self._undecided
+        )
+
+    @property
+    def _least(self) -> int:
+        return self.terms.least(self.records)
+
+    def _kept(self, level: Sequence[TermSet]) -> Role[list[JointSet]]:
+        own = self.evidence.own
+        kept: list[JointSet] = []
+        between = list(level)
+        if own is not None:
+            kept = [JointSet(terms, Fraction(own[terms])) for terms in level if terms in own]
+            between = [terms for terms in level if self._is_of_both(terms)]
+        if self.evidence.copies is None:
+            return kept + (yield from self._count_without_copies(between))
+        doubtful: list[JointSet] = []
+        for each in map(self._estimate, between):
+            doubt = self._doubt(each)
+            if each.settled:
+                kept += [each] if each.count >= self._least else []
+            elif abs(doubt) <= quantile(CERTAINTY):
+                doubtful.append(each)
+            elif doubt > 0:
+                kept.append(each)
+        doubtful.sort(key=lambda each: (abs(self._doubt(each)), each.terms))
+        return kept + (yield from self._settle(doubtful))
+
+    def _is_of_both(self, terms: TermSet) -> bool:
+        return len({self.schema.attributes[term.column].party for term in terms}) > 1
+
+    def _estimate(self, terms: TermSet) -> JointSet:
+        """Estimate from both copies; of columns that are sent as they are, this is the count."""
+        copies = self.evidence.copies
+        assert copies is not None  # noqa: S101  # nothing is estimated without
+        told = estimate_count(copies.codes, Expression(terms), copies.design)
+        hidden = any(True for _ in copies.design.touched(Expression(terms)))
+        return JointSet(terms, told.count, told.variance if hidden else Fraction(0), settled=not hidden)
+
+    def _doubt(self, each: JointSet) -> float:
+        """Return how many standard errors an estimate lies above the threshold."""
+        apart = float(each.count - self._least)
+        return apart / each.error if each.error else (inf if apart >= 0 else -inf)
+
+    def _settle(self, doubtful: Sequence[JointSet]) -> Role[list[JointSet]]:
+        asked = self._allowed(each.terms for each in doubtful)
+        kept = yield from self._exact(asked)
+        for each in doubtful:
+            if each.terms in asked:
+                continue
+            if each.error >= self._least:
+                self._undecided += 1
+            elif float(each.count) >= self._least - each.error:
+                kept.append(each)
+        return kept
+
+    def _count_without_copies(self, between: Sequence[TermSet]) -> Role[list[JointSet]]:
+        asked = self._allowed(sorted(between, key=lambda terms: (-self._ceiling(terms), terms)))
+        self._undecided += len(between) - len(asked)
+        return (yield from self._exact(asked))
+
+    def _ceiling(self, terms: TermSet) -> Fraction:
+        """Return the most records that a set can have, by the counts of its subsets."""
+        return min(self._known[part].count for part in combinations(terms, len(terms) - 1))
+
+    def _allowed(self, wanted: Iterable[TermSet]) -> dict[TermSet, None]:
+        """Return the sets that may be counted, of those wanted, the first one first."""
+        allowed: dict[TermSet, None] = {}
+        for terms in wanted if self.evidence.count is not None else ():
+            left = self.counted + len(allowed) < self.terms.most_sets
+            if left and all(self._told_of[term] < self._most_of(term) for term in terms):
+                self._told_of.update(terms)
+                allowed[terms] = None
+        return allowed
+
+    def _most_of(self, term: Term) -> float:
+        """Return of how many sets with this item a count may be told: together they tell half of who has it.
+
+        An item's own count is told by its owner, so both parties know this alike.
+        """
+        own = self.evidence.own
+        if self.smallest <= 1 or own is None:
+            return inf
+        return _most_told(own[(term,)], self.records, self.terms.most_sets)
+
+    def _exact(self, asked: Iterable[TermSet]) -> Role[list[JointSet]]:
+        sets, count = list(asked), self.evidence.count
+        if not sets or count is None:
+            return []
+        told = yield from count([Expression(terms) for terms in sets])
+        self.counted += len(sets)
+        exact = (JointSet(terms, Fraction(number)) for terms, number in zip(sets, told, strict=True))
+        return [each for each in exact if each.count >= self._least]
+
+
+@cache
+def _most_told(count: int, records: int, most: int) -> int:
+    """Return the most free counts that tell little of which records have an item, so many of them (DESIGN 14)."""
+    strata = [(float(count), float(records - count))]
+    return bisect_left(range(most + 1), True, key=lambda free: not tells_little(strata, free)) - 1

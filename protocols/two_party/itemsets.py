@@ -1,0 +1,223 @@
+"""One run of two parties that ends with itemsets over the columns of both (DESIGN 9, "Hybrid rules"), as a role.
+
+    records           how many, as of a class that all of them have
+    disguised copies  both ways (not for `smc`)
+    own sets          both ways: the exact counts of the frequent sets of each side's items (not for `randomized`)
+    public key        from the key holder (not for `randomized`)
+    encrypted coins   from the key holder (engine `encrypted_coins`)
+    the sets of both  level by level; those that the copies leave in doubt are counted exactly
+    model digests     both ways, and they must be equal
+
+There is no class: what a run of any learner takes for one is a column of one value, which both sides hold.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.association.joint import JointItemsets
+from protocols.counting.checks import Checks
+from protocols.counting.rows import View
+from protocols.counting.told_sums import alarm_of
+from protocols.counts import CountKey, KnownCounts, SecureEngine
+from protocols.errors import DeviationError, InputError
+from protocols.facts import ModelFact
+from protocols.messages import ModelDigest
+from protocols.randomized_response.estimate import estimate_count
+from protocols.randomized_response.moments import error_bound
+from protocols.role import Kept, Note, Role, exchange
+from protocols.rule_terms import RuleTerms
+from protocols.tables.expression import Expression, Term
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.class_first import PutOnRecord, keep_no_record, share_class_counts
+from protocols.two_party.copies import Copies, CopyJudge, accept_copy, exchange_copies
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.itemset_search import Evidence, JointSearch
+from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
+from protocols.two_party.own_counts import OwnCounts
+from protocols.two_party.resume import Resumed, resume
+from protocols.two_party.secure import RecordParts, SecureCounting
+
+_SLACK = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class FoundTogether:
+    """What both parties end with, and what it took.
+
+    Args:
+        itemsets: The same at both.
+        counted: How many sets with items of both were counted exactly.
+        told: How many counts of sets of one side's items both sides told, together.
+        withheld: How many frequent sets of our own items were not used, to tell of no few people.
+        remembered: How many of `counted` were known from earlier runs.
+        key_holder: Who held the key, if there was one.
+        fingerprint: Of the key.
+    """
+
+    itemsets: JointItemsets
+    counted: int = 0
+    told: int = 0
+    withheld: int = 0
+    remembered: int = 0
+    key_holder: str | None = None
+    fingerprint: str | None = None
+
+
+KeepItemsets = Callable[[JointItemsets], None]
+
+
+def forget_itemsets(found: JointItemsets) -> None:
+    """Leave the itemsets to the result of the role."""
+    del found
+
+
+def find_itemsets(
+    local: PartyInputs,
+    agreed: Agreement,
+    judge: CopyJudge = accept_copy,
+    keep: KeepItemsets = forget_itemsets,
+    known: KnownCounts = NOTHING_KNOWN,
+    record: PutOnRecord = keep_no_record,
+    kept: Kept | None = None,
+) -> Role[FoundTogether]:
+    """Play one party's part of a run; arguments as of `training.run`.
+
+    Discloses: to the peer, our disguised copy (unless `smc`); unless `randomized`, the exact counts of the frequent
+    sets of our own items, ciphertexts, and the exact count of each set with items of both that is counted: frequent or
+    not, it tells of how many records with its items our items are true. The peer's itemsets are the same as ours.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+        DisagreementError: One side has too many sets of its own, or objects to the other's copy.
+        DeviationError: A check on its replies failed, or it ended with other itemsets.
+        InputError: The terms name no rules, or there are too many candidates.
+    """
+    if agreed.terms.rules is None:
+        raise InputError("these terms are not of rules")
+    resumed = yield from resume(kept, agreed.nonces)
+    run = _Run(local, agreed, agreed.terms.rules, resumed)
+    yield from share_class_counts(local, agreed, np.arange(len(local.records)), None, resumed.answers, record)
+    copies = yield from exchange_copies(local, agreed, judge, resumed.copy)
+    search = run.estimate if not agreed.terms.counts_exactly else run.count
+    found = yield from search(copies, known)
+    keep(found.itemsets)
+    digest = found.itemsets.digest()
+    yield Note(ModelFact(digest))
+    if (yield from exchange(ModelDigest(digest))).digest != digest:
+        raise DeviationError
+    return found
+
+
+@dataclass(frozen=True, repr=False)
+class _Run:
+    """What the steps of a run share."""
+
+    local: PartyInputs
+    agreed: Agreement
+    terms: RuleTerms
+    resumed: Resumed
+
+    def estimate(self, copies: Copies, known: KnownCounts) -> Role[FoundTogether]:
+        """Find what the copies alone show."""
+        del known
+        return FoundTogether((yield from self._search(Evidence(None, copies.both, None)).find()))
+
+    def count(self, copies: Copies, known: KnownCounts) -> Role[FoundTogether]:
+        """Tell the counts of our own sets, and count what is in doubt."""
+        both_know = yield from agree_on_known(known, self.agreed.nonces)
+        telling = OwnCounts(self.local.party, self.agreed, self.terms, copies.view.codes)
+        mine = telling.find()
+        own = telling.counts((yield from self.resumed.answers.ask(telling.share(mine))))
+        counting = SecureCounting(self.local, self.agreed, copies, self._parts, self.resumed)
+        cipher = yield from counting.share_key()
+        engine = counting.engine(cipher, Checks(self.agreed.schema, len(self.local.records), None))
+        yield from engine.set_up()
+        disguises = self.agreed.terms.disguises
+        check = _Plausible(copies.view) if disguises else _accept
+        supports = _Supports(engine, both_know, self.resumed.answers, check, self.agreed.schema.class_index)
+        search = self._search(Evidence(own, copies.both if disguises else None, supports.count))
+        itemsets = yield from search.find()
+        return FoundTogether(
+            itemsets=itemsets,
+            counted=search.counted,
+            told=len(own),
+            withheld=mine.withheld,
+            remembered=supports.remembered,
+            key_holder=counting.key_holder,
+            fingerprint=cipher.fingerprint(),
+        )
+
+    def _search(self, evidence: Evidence) -> JointSearch:
+        return JointSearch(
+            self.agreed.schema, len(self.local.records), self.terms, self.agreed.terms.min_leaf, evidence
+        )
+
+    @property
+    def _parts(self) -> RecordParts:
+        """All records are counted on as others prune by them, a number per set; dot products take widths from these."""
+        every = np.arange(len(self.local.records), dtype=np.intp)
+        return every[:0] if self.agreed.terms.encrypts_coins else every, every[:0], every
+
+
+CountCheck = Callable[[Expression, int], None]
+
+
+def _accept(expression: Expression, count: int) -> None:
+    del expression, count
+
+
+class _Plausible:
+    """Compares exact counts with our own estimates, as `counting.checks.Plausibility` does the tables of a tree."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._place = {column: place for place, column in enumerate(view.peer_columns)}
+        self._values = sum(column.size for column in view.schema.columns)
+
+    def __call__(self, expression: Expression, count: int) -> None:
+        """Raise DeviationError where a count is further from its estimate than chance allows."""
+        theirs = frozenset(self._place)
+        own = expression.restricted(expression.columns - theirs)
+        rows = self._view.codes[own.satisfied_by(self._view.codes)][:, list(self._view.peer_columns)]
+        part = Expression(tuple(Term(self._place[t.column], t.value) for t in expression.restricted(theirs).terms))
+        design = self._view.design
+        touched = [group for group, _ in design.touched(part)]
+        bound = error_bound(design, touched, len(rows), alarm_of(len(expression.terms), self._values))
+        if abs(float(estimate_count(rows, part, design).count) - count) > bound + _SLACK:
+            raise DeviationError
+
+
+class _Supports:
+    """Exact counts of sets, each batch kept before anything is done with it, and what both know not asked again."""
+
+    def __init__(
+        self, engine: SecureEngine, known: KnownCounts, answers: KeptAnswers, check: CountCheck, everyone: int
+    ) -> None:
+        self._engine, self._known, self._answers, self._check = engine, known, answers, check
+        self._everyone = everyone
+        self.remembered = 0
+
+    def count(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Return how many records have each of these sets."""
+        numbers = yield from self._answers.ask(self._asked(sets))
+        if len(numbers) != len(sets):
+            raise DeviationError
+        return [int(number) for number in numbers]
+
+    def _asked(self, sets: Sequence[Expression]) -> Role[AnswerNumbers]:
+        keys = [set_key(each, self._everyone) for each in sets]
+        unknown = [each for each, key in zip(sets, keys, strict=True) if key not in self._known]
+        self.remembered += len(sets) - len(unknown)
+        told = iter((yield from self._engine.count_claims([[(each, 0)] for each in unknown])) if unknown else [])
+        counts = [int(self._known[key].sum()) if key in self._known else next(told) for key in keys]
+        for each, count in zip(sets, counts, strict=True):
+            self._check(each, count)
+        return tuple(map(float, counts))
+
+
+def set_key(expression: Expression, everyone: int) -> CountKey:
+    """Return under which key the count of a set is remembered: that of the class of all records at its node."""
+    return frozenset(expression.terms), everyone, ()

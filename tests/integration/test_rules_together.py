@@ -1,0 +1,135 @@
+"""Association rules of two real parties: the same file at both, what both ledgers say of it, and a run after it."""
+
+import csv
+import json
+import re
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.association import joint_itemsets, joint_rules
+from party.keys.keystore import load_secret
+from party.records.ledger import read_ledger
+from party.records.tally import Dealings, dealings
+from tests.support.processes import BITS, Ended, Pair, cotally_here, finish, make_pair, serving
+
+RECORDS = 400
+SMALLEST = 5
+_GENERATOR = np.random.default_rng(11)
+_FIRST = _GENERATOR.random((RECORDS, 3)) < (0.6, 0.5, 0.4)
+_SECOND = np.where(_GENERATOR.random((RECORDS, 2)) < 0.9, _FIRST[:, :2], _GENERATOR.random((RECORDS, 2)) < 0.5)
+ALICE = (["bread", "milk", "eggs"], [["01"[int(held)] for held in row] for row in _FIRST])
+BOB = (["butter", "honey"], [["01"[int(held)] for held in row] for row in _SECOND])
+ITEMS = {
+    **{f"alice.{name}=1": _FIRST[:, column] for column, name in enumerate(ALICE[0])},
+    **{f"bob.{name}=1": _SECOND[:, column] for column, name in enumerate(BOB[0])},
+}
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
+    for party in ("alice", "bob"):
+        made.edit(party, "workers = 0", "workers = 1")
+    return made
+
+
+def write_job(pair: Pair, **changes: object) -> Path:
+    usual: dict[str, object] = {
+        "learner": "rules", "method": "hybrid", "theta": "2/3", "cipher": "curve", "key_bits": BITS,
+        "min_leaf": SMALLEST, "min_support": "1/5", "max_len": 3, "absent": ["0"],
+    }  # fmt: skip
+    path = pair.folder / f"rules-{len(list(pair.folder.glob('rules-*')))}.toml"
+    terms = {key: value for key, value in (usual | changes).items() if value is not None}
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in terms.items()))
+    return path
+
+
+def dealings_of(folder: Path) -> Dealings:
+    with read_ledger(folder, load_secret(folder)) as ledger:
+        (told,) = dealings(ledger.entries())
+    return told
+
+
+def run_pair(pair: Pair, *serving_options: str, **changes: object) -> tuple[Ended, Ended]:
+    """Run both to the end."""
+    with serving(pair, "--once", *serving_options) as alice:
+        bob = pair.train(write_job(pair, **changes))
+        return finish(alice), bob
+
+
+def exact_share(items: frozenset[str]) -> float:
+    return float(np.logical_and.reduce([ITEMS[item] for item in items]).mean())
+
+
+@pytest.mark.parametrize(("engine", "cipher"), [("encrypted_coins", "curve"), ("dot_product", "paillier")])
+def test_both_sides_end_with_the_same_rules_and_settled_ones_are_exact(pair: Pair, engine: str, cipher: str) -> None:
+    alice, bob = run_pair(pair, engine=engine, cipher=cipher)
+    assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
+    assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
+    found = joint_itemsets(pair.bob / "model.json")
+    settled = found[found["settled"]]
+    assert {len(items) for items in settled["itemsets"]} == {1, 2, 3}
+    for items, support in zip(settled["itemsets"], settled["support"], strict=True):
+        assert support == pytest.approx(exact_share(items))
+    rules = joint_rules(pair.bob / "model.json", min_threshold=0.9)
+    exact = rules[rules["settled"]]
+    assert len(exact)
+    for first, rest, confidence in exact[["antecedents", "consequents", "confidence"]].itertuples(index=False):
+        assert confidence == pytest.approx(exact_share(first | rest) / exact_share(first))
+
+
+def test_all_counted_exactly_the_frequent_sets_are_all_that_there_are(pair: Pair) -> None:
+    alice, bob = run_pair(pair, method="smc", theta=None, min_leaf=1)
+    assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
+    found = joint_itemsets(pair.alice / "model.json")
+    every = [frozenset(items) for length in (1, 2, 3) for items in combinations(ITEMS, length)]
+    assert dict(zip(found["itemsets"], found["support"], strict=True)) == {
+        items: pytest.approx(exact_share(items)) for items in every if exact_share(items) >= Fraction(1, 5)
+    }
+
+
+def test_the_ledgers_list_each_exact_count_and_a_later_run_asks_for_none_again(pair: Pair) -> None:
+    run_pair(pair)
+    told, known = dealings_of(pair.alice), dealings_of(pair.bob)
+    assert set(told.told.itemsets) == set(known.learned.itemsets)
+    assert set(told.learned.itemsets) == set(known.told.itemsets)
+    assert all(count is not None for count in known.learned.itemsets.values())
+    assert not told.told.tables
+    before = len(dealings_of(pair.bob).learned.itemsets)
+    _, bob = run_pair(pair, min_support="1/4")
+    assert bob.code == 0, bob.err
+    asked, remembered = re.search(r"(\d+) of sets of both, (\d+) of them known", bob.err).groups()  # type: ignore[union-attr]
+    assert int(asked) == int(remembered) > 0
+    assert len(dealings_of(pair.bob).learned.itemsets) == before
+
+
+def test_rules_are_listed_and_written(pair: Pair, tmp_path: Path) -> None:
+    run_pair(pair)
+    model, output = pair.bob / "model.json", tmp_path / "rules.csv"
+    ended = cotally_here("rules", model, "--min-threshold", "9/10", "-o", output)
+    assert ended.code == 0, ended.err
+    with output.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert f"{len(rows)} rules of a confidence of 0.9 or more" in ended.out
+    assert {row["settled"] for row in rows} <= {"True", "False"}
+    assert ["alice.milk=1"] in [json.loads(row["consequents"]) for row in rows]
+    assert "alice.bread=1" in cotally_here("show", model).out
+    refused = cotally_here("predict", model, pair.bob / "data.csv")
+    assert (refused.code, "holds itemsets" in refused.err) == (2, True)
+
+
+def test_a_plan_tells_the_most_counts(pair: Pair) -> None:
+    ended = cotally_here("plan", pair.bob / "party.toml", write_job(pair, most_sets=20))
+    assert ended.code == 0, ended.err
+    assert "exact counts told: at most 61" in ended.out
+
+
+def test_rules_of_fewer_records_than_a_leaf_may_have_are_refused_before_anybody_is_called(pair: Pair) -> None:
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
+    ended = cotally_here("train", pair.bob / "party.toml", write_job(pair, min_support="1/200"))
+    assert ended.code == 2
+    assert "min_support makes 2 records enough, fewer than min_leaf = 5: raise min_support" in ended.err
