@@ -92,7 +92,7 @@ def test_all_counted_exactly_the_frequent_sets_are_all_that_there_are(pair: Pair
     }
 
 
-def test_the_ledgers_list_each_exact_count_and_a_later_run_asks_for_none_again(pair: Pair) -> None:
+def test_the_ledgers_list_each_exact_count_and_a_later_run_asks_for_none_of_them_again(pair: Pair) -> None:
     run_pair(pair)
     told, known = dealings_of(pair.alice), dealings_of(pair.bob)
     assert set(told.told.itemsets) == set(known.learned.itemsets)
@@ -103,8 +103,8 @@ def test_the_ledgers_list_each_exact_count_and_a_later_run_asks_for_none_again(p
     _, bob = run_pair(pair, min_support="1/4")
     assert bob.code == 0, bob.err
     asked, remembered = re.search(r"(\d+) of sets of both, (\d+) of them known", bob.err).groups()  # type: ignore[union-attr]
-    assert int(asked) == int(remembered) > 0
-    assert len(dealings_of(pair.bob).learned.itemsets) == before
+    assert int(remembered) > 0
+    assert len(dealings_of(pair.bob).learned.itemsets) == before + int(asked) - int(remembered)
 
 
 def test_rules_are_listed_and_written(pair: Pair, tmp_path: Path) -> None:
