@@ -29,7 +29,7 @@ from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
 
 _PARTIES = ("alice", "bob")
-_ID, _CLASS = "record", "class of the record"
+_ID, _CLASS = "record_id", "class_label"
 
 
 class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
