@@ -78,6 +78,13 @@ def test_a_point_that_is_thrown_back_is_refused() -> None:
             caller_again(CODE).meet(point[:1] + bytes(32), der(ALICE))
 
 
+@pytest.mark.parametrize("length", [0, 8193, 1 << 20])
+def test_what_is_no_certificate_by_its_length_is_refused_before_anything_is_worked_out(length: int) -> None:
+    listener, caller = Pairing(CODE, ALICE, calls=False), Pairing(CODE, BOB, calls=True)
+    with pytest.raises(PeerError, match="does not begin as a pairing does"):
+        listener.meet(caller.point, bytes(length))
+
+
 def caller_again(code: str) -> Pairing:
     return Pairing(code, BOB, calls=True)
 

@@ -1,13 +1,18 @@
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from party.node.policy import first_objection
-from party.settings.party import Acceptance
-from protocols.terms import ALL, Cipher, Engine, Method, Terms
+from party.errors import ConfigError
+from party.node.policy import check_job, first_objection
+from party.settings.party import Acceptance, read_party_config
+from protocols.terms import ALL, Cipher, Engine, Method, Terms, Train
 from protocols.two_party.limits import Limits
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_terms
+from tests.support.sessions import Sessions
 
 TERMS = Terms(
     Method.HYBRID,
@@ -102,3 +107,25 @@ def test_what_the_job_asks_for_is_told_to_its_owner(change: dict[str, Any], valu
     objection = first_objection(AGREE, make(**change))
     assert objection is not None
     assert objection.reason == f"the job asks for {value}, our [agree] does not allow it"
+
+
+CASE = Case(
+    sizes={"alice": (2,), "bob": (2,)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 2, 2), 80, seed=1, flips=0.5),
+    groups={"alice": 1, "bob": 1},
+    terms=make_terms(theta=Fraction(7, 10), omega=1),
+)
+
+
+def test_a_job_of_our_own_that_we_would_refuse_a_peer_is_refused_before_anybody_is_called(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, CASE, 'odds = "any"\nomega = 1\n')
+    config = read_party_config(tmp_path / "bob" / "party.toml", CASE.terms.key_bits)
+    bob, job = sessions.local("bob"), Train(CASE.terms)
+    check_job(bob, config, job)
+    with pytest.raises(ConfigError, match=r"the job asks for 2, our .agree. does not allow it"):
+        check_job(bob, config, Train(replace(CASE.terms, omega=2)))
+    large = replace(bob.limits, smallest_class=79)
+    with pytest.raises(ConfigError, match=r"79"):
+        check_job(replace(bob, limits=large), config, job)
