@@ -1,0 +1,65 @@
+"""A file of itemsets is written again as it was read, and none that breaks a rule is read."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from party.models.any_file import read_model
+from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
+from party.models.strict_json import ModelError
+from protocols.association.joint import JointItemsets, JointSet
+from protocols.tables.expression import Term
+from protocols.tables.schema import Attribute
+
+A, B = Term(0, 1), Term(1, 0)
+FOUND = JointItemsets(
+    attributes=(Attribute("alice", "bread", ("0", "1")), Attribute("bob", "milk", ("yes", "no"))),
+    records=40,
+    threshold=Fraction(1, 4),
+    least=10,
+    kept=(
+        JointSet((A,), Fraction(20)),
+        JointSet((B,), Fraction(15)),
+        JointSet((A, B), Fraction(35, 3), Fraction(7, 2), settled=False),
+    ),
+    undecided=2,
+)
+
+
+def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(itemsets_json(FOUND))
+    assert read_itemsets(path) == FOUND
+    assert itemsets_json(read_itemsets(path)) == itemsets_json(FOUND)
+    with pytest.raises(ModelError, match="holds itemsets"):
+        read_model(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "problem"),
+    [
+        (("sets", 2, "items"), [[0, 1], [0, 0]], "must be of different columns"),
+        (("sets", 2, "items"), [[0, 0], [1, 0]], "has a subset that is not listed"),
+        (("sets", 1, "items"), [[0, 1]], "is not in order"),
+        (("sets", 0, "items"), [[0, 2]], "names no value of a column"),
+        (("sets", 0, "count"), "20.0", "must be a fraction in lowest terms"),
+        (("sets", 0, "count"), "40/2", "must be a fraction in lowest terms"),
+        (("sets", 0, "count"), "1/2", "is settled, but its count is not exact"),
+        (("sets", 0, "settled"), 1, "must be true or false"),
+        (("records",), 0, "must be an integer from 1"),
+        (("format",), "cotally-itemsets/2", "must be 'cotally-itemsets/1'"),
+    ],
+)
+def test_a_file_that_breaks_a_rule_is_refused_with_its_place(
+    place: tuple[str | int, ...], value: object, problem: str
+) -> None:
+    content: Any = json.loads(itemsets_json(FOUND))
+    inside = content
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = value
+    with pytest.raises(ModelError, match=problem):
+        itemsets_from_json(json.dumps(content))
