@@ -15,7 +15,7 @@ CASE = RuleCase(table(200).sizes, table(200).codes, rule_terms(RULES, min_leaf=5
 
 def play_against(change: Callable[[SetCounts], SetCounts]) -> None:
     """Play both, with what Bob tells changed on its way."""
-    roles: dict[str, Role[object]] = {name: CASE.role(name) for name in ("alice", "bob")}  # type: ignore[misc]
+    roles: dict[str, Role[object]] = {name: CASE.role(name) for name in ("alice", "bob")}
     inbox: dict[str, list[object]] = {"alice": [], "bob": []}
     waiting = dict.fromkeys(roles, False)
     while True:
