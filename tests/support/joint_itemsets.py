@@ -10,7 +10,7 @@ import numpy as np
 from protocols.association.joint import items_of
 from protocols.association.term_sets import TermSet
 from protocols.randomized_response.grouping import default_groups
-from protocols.role import Role, Transcript, run_pair
+from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
@@ -63,7 +63,7 @@ class RuleCase:
             limits=NO_LIMITS,
         )
 
-    def role(self, party: str) -> Role[FoundTogether]:
+    def role(self, party: str, kept: Kept | None = None) -> Role[FoundTogether]:
         """Agree, and play one party's part; Alice opens."""
         peer = PARTIES[1 - PARTIES.index(party)]
         local, nonce = self.local(party), secrets.token_bytes(32)
@@ -74,7 +74,7 @@ class RuleCase:
         terms = training_terms(opening.job)
         ready = local.bringing(terms)
         agreed = yield from agree_on_training(ready, terms, peer, opening.nonces)
-        return (yield from find_itemsets(ready, agreed))
+        return (yield from find_itemsets(ready, agreed, kept=kept))
 
     def play(self, transcript: Transcript | None = None) -> tuple[FoundTogether, FoundTogether]:
         """Play both parts."""
