@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "scripts" / "benchmarks"
 PAGES = ("README.md", "scripts/benchmarks/README.md")
 LABELS = {"data, training records", "data", "run", "cipher", "factors", "records", "method", "how"}
+LABELS |= {"setting", "groups a side", "others print", "what they reveal"}
 """Heads of columns that say what a row is of; all others hold results."""
 RESULT = re.compile(r"(?<![\w.,/^])(?:1/\d+|\d[\d,]*(?:\.\d+)?)")
 NUMBER = re.compile(r"\b\d[\d,]*(?:\.\d+)?(?= (?:s|MB|MiB|seconds)\b)")
