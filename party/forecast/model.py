@@ -22,7 +22,7 @@ _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD = 4e-5  # one party's own work, of ten two-valued columns: coins, disguise, ids, merging
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
-_AGREEMENT_TRIPS, _LAST_TRIPS = 7, 3
+_AGREEMENT_TRIPS, _LAST_TRIPS = 8, 3
 
 
 @dataclass(frozen=True)
