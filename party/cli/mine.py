@@ -18,7 +18,7 @@ from party.show.model import shown
 from party.show.notices import tell
 from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
-from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree
+from party.survey.mining import PRUNING_SHARE, hold_out, mine_bayes, mine_tree, pooled
 from protocols.errors import InputError
 from protocols.terms import NO_SHARE, Growth, Impurity
 
@@ -41,6 +41,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="a new file: model.json for `show` and `predict`, or rules.csv",
+    )
+    parser.add_argument(
+        "--and",
+        dest="more",
+        action="append",
+        default=[],
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help="further answers and their own design, over the same columns; may be repeated (tree and bayes)",
     )
     parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
     parser.add_argument(
@@ -77,8 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
-    survey = load_survey(frame, questionnaire)
-    parts = hold_out(survey, fraction("--test", arguments.test), arguments.seed, arguments.prune)
+    surveys = [load_survey(frame, questionnaire)]
+    surveys += [
+        load_survey(read_frame(answers, form(arguments)), read_design(design)) for answers, design in arguments.more
+    ]
+    share = fraction("--test", arguments.test)
+    parts = pooled([hold_out(survey, share, arguments.seed, arguments.prune) for survey in surveys])
     if arguments.learner == "tree":
         mined = mine_tree(parts, _growth(arguments))
     else:
@@ -111,6 +125,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--smoothing is for naive Bayes")
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
+    if arguments.more and arguments.learner in _OF_SETS:
+        raise InputError("--and is for tree and bayes")
     if not 0 <= arguments.seed <= _MOST_SEED:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
     if arguments.output is not None:

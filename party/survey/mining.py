@@ -15,6 +15,7 @@ from protocols.learning.tree import Leaf, Split, Tree, majority
 from protocols.randomness import public_order
 from protocols.survey.doubt import split_doubts
 from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, learn_naive_bayes, prune_tree
+from protocols.survey.pooled import PooledResponses, Survey
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.terms import TO_THE_END, Growth
@@ -27,9 +28,9 @@ PRUNING_SHARE = Fraction(1, 5)
 class Parts:
     """The records to learn from, and those held out for testing and for pruning."""
 
-    train: Responses
-    test: Responses | None
-    pruning: Responses | None
+    train: Survey
+    test: Survey | None
+    pruning: Survey | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,6 +75,25 @@ def hold_out(survey: Responses, test: Fraction, seed: int, prune: bool) -> Parts
         test=_part(survey, order[:tested]) if tested else None,
         pruning=_part(survey, order[tested:cut]) if prune else None,
     )
+
+
+def pooled(parts: Sequence[Parts]) -> Parts:
+    """Return the parts of several data sets, each held out of its own, as one.
+
+    Raises:
+        InputError: Their columns differ.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    train, test, pruning = (_pool([getattr(each, name) for each in parts]) for name in ("train", "test", "pruning"))
+    if train is None:
+        raise InputError("there is nothing to learn from")
+    return Parts(train, test, pruning)
+
+
+def _pool(parts: Sequence[Responses | None]) -> PooledResponses | None:
+    given = tuple(part for part in parts if part is not None)
+    return PooledResponses(given) if given else None
 
 
 def _part(survey: Responses, rows: NDArray[np.intp]) -> Responses:

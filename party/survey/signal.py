@@ -21,6 +21,7 @@ from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import count_error, drowns
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.survey.mining import learn_naive_bayes
+from protocols.survey.pooled import Survey
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
@@ -29,12 +30,17 @@ SURE = 2.0  # standard errors by which rows must look clear or disguised to be t
 IMPOSSIBLE_ERRORS = 6  # standard errors beyond what can be: by chance once in 10^9 values
 
 
-def check_signal(survey: Responses) -> None:
-    """Refuse records whose counts the coins hide altogether (FAULTS B6): too few for a theta so near to a mere guess.
+def check_signal(survey: Survey) -> None:
+    """Refuse records, of any data set, whose counts the coins hide altogether (FAULTS B6): theta is too near a guess.
 
     Raises:
         InputError: The standard error of a count of one value, over the coins, may pass half of the records.
     """
+    for part in (survey,) if isinstance(survey, Responses) else survey.parts:
+        _check_one(part)
+
+
+def _check_one(survey: Responses) -> None:
     for group, column, _, records, error in _count_errors(survey.design, survey.codes):
         if drowns(error, records):
             raise InputError(

@@ -16,7 +16,7 @@ from protocols.learning.impurity import merit_gradient
 from protocols.learning.merit import estimated_merits
 from protocols.learning.tree import Split, Tree
 from protocols.randomized_response.estimate import quantile
-from protocols.survey.responses import Responses
+from protocols.survey.pooled import Survey
 from protocols.tables.arrays import Floats
 from protocols.tables.expression import Expression
 from protocols.terms import Impurity
@@ -40,7 +40,7 @@ class Doubt:
         return self.runner_up is None or self.lead > quantile(confidence) * self.lead_error
 
 
-def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
+def split_doubts(tree: Tree, survey: Survey) -> dict[Expression, Doubt]:
     """Return for every split of a tree how sure it is, judging by the records that it was grown from.
 
     Raises:
@@ -61,7 +61,7 @@ def split_doubts(tree: Tree, survey: Responses) -> dict[Expression, Doubt]:
     return doubts
 
 
-def _candidates(expression: Expression, node: Split, survey: Responses) -> tuple[int, ...]:
+def _candidates(expression: Expression, node: Split, survey: Survey) -> tuple[int, ...]:
     """Return the attribute that was chosen, then those that were not."""
     taken = expression.columns | {node.attribute}
     return node.attribute, *(a for a in range(len(survey.schema.attributes)) if a not in taken)

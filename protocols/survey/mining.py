@@ -12,11 +12,11 @@ from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.pruning import prune
 from protocols.learning.tree import Tree
 from protocols.role import run_alone
-from protocols.survey.responses import Responses
+from protocols.survey.pooled import Survey
 from protocols.terms import ALL, TO_THE_END, Growth
 
 
-def grow_tree(survey: Responses, growth: Growth = TO_THE_END) -> Tree:
+def grow_tree(survey: Survey, growth: Growth = TO_THE_END) -> Tree:
     """Grow ID3 on estimated counts, each node's projected to its parent's; the root's are the class's own estimate.
 
     Answers not given are left out count by count: a candidate's cells are of the records that have an answer in it, in
@@ -29,7 +29,7 @@ def grow_tree(survey: Responses, growth: Growth = TO_THE_END) -> Tree:
     return run_alone(learner.build()).tree
 
 
-def prune_tree(tree: Tree, survey: Responses) -> Tree:
+def prune_tree(tree: Tree, survey: Survey) -> Tree:
     """Cut back a tree by reduced-error pruning on disguised records that did not grow it.
 
     Counts of one record at several depths are compared, so only records that have an answer in all that is read count.
@@ -41,7 +41,7 @@ def prune_tree(tree: Tree, survey: Responses) -> Tree:
     return prune(tree, given.estimator(), given.rounding)
 
 
-def learn_naive_bayes(survey: Responses, smoothing: float = 0.0) -> NaiveBayes:
+def learn_naive_bayes(survey: Survey, smoothing: float = 0.0) -> NaiveBayes:
     """Learn naive Bayes from estimated counts; the prior is the class's own estimate.
 
     Answers not given are left out pair by pair: the counts of an attribute are of those who gave it and the class.
@@ -64,7 +64,7 @@ class Accuracy:
     records: int
 
 
-def estimate_accuracy(model: Classifier, survey: Responses) -> Accuracy:
+def estimate_accuracy(model: Classifier, survey: Survey) -> Accuracy:
     """Test a model on disguised records (Du-Zhan 4.3, Multi-group 4.6, Surveys 3.4), for any number of groups.
 
     Only records with an answer in the class and in all columns that the model reads count; `records` says how many.

@@ -73,7 +73,7 @@ class Responses:
 
     def counts(self) -> Counts:
         """Return the estimates as counts for learners: fitted to the counts of the node that they split."""
-        return ProjectedEstimates(self.estimator())
+        return as_counts(self.estimator())
 
     def answered(self, columns: Iterable[int]) -> "Responses":
         """Return the records that have an answer in all of these columns.
@@ -115,6 +115,11 @@ class Responses:
         steps = len(self) * prod(len(each) for each in summands) + 2 * len(touched)
         size = len(self) * prod(float(sum(map(abs, each))) for each in summands)
         return float(np.finfo(np.float64).eps) * steps * size
+
+
+def as_counts(estimates: Estimates) -> Counts:
+    """Return estimates as counts for learners: fitted to the counts of the node that they split."""
+    return ProjectedEstimates(estimates)
 
 
 def survey_schema(names: Sequence[str], values: Sequence[tuple[str, ...]]) -> Schema:

@@ -133,6 +133,8 @@ def test_files_with_designs_of_their_own_are_combined_and_columns_of_other_meani
     audited = done(folder, "audit", "design.toml", "--and", "other.toml", "--shift", "1/10")
     assert audited.count("OK: the sampler responds as the design declares.") == 2
     assert str(folder / "other.toml") in audited
+    mined = done(folder, "mine", "tree", *files[1:], "--test", "1/5", "--max-depth", "2")
+    assert "Learned from 16000 disguised records; held out: 4000 to test on." in mined
     told = done(folder, *files[:3], asked[0], *files[3:])
     assert "20000 records of 2 files" in told
     assert "weights of the files" in told
@@ -140,6 +142,9 @@ def test_files_with_designs_of_their_own_are_combined_and_columns_of_other_meani
     ended = run(folder, *files[:3], asked[0], *files[3:])
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "column 'married' has other values" in ended.err
+    ended = run(folder, "mine", "bayes", *files[1:])
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "their values, are the same" in ended.err
     for more in (["--likelihood"], ["--against", "disguised.csv", "design.toml"]):
         ended = run(folder, *files[:3], asked[0], *files[3:4], "disguised.csv", "design.toml", *more)
         assert (ended.code, ended.err.count("\n")) == (2, 1)

@@ -161,4 +161,6 @@ def model_test(
     held = hold_out(survey, Fraction(published.test), published.seed, prune=False).test
     personal = personal_accuracy(count.right, count.bits, design)
     model = model_from_text(published.text)
-    return ModelTest(count, design, personal, None if held is None else accuracy_by_bits(model, held, personal))
+    return ModelTest(
+        count, design, personal, accuracy_by_bits(model, held, personal) if isinstance(held, Responses) else None
+    )
