@@ -22,7 +22,7 @@ class CallLimits:
 
     def allows(self, address: str) -> bool:
         """Take one call of an address; tell whether it is within its limit."""
-        now, caller = self._clock(), _network(address)
+        now, caller = self._clock(), network(address)
         left, then = self._buckets.pop(caller, (self._most, now))
         left = min(self._most, left + (now - then) * self._most / _MINUTE)
         fits = left >= 1
@@ -32,10 +32,10 @@ class CallLimits:
         return fits
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
     """Return what one caller has: an address, of IPv6 the 64 bits that a household is given.
 
-    >>> _network("2001:db8:1:2:3:4:5:6"), _network("203.0.113.9")
+    >>> network("2001:db8:1:2:3:4:5:6"), network("203.0.113.9")
     ('2001:db8:1:2::', '203.0.113.9')
     """
     try:

@@ -16,6 +16,7 @@ import uvicorn
 from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.collector import ClosingSettings, ServerSettings
+from party.survey.web.connections import CollectorProtocol
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import sample_size
 from protocols.tables.expression import Expression
@@ -58,6 +59,7 @@ def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], No
         log_level="critical",
         access_log=False,
         server_header=False,
+        http=CollectorProtocol,
         lifespan="off",
         ws="none",
         proxy_headers=bool(settings.proxies),
