@@ -21,8 +21,9 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import sample_size
 from protocols.tables.expression import Expression
 
-_WAITING = 2048
 _AT_ONCE = 512
+_WAITING = 128
+"""So few are accepted at a time that each is read before `_AT_ONCE` others have come, and it is taken for idle."""
 
 
 def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
@@ -64,6 +65,7 @@ def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], No
         ws="none",
         proxy_headers=bool(settings.proxies),
         forwarded_allow_ips=list(settings.proxies),
+        backlog=_WAITING,
         limit_concurrency=_AT_ONCE,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=10,
