@@ -55,9 +55,19 @@ def form_page(settings: CollectorSettings) -> PageFile:
     Raises:
         ConfigError: A block cannot be answered by hand.
     """
+    form_words(settings)
+    return _page("form.html", settings, None, ())
+
+
+def form_words(settings: CollectorSettings) -> dict[str, Any]:
+    """Return what a form for coins, dice and slips of paper says: its texts, and its blocks with their rules.
+
+    Raises:
+        ConfigError: A block cannot be answered by hand.
+    """
     for block in blocks_of(settings):
         check_by_hand(block)
-    return _page("form.html", settings, None, ())
+    return _words(settings)
 
 
 def test_page(settings: CollectorSettings, published: PublishedModel) -> PageFile:
@@ -108,7 +118,7 @@ def _policy(style: str, script: str) -> str:
     return "; ".join(f"{name} {source}" for name, source in directives.items())
 
 
-def _words(settings: CollectorSettings) -> dict[str, object]:
+def _words(settings: CollectorSettings) -> dict[str, Any]:
     blocks = blocks_of(settings)
     return {
         "title": settings.title,
