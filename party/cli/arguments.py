@@ -21,6 +21,11 @@ def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
         parser.add_argument("config", type=Path, metavar="PARTY.toml", help=text)
 
 
+def party_folder(party: Path) -> Path:
+    """Return the folder of a party that is named by it, or by the settings in it."""
+    return party.parent if party.name == CONFIG_FILE and not party.is_dir() else party
+
+
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Declare how progress is shown, and where to compute."""
     parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")

@@ -11,7 +11,7 @@ from party.data import Frame, csv_text, has_columns, name_flaw
 from party.errors import DataError
 from party.files import check_target, is_there, write_atomically
 from party.show.prediction import classes_written
-from party.show.screen import say_all
+from party.show.screen import note_all, say
 from protocols.errors import InputError
 from protocols.tables.arrays import Floats
 from protocols.tables.schema import Attribute
@@ -82,8 +82,9 @@ def write_classified(output: Path | None, column: str, classified: Classified, n
     if output is None:
         sys.stdout.write(text)
         sys.stdout.flush()  # what cannot be written has nothing to be said about
-        say_all(notes, sys.stderr)
+        note_all(notes)
         return
     replaced = is_there(output)
     write_atomically(output, text)
-    say_all([*notes, classes_written(output, len(classified.frame), replaced=replaced)], sys.stderr)
+    note_all(notes)
+    say(classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)

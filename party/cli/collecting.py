@@ -32,7 +32,7 @@ from party.show.collecting import (
 from party.show.incident import incident
 from party.show.notices import tell
 from party.show.progress import complain
-from party.show.screen import put, say, say_all
+from party.show.screen import note_all, put, say, say_all
 from party.show.survey_results import results_html, results_so_far
 from party.survey import read_disguised
 from party.survey.output import check_output, write_disguised
@@ -89,7 +89,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
     page = main_page(settings)
 
     def ready(address: Address) -> None:
-        say_all(serving_lines(settings.server.address, str(address), page.digest, enough), sys.stderr)
+        note_all(serving_lines(settings.server.address, str(address), page.digest, enough))
 
     with _store(settings) as store:
         survey = web.app.CollectorSurvey(settings, store, enough, fault=lambda error: complain(incident(error), None))

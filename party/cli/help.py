@@ -2,6 +2,7 @@
 
 import argparse
 import textwrap
+from itertools import groupby
 
 from party.show.layout import wrapped
 from party.show.screen import columns
@@ -27,6 +28,8 @@ class HelpFormatter(argparse.HelpFormatter):
 
 
 def _laid_out(paragraph: str, indent: str, width: int) -> list[str]:
-    if paragraph.startswith(" "):
-        return [indent + line for line in paragraph.split("\n")]
-    return wrapped(indent + " ".join(paragraph.split()), width)
+    laid: list[str] = []
+    for is_kept, group in groupby(paragraph.split("\n"), lambda line: line.startswith(" ")):
+        lines = list(group)
+        laid += [indent + line for line in lines] if is_kept else wrapped(indent + " ".join(lines), width)
+    return laid

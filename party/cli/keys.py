@@ -8,6 +8,7 @@ key, so the party stays the same: a node that serves takes it up without being s
 import argparse
 from pathlib import Path
 
+from party.cli.arguments import party_folder
 from party.files import check_own_folder, locked_folder
 from party.keys.passphrase import SOURCES
 from party.keys.renewal import renew
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="seal: keep the keys in one file that opens by a passphrase; unseal: undo that; renew: make a new "
         "certificate over the same key",
     )
-    parser.add_argument("folder", type=Path, metavar="D", help="the party's folder")
+    parser.add_argument("folder", type=Path, metavar="D", help="the party's folder, or its party.toml")
     parser.add_argument("--by", choices=list(SOURCES), help="seal: what opens them (default: passphrase)")
     parser.add_argument(
         "--host",
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         InputError: An option is of another action, or the folder cannot be used.
     """
-    folder, action = arguments.folder, arguments.action
+    folder, action = party_folder(arguments.folder), arguments.action
     for option, of in (("by", "seal"), ("host", "renew")):
         if getattr(arguments, option) and action != of:
             raise InputError(f"--{option} is for `cotally keys {of}`")

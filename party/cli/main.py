@@ -20,13 +20,14 @@ from types import FrameType
 from typing import NoReturn, Protocol, TextIO, cast
 
 from party.cli.help import HelpFormatter
+from party.cli.loudness import add_loudness, run_as_loud
+from party.cli.parsing import Parser
 from party.errors import exit_code
 from party.keys.passphrase import asking
 from party.show import progress, screen
 from party.show.incident import DEBUG, incident
 from party.show.passphrase import ask_passphrase
 from party.show.progress import complain
-from party.show.screen import say
 from protocols.errors import CotallyError, InputError
 
 COMMANDS = {
@@ -56,8 +57,14 @@ COMMANDS = {
     "estimate": "estimate counts from disguised answers",
     "survey": "ask people in their browser, who toss the coin themselves",
     "mine": "learn a tree, naive Bayes or association rules from what was disguised",
+    "completion": "print what lets a shell complete commands and options",
 }
 """What each does, for the help of all: a command's module is imported where it is called, and is slow to import."""
+
+_EXAMPLES = """Examples:
+  cotally demo
+  cotally init alice --dir alice --host alice.example.org
+  cotally COMMAND --help"""
 
 _PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
@@ -72,17 +79,6 @@ class Command(Protocol):
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it and return the exit code."""
         ...
-
-
-class _Parser(argparse.ArgumentParser):
-    """Reports a wrong argument in one line, which names the help of its command."""
-
-    wanted: str | None = None  # the command, for what only the parser of all commands finds wrong
-
-    def error(self, message: str) -> NoReturn:
-        program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
-        say(f"cotally: {message} (see `{program} --help`)", sys.stderr)
-        self.exit(2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -110,10 +106,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str], parsed: argparse.Namespace) -> int:
     """Read the arguments into `parsed` and do what they ask for."""
     try:
-        _parser(words).parse_args(words, parsed)
+        parser = command_parser(next((word for word in words if word in COMMANDS), None))  # none before it is a name
+        if not words:
+            parser.print_help()
+            parser.exit()
+        parser.parse_args(words, parsed)
         command = cast("Command", parsed.command)
         with asking(ask_passphrase):
-            code = command.run(parsed)
+            code = run_as_loud(command.run, parsed)
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
         sys.stdout.flush()
         raise
@@ -162,19 +162,19 @@ def _drop(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _parser(words: list[str]) -> argparse.ArgumentParser:
-    parser = _Parser(
+def command_parser(*wanted: str | None) -> Parser:
+    """Return the parser of all commands, which knows the options of those that are wanted."""
+    parser = Parser(
         prog="cotally",
         formatter_class=HelpFormatter,
         description="Two organisations build one decision tree over columns that neither shows the other, "
-        "or one collector learns from the disguised answers of many.",
+        f"or one collector learns from the disguised answers of many.\n\n{_EXAMPLES}",
     )
     parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
     choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="name")
-    wanted = next((word for word in words if word in COMMANDS), None)  # no word before a command can be another's name
     for name, summary in COMMANDS.items():
         sub = choices.add_parser(name, help=summary, formatter_class=HelpFormatter)
-        if name == wanted:
+        if name in wanted:
             _load(name, sub)
             parser.wanted = name
     return parser
@@ -185,6 +185,8 @@ def _load(name: str, parser: argparse.ArgumentParser) -> None:
     command = cast("Command", import_module(f"party.cli.{name}"))
     parser.description = command.__doc__ or ""
     command.add_arguments(parser)
+    if name != "survey":  # whose actions have their own
+        add_loudness(parser)
     parser.set_defaults(command=command)
 
 
@@ -194,7 +196,7 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _fail(problem: str, code: int, parsed: argparse.Namespace) -> int:
-    if os.environ.get(DEBUG) == "1":
+    if os.environ.get(DEBUG) == "1" or getattr(parsed, "verbose", False):
         traceback.print_exc()
     with suppress(OSError):  # there is no other place to say it
         complain(problem, getattr(parsed, "progress", None))

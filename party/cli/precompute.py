@@ -18,7 +18,7 @@ from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.keystore import load_keys, load_secret
 from party.node.inputs import load_inputs
-from party.settings.party import CONFIG_FILE, KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.costs import discarded_text, factors_text, need_text, unknown_need
 from party.show.progress import PROGRESS_STYLES, Display, Work, make_progress, working
 from party.show.screen import say_all
@@ -29,7 +29,7 @@ from protocols.work import PageEncryptor
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="the party's folder")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the party's folder, or its party.toml")
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--count", type=_positive, metavar="N", help="make N more")
     amount.add_argument("--for-rows", type=_positive, metavar="N", help="have enough for a run over N records")
@@ -55,7 +55,7 @@ def _positive(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make what is asked for, and say what there is."""
-    config = read_party_config(arguments.folder / CONFIG_FILE)
+    config = read_party_config(arguments.folder)
     cipher = arguments.cipher or config.agree.ciphers[0]
     key = load_keys(config.folder, KEY_FLOOR)[cipher]
     store = FactorStore(config.folder, load_secret(config.folder), key.public)

@@ -25,7 +25,7 @@ from party.show.log import finished_text, log_event, log_problem, session_text, 
 from party.show.notices import tell
 from party.show.parties import expiry_lines
 from party.show.progress import complain, make_progress
-from party.show.screen import say, say_all
+from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError
@@ -71,14 +71,14 @@ def _serve(arguments: argparse.Namespace) -> int:
     settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    say_all(expiry_lines([identity, peer], utc_now()), sys.stderr)
+    note_all(expiry_lines([identity, peer], utc_now()))
     signal.signal(signal.SIGTERM, _stop)
     with (
         locked_folder(config.folder) as held,
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,
         listen_for_peer(config, identity, peer) as server,
     ):
-        say(listening(config.name, server.address, peer.name), sys.stderr)
+        note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
         make_progress(arguments.progress).ready(server.address)
         rows = OwnRows(config, loaded, tell)

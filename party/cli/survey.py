@@ -7,7 +7,8 @@ personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mi
 `page` writes the pages as they are served, to be read, `paper` the form for coins, dice and slips of paper as a PDF, to
 be printed. `texts` prints every text of theirs.
 
-Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; `serve` ends when a signal ends it.
+Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; 130 interrupted; a
+`serve` that is stopped ends with 130 (Ctrl-C) or 143 (SIGTERM).
 
 What comes next after a survey:
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from party.cli import collecting
 from party.cli.arguments import add_form
+from party.cli.loudness import add_loudness
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         name = run.__name__.removeprefix("run_")
         declared = actions.add_parser(name, help=help, description=help, formatter_class=parser.formatter_class)
         declared.set_defaults(run_action=run)
+        add_loudness(declared)
         return declared
 
     _declare_new(action(collecting.run_new, help="write survey.toml and design.toml"))

@@ -33,7 +33,7 @@ from party.show.notices import tell
 from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import rules_report, train_report
-from party.show.screen import say, say_all
+from party.show.screen import note, note_all, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
 from protocols.errors import InputError
 from protocols.terms import Job, Terms
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    say_all(expiry_lines([identity, peer], utc_now()), sys.stderr)
+    note_all(expiry_lines([identity, peer], utc_now()))
     with locked_folder(config.folder) as held:
         again = arguments.overwrite or is_done_here(config, job)
         settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write
@@ -104,7 +104,7 @@ def meet_again(meet: Callable[[bool], Report], fresh: bool) -> Report:
             if not left or not isinstance(error.__cause__, PeerLostError | PeerPausedError):
                 raise
             paused = error
-            say(interrupted(str(error)), sys.stderr)
+            note(interrupted(str(error)))
         except PeerLostError as error:
             if paused is None:
                 raise
@@ -172,20 +172,20 @@ def announcer(
         progress.finish()
         announce(rows.local, agreed)
         if speed is not None:
-            say(expected(forecast_agreed(agreed, rows.local, speed), noisy=agreed.terms.noise is not None), sys.stderr)
+            note(expected(forecast_agreed(agreed, rows.local, speed), noisy=agreed.terms.noise is not None))
 
     return on_agreed
 
 
 def announce(local: PartyInputs, agreed: Agreement) -> None:
     """Say what was agreed and what our copy will tell, before any data leaves."""
-    say_all(agreed_lines(local, agreed), sys.stderr)
+    note_all(agreed_lines(local, agreed))
 
 
 def announce_match(progress: Display, matched: Matched) -> None:
     """Say what an alignment has found, before the run goes on with it."""
     progress.finish()
-    say_all(matched_lines(matched), sys.stderr)
+    note_all(matched_lines(matched))
 
 
 def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:

@@ -71,6 +71,13 @@ def _parts(record: logging.LogRecord) -> dict[str, str]:
     }
 
 
+def start_details() -> logging.Handler:
+    """Begin to tell on the standard error what a log tells, and more."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines())
+    return _added(handler, logging.DEBUG)
+
+
 def start_log(target: str) -> logging.Handler:
     """Begin to keep a log.
 
@@ -80,7 +87,6 @@ def start_log(target: str) -> logging.Handler:
     Raises:
         InputError: The file cannot be written.
     """
-    logging.raiseExceptions = False  # a full disk takes the log away, and not the node
     handler: logging.Handler
     if target == _AS_JSON:
         handler = logging.StreamHandler(sys.stderr)
@@ -91,8 +97,14 @@ def start_log(target: str) -> logging.Handler:
         except OSError as error:
             raise InputError(f"{target} cannot be written: {error.strerror or 'output error'}") from None
         handler.setFormatter(_Lines())
+    return _added(handler, logging.INFO)
+
+
+def _added(handler: logging.Handler, level: int) -> logging.Handler:
+    logging.raiseExceptions = False  # a full disk takes the log away, and not the node
     house = logging.getLogger("party")
-    house.setLevel(logging.INFO)
+    handler.setLevel(level)
+    house.setLevel(min([level, *(each.level for each in house.handlers if each.level)]))
     house.propagate = False
     house.addHandler(handler)
     return handler
@@ -107,6 +119,11 @@ def stop_log(handler: logging.Handler) -> None:
 def log_event(text: str) -> None:
     """Note what happened."""
     _log.info("%s", text)
+
+
+def log_detail(text: str) -> None:
+    """Note what only who looks for a fault wants to know."""
+    _log.debug("%s", text)
 
 
 def log_problem(text: str) -> None:

@@ -22,13 +22,17 @@ from party.data.notices import (
 )
 from party.names import printable
 from party.node.inputs import ReleasedBefore
-from party.show.screen import say
+from party.show.screen import note, say
 
 
 def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
     """Print notices on the standard error."""
     for notice in notices:
-        say(f"cotally: note: {notice_text(notice)}", sys.stderr)
+        text = f"cotally: note: {notice_text(notice)}"
+        if isinstance(notice, ReleasedBefore):
+            say(text, sys.stderr)  # also to who wants results alone: it cannot be undone
+        else:
+            note(text)
 
 
 def notice_text(notice: Notice | ReleasedBefore) -> str:

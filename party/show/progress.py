@@ -21,7 +21,7 @@ from rich.text import Text
 
 from party.names import printable
 from party.show.layout import rendered
-from party.show.screen import columns, has_colours, say
+from party.show.screen import columns, has_colours, is_quiet, say
 from protocols.role import Phase, Progress
 
 PROGRESS_STYLES = ("auto", "json", "none")
@@ -287,7 +287,7 @@ def make_progress(style: str, stream: TextIO | None = None, clock: MonotonicCloc
     stream = sys.stderr if stream is None else stream
     if style == "json":
         return JsonDisplay(stream, clock)
-    if style == "none":
+    if style == "none" or (style == "auto" and is_quiet()):
         return Display(stream, clock)
     if stream.isatty() and os.environ.get("TERM") != "dumb":
         return TerminalDisplay(stream, clock, columns(stream))

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TextIO
 
 from party.show.layout import USUAL_WIDTH, Block, Sentence, rendered
@@ -33,6 +35,24 @@ def has_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in {None, "", "dumb"}
 
 
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let nothing be noted for as long as the context lasts."""
+    token = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(token)
+
+
+def is_quiet() -> bool:
+    """Tell whether results and errors alone are wanted."""
+    return _QUIET.get()
+
+
 def say(block: Block, stream: TextIO | None = None) -> None:
     """Print a sentence, on a terminal laid out by words and elsewhere in one line, or what is laid out anyway."""
     out = sys.stdout if stream is None else stream
@@ -49,6 +69,18 @@ def say_all(blocks: Iterable[Block], stream: TextIO | None = None) -> None:
     """Print sentences, each from a new line."""
     for block in blocks:
         say(block, stream)
+
+
+def note(block: Block) -> None:
+    """Tell what is no result, on the standard error."""
+    if not is_quiet():
+        say(block, sys.stderr)
+
+
+def note_all(blocks: Iterable[Block]) -> None:
+    """Tell what is no result, each from a new line."""
+    for block in blocks:
+        note(block)
 
 
 def lay_out(blocks: Iterable[Block], width: int | None) -> None:

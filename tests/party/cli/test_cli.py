@@ -152,7 +152,6 @@ def test_trust_refuses_what_is_no_certificate_and_our_own(parties: Path, tmp_pat
     "arguments",
     [
         ("frobnicate",),
-        (),
         ("show",),
         ("show", "a", "b"),
         ("show", "a", "--dot", "--json"),

@@ -1,0 +1,107 @@
+"""What people expect of commands: suggestions for misspelt words, completion, as much told as asked."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from party.cli.main import COMMANDS, command_parser
+from party.models.any_file import write_model
+from tests.support.models import small_model
+from tests.support.processes import assert_one_line, cotally_here
+
+
+def test_the_bare_command_shows_its_help() -> None:
+    ended = cotally_here()
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith("usage: cotally")
+    assert "Examples:\n  cotally demo\n" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("trian", "x", "y"), "did you mean 'train'?"),
+        (("--verison",), "did you mean --version?"),
+        (("train", "--frehs", "x"), "did you mean --fresh?"),
+        (("size", "d", "--half-widht", "1"), "did you mean --half-width?"),
+        (("size", "d", "--half-widht=1"), "did you mean --half-width?"),
+        (("survey", "statsu", "x"), "did you mean 'status'?"),
+        (("completion", "fish"), "there is no 'fish'; known: bash, zsh"),
+    ],
+)
+def test_a_misspelt_word_gets_what_was_probably_meant(words: tuple[str, ...], meant: str) -> None:
+    assert_one_line(cotally_here(*words), 2, meant)
+
+
+def test_values_that_begin_like_options_are_read_as_before(model: Path) -> None:
+    assert_one_line(cotally_here("show", "--levels", "-1", model), 2, "--levels must be 0 or more")
+    assert cotally_here("show", "--lev", "0", model).code == 0
+    assert_one_line(cotally_here("show", "--", "--nothing"), 2, "--nothing does not exist")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_tells_less_or_more(name: str) -> None:
+    words = [name, "status"] if name == "survey" else [name]
+    assert_one_line(cotally_here(*words, "--quiet", "--verbose"), 2, "not allowed with argument")
+    assert name in command_parser(name).format_help()
+
+
+def test_quiet_leaves_notes_out_and_keeps_results_and_errors(tmp_path: Path) -> None:
+    write_model(tmp_path / "m.json", small_model())
+    (tmp_path / "rows.csv").write_text("alice.age,city,bob.age\n?,x,no\n")
+    words = ("predict", tmp_path / "m.json", tmp_path / "rows.csv")
+    plain, quiet = cotally_here(*words), cotally_here(*words, "-q")
+    assert "missing" in plain.err
+    assert (quiet.code, quiet.out, quiet.err) == (0, plain.out, "")
+    assert_one_line(cotally_here("predict", "-q", tmp_path / "absent", tmp_path / "rows.csv"), 2, "does not exist")
+
+
+def test_verbose_tells_more_and_no_cell(tmp_path: Path) -> None:
+    write_model(tmp_path / "m.json", small_model())
+    (tmp_path / "rows.csv").write_text("alice.age,city,bob.age\nsecret-cell,x,no\n")
+    ended = cotally_here("predict", "-v", tmp_path / "m.json", tmp_path / "rows.csv", "-o", tmp_path / "out.csv")
+    assert ended.code == 0
+    assert "debug cotally 0." in ended.err
+    assert "debug predict has ended after" in ended.err
+    assert "secret-cell" not in ended.err
+    assert "debug" not in cotally_here("show", tmp_path / "m.json").err  # nothing of it stays on
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        (("cotally", "tr"), {"trust", "train"}),
+        (("cotally", "train", "--fr"), {"--fresh"}),
+        (("cotally", "survey", "res"), {"results"}),
+    ],
+)
+def test_bash_completes_commands_and_options(tmp_path: Path, line: tuple[str, ...], offered: set[str]) -> None:
+    printed = cotally_here("completion", "bash")
+    assert printed.code == 0
+    (tmp_path / "completion.bash").write_text(printed.out)
+    program = f"""
+source {tmp_path / "completion.bash"}
+COMP_WORDS=({" ".join(line)}); COMP_CWORD={len(line) - 1}
+function_of() {{ complete -p cotally | sed 's/.*-F \\([^ ]*\\).*/\\1/'; }}
+$(function_of) cotally {line[-1]} {line[-2]}
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert {word.strip() for word in done.stdout.split()} == offered, done.stderr
+
+
+def test_a_party_is_named_by_its_folder_or_its_settings_alike(tmp_path: Path) -> None:
+    for name in ("alice", "bob"):
+        assert cotally_here("init", name, "--dir", tmp_path / name, "--key-bits", "2048").code == 0
+    folder, certificate = tmp_path / "alice", tmp_path / "bob" / "cert.pem"
+    for words in (("trust", "PARTY", certificate), ("keys", "renew", "PARTY"), ("precompute", "PARTY", "--status"),
+                  ("status", "PARTY"), ("ledger", "PARTY")):  # fmt: skip
+        ends = [
+            cotally_here(*(party if word == "PARTY" else word for word in words))
+            for party in (folder, folder / "party.toml")
+        ]
+        assert ends[0].code == ends[1].code == (2 if words[0] == "ledger" else 0), ends
+        assert ends[0].out.count("\n") == ends[1].out.count("\n")
