@@ -1,6 +1,6 @@
 """What was found between two parties, layer by layer, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +27,15 @@ _BUSY: Final = "; a session runs there at present"
 def diagnosis_line(found: Diagnosis) -> str:
     """Say what came of a layer."""
     return f"{found.layer.value:<{_WIDTH}}{_verdict(found)}"
+
+
+def diagnoses_json(layers: Sequence[Diagnosis]) -> dict[str, object]:
+    """Return what came of each layer, for programs."""
+    told = [
+        {"layer": found.layer.value, "seen": list(found.seen), "error": found.error and str(found.error)}
+        for found in layers
+    ]
+    return {"format": "cotally-doctor/1", "layers": told}
 
 
 def unread_line(config: Path) -> str:

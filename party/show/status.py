@@ -29,6 +29,13 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
             yield f"    {waits}"
 
 
+def runs_json(records: Sequence[RunRecord], *, ended: bool) -> dict[str, object]:
+    """Return what `open_run_lines` tells of each run, for programs."""
+    names = ("run", "peer", "dataset", "job", "initiator", "began", "changed", "state", "phase", "settled")
+    told = [record for record in records if ended or record.is_open]
+    return {"format": "cotally-runs/1", "runs": [{name: getattr(record, name) for name in names} for record in told]}
+
+
 def cancelled_text(record: RunRecord) -> str:
     """Say that a run was cancelled, and what that means."""
     return (

@@ -1,5 +1,6 @@
 """What people expect of commands: suggestions for misspelt words, completion, as much told as asked."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from party.cli.main import COMMANDS, command_parser
+from party.errors import ConfigError
 from party.models.any_file import write_model
+from party.node.offers import offer_of_settings
+from party.settings.party import read_party_config
 from tests.support.models import small_model
 from tests.support.processes import assert_one_line, cotally_here
 
@@ -105,3 +109,32 @@ def test_a_party_is_named_by_its_folder_or_its_settings_alike(tmp_path: Path) ->
         ]
         assert ends[0].code == ends[1].code == (2 if words[0] == "ledger" else 0), ends
         assert ends[0].out.count("\n") == ends[1].out.count("\n")
+
+
+def test_status_and_doctor_are_for_programs_too(tmp_path: Path) -> None:
+    folder = tmp_path / "alice"
+    assert cotally_here("init", "alice", "--dir", folder, "--key-bits", "2048").code == 0
+    runs = cotally_here("status", folder, "--json")
+    assert (runs.code, json.loads(runs.out)) == (0, {"format": "cotally-runs/1", "runs": []})
+    ended = cotally_here("doctor", folder, "--json")
+    told = json.loads(ended.out)
+    assert told["format"] == "cotally-doctor/1"
+    assert {tuple(layer) for layer in told["layers"]} == {("layer", "seen", "error")}
+    errors = [layer["error"] for layer in told["layers"] if layer["error"]]
+    assert ended.code == 2
+    assert errors[0] in ended.err
+
+
+SETTINGS = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
+
+
+def test_settings_in_place_of_a_model_lead_to_the_prediction_with_a_peer(tmp_path: Path) -> None:
+    (tmp_path / "party.toml").write_text(SETTINGS)
+    ended = cotally_here("predict", tmp_path / "party.toml", tmp_path / "rows.csv")
+    assert_one_line(ended, 2, "holds settings: add --with PEER, or give a model, such as model.json")
+
+
+def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_anew(tmp_path: Path) -> None:
+    (tmp_path / "party.toml").write_text(SETTINGS)
+    with pytest.raises(ConfigError, match="names no file: name one, then start `cotally serve` anew"):
+        offer_of_settings(read_party_config(tmp_path / "party.toml"))
