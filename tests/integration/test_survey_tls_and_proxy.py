@@ -1,0 +1,165 @@
+"""The collector's server by TLS from files, and behind a proxy, whose word for who calls is taken alone."""
+
+import http.client
+import socket
+import ssl
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from party.keys.certificates import general_name, self_signed, utc_now
+from party.settings.collector import CollectorSettings, read_collector_settings
+from party.survey.web.databases import open_store
+from party.survey.web.description import survey_digest
+from tests.support.collecting import UNRELATED, add_links, answer_body, collector, write_survey_files
+from tests.support.processes import cotally_here
+
+RESPONDENTS = 100
+PROXY, RESPONDENT = "127.0.0.1", "127.0.0.2"
+needs_a_loopback_network = pytest.mark.skipif(
+    sys.platform == "darwin", reason="this system has one loopback address only"
+)
+
+
+def write_pair(folder: Path) -> tuple[Path, Path]:
+    """Write a certificate of this machine and its key."""
+    key, paths = ec.generate_private_key(ec.SECP256R1()), (folder / "cert.pem", folder / "key.pem")
+    certificate = self_signed(key, "collector", [general_name("127.0.0.1")], utc_now())
+    paths[0].write_bytes(certificate.public_bytes(Encoding.PEM))
+    paths[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return paths
+
+
+def tls_survey(folder: Path) -> Path:
+    write_pair(folder)
+    server = 'certificate = "cert.pem"\nkey = "key.pem"\nrequests = 1000000'
+    path = write_survey_files(folder, UNRELATED, server=server)
+    path.write_text(path.read_text().replace("http://", "https://"))
+    return path
+
+
+def bodies_of(path: Path, number: int) -> tuple[CollectorSettings, list[bytes]]:
+    settings = read_collector_settings(path)
+    with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
+        return settings, [
+            answer_body(settings, code, f"{k % 2:02x}0000") for k, code in enumerate(add_links(store, number))
+        ]
+
+
+def test_answers_of_many_come_by_tls_under_the_certificate_of_the_files(tmp_path: Path) -> None:
+    path = tls_survey(tmp_path)
+    settings, bodies = bodies_of(path, RESPONDENTS)
+    trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with collector(path) as (_, address):
+
+        def post(body: bytes) -> tuple[int, str | None]:
+            connection = http.client.HTTPSConnection(address, timeout=60, context=trusting)
+            try:
+                connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+                reply = connection.getresponse()
+                return reply.status, reply.headers["Strict-Transport-Security"]
+            finally:
+                connection.close()
+
+        with ThreadPoolExecutor(16) as pool:
+            assert set(pool.map(post, bodies)) == {(200, "max-age=31536000")}
+        with pytest.raises(ssl.SSLCertVerificationError):
+            _handshake(address, ssl.create_default_context())
+        with pytest.raises((http.client.HTTPException, OSError)):
+            call(address, "GET", "/", PROXY)
+    with open_store(settings.store, survey_digest(settings.questionnaire)) as store:
+        assert store.responses() == sorted(bytes([k % 2, 0, 0]) for k in range(RESPONDENTS))
+
+
+def _handshake(address: str, context: ssl.SSLContext) -> None:
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=60) as line:
+        context.wrap_socket(line, server_hostname=host).close()
+
+
+@pytest.mark.parametrize("fault", ["no key", "another key", "no certificate"])
+def test_a_certificate_that_cannot_be_used_is_one_line(tmp_path: Path, fault: str) -> None:
+    path = tls_survey(tmp_path)
+    bodies_of(path, 1)
+    other = tmp_path / "other"
+    other.mkdir()
+    _, key = write_pair(other)
+    if fault == "no key":
+        (tmp_path / "key.pem").unlink()
+    elif fault == "another key":
+        key.replace(tmp_path / "key.pem")
+    else:
+        (tmp_path / "cert.pem").write_bytes(b"-----BEGIN CERTIFICATE-----\n")
+    done = cotally_here("survey", "serve", path)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1), done.err
+
+
+@pytest.fixture
+def proxied(tmp_path: Path) -> tuple[Path, list[bytes]]:
+    """A survey behind a proxy, with two calls per caller."""
+    path = write_survey_files(tmp_path, UNRELATED, server=f'proxy = ["{PROXY}"]\nrequests = 2')
+    path.write_text(path.read_text().replace('address = "http://', 'address = "https://'))
+    return path, bodies_of(path, 8)[1]
+
+
+def call(address: str, method: str, target: str, source: str, body: bytes = b"", **said: str) -> tuple[int, str]:
+    """Call from an address of this machine, with what a proxy says; return the status and where it leads."""
+    names = {"forwarded": "X-Forwarded-For", "scheme": "X-Forwarded-Proto"}
+    headers = {"Content-Type": "application/json", **{names[name]: value for name, value in said.items()}}
+    connection = http.client.HTTPConnection(address, timeout=60, source_address=(source, 0))
+    try:
+        connection.request(method, target, body, headers)
+        reply = connection.getresponse()
+        return reply.status, reply.headers.get("Location", "")
+    finally:
+        connection.close()
+
+
+def statuses(address: str, bodies: list[bytes], source: str, said: list[str]) -> list[int]:
+    return [
+        call(address, "POST", "/answer", source, body, forwarded=text)[0]
+        for body, text in zip(bodies, said, strict=True)
+    ]
+
+
+def test_callers_behind_the_proxy_are_told_apart_by_its_word(proxied: tuple[Path, list[bytes]]) -> None:
+    path, bodies = proxied
+    with collector(path) as (_, address):
+        assert statuses(address, bodies[:3], PROXY, ["203.0.113.1"] * 3) == [200, 200, 429]
+        assert statuses(address, bodies[3:5], PROXY, ["203.0.113.2", "203.0.113.3"]) == [200, 200]
+
+
+def test_who_names_others_before_the_proxy_names_the_caller_is_limited_all_the_same(
+    proxied: tuple[Path, list[bytes]],
+) -> None:
+    path, bodies = proxied
+    said = [f"198.51.100.{k}, 203.0.113.1" for k in range(3)]  # the proxy adds the last
+    with collector(path) as (_, address):
+        assert statuses(address, bodies[:3], PROXY, said) == [200, 200, 429]
+
+
+@needs_a_loopback_network
+def test_the_word_of_anybody_else_is_not_taken(proxied: tuple[Path, list[bytes]]) -> None:
+    path, bodies = proxied
+    with collector(path) as (_, address):
+        assert statuses(address, bodies[:3], RESPONDENT, [f"203.0.113.{k}" for k in range(3)]) == [200, 200, 429]
+        assert statuses(address, bodies[3:4], PROXY, ["203.0.113.1"]) == [200]
+
+
+def test_without_a_declared_proxy_nobodys_word_is_taken(tmp_path: Path) -> None:
+    path = write_survey_files(tmp_path, UNRELATED, server="requests = 2")
+    _, bodies = bodies_of(path, 3)
+    with collector(path) as (_, address):
+        assert statuses(address, bodies, PROXY, [f"203.0.113.{k}" for k in range(3)]) == [200, 200, 429]
+
+
+@needs_a_loopback_network
+def test_the_scheme_is_the_proxys_word_too(proxied: tuple[Path, list[bytes]]) -> None:
+    path, _ = proxied
+    with collector(path) as (_, address):
+        leads = [call(address, "GET", "/form/", source, scheme="https") for source in (PROXY, RESPONDENT)]
+    assert leads == [(307, f"https://{address}/form"), (307, f"http://{address}/form")]
