@@ -7,8 +7,8 @@ learns from it (semi-honest model, DESIGN 7.5).
 from dataclasses import dataclass
 
 from protocols.identifiers import IdForm
+from protocols.jobs import Job, Unusable
 from protocols.role import Message
-from protocols.terms import Job, Unusable
 
 
 @dataclass(frozen=True, repr=False)

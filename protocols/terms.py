@@ -1,7 +1,7 @@
-"""What two parties can do together, and the terms on which they do it (DESIGN 6 and 7).
+"""The terms on which two parties build a model together (DESIGN 6 and 7).
 
-A job is one of a few kinds; each kind has its own parameters. The legal values of all of them stand here and nowhere
-else: a job that cannot be run cannot be made. Settings, wire, demo and roles make one, and hear which field is wrong.
+Their legal values stand here and nowhere else: terms that no run can have cannot be made. Settings, wire, demo and
+roles make them, and hear which field is wrong.
 """
 
 from dataclasses import dataclass, fields
@@ -48,7 +48,7 @@ class TermError(InputError):
         super().__init__(reason, field=field)
 
 
-class _Choice(StrEnum):
+class Choice(StrEnum):
     """A term with a few legal values; any other text raises `TermError`."""
 
     @classmethod
@@ -63,7 +63,7 @@ class _Choice(StrEnum):
         raise TermError(cls.__name__.lower(), f"must be {', '.join(others)} or {last}")
 
 
-class Method(_Choice):
+class Method(Choice):
     """How a model is built (DESIGN 7.1)."""
 
     HYBRID = "hybrid"
@@ -71,7 +71,7 @@ class Method(_Choice):
     RANDOMIZED = "randomized"
 
 
-class Learner(_Choice):
+class Learner(Choice):
     """What is learned from the counts: a tree (DESIGN 7), naive Bayes (8) or association rules (9)."""
 
     TREE = "tree"
@@ -79,14 +79,14 @@ class Learner(_Choice):
     RULES = "rules"
 
 
-class Engine(_Choice):
+class Engine(Choice):
     """How exact counts are made (DESIGN 6)."""
 
     ENCRYPTED_COINS = "encrypted_coins"
     DOT_PRODUCT = "dot_product"
 
 
-class Impurity(_Choice):
+class Impurity(Choice):
     """What a split shall reduce: the measure by which attributes are compared (DESIGN 5.3)."""
 
     INFORMATION_GAIN = "information_gain"
@@ -94,14 +94,14 @@ class Impurity(_Choice):
     GINI = "gini"
 
 
-class Rank(_Choice):
+class Rank(Choice):
     """What candidates are ranked by (DESIGN 14): the gains that both parties estimate, or the two copies alone."""
 
     GAINS = "gains"
     COPIES = "copies"
 
 
-class Cipher(_Choice):
+class Cipher(Choice):
     """What counts are encrypted with (DESIGN 6.4 and 6.5)."""
 
     PAILLIER = "paillier"
@@ -340,80 +340,3 @@ def unasked(window: Window) -> frozenset[str]:
 
 TERM_NAMES: Final = tuple(field.name.removesuffix("_name") for field in fields(Terms))
 """The terms as people and messages call them."""
-
-
-@dataclass(frozen=True)
-class Train:
-    """Build one model together."""
-
-    terms: Terms
-
-
-@dataclass(frozen=True)
-class Align:
-    """Find the people whom both list (DESIGN 13): which they are, or with `count_only` how many."""
-
-    count_only: bool = False
-
-
-class Receiver(_Choice):
-    """Who learns the classes of a joint prediction: who opened the session, who answered, or both (DESIGN 13)."""
-
-    INITIATOR = "initiator"
-    RESPONDER = "responder"
-    BOTH = "both"
-
-
-@dataclass(frozen=True)
-class PredictionTerms:
-    """The parameters of classifying rows together, on which both parties must agree.
-
-    `model` is the digest of the tree that both hold, `receiver` who learns, `probabilities` whether that is the shares
-    of the classes beside the class, `cipher` and `key_bits` as in `Terms`.
-
-    Raises:
-        TermError: The first term that no prediction can have.
-    """
-
-    model: bytes
-    receiver: Receiver
-    probabilities: bool
-    cipher: Cipher
-    key_bits: int
-
-    def __post_init__(self) -> None:
-        if len(self.model) != MODEL_BYTES:
-            raise TermError("model", f"must be a digest of {MODEL_BYTES} bytes")
-        Receiver(self.receiver)
-        Cipher(self.cipher)
-        if not 1 <= self.key_bits <= MOST_KEY_BITS:
-            raise TermError("key_bits", f"must be an integer from 1 to {MOST_KEY_BITS}")
-
-    def difference(self, other: "PredictionTerms") -> str | None:
-        """Return the name of the first term in which the two differ; None if they are equal."""
-        return next((name for name in PREDICTION_TERM_NAMES if getattr(self, name) != getattr(other, name)), None)
-
-
-PREDICTION_TERM_NAMES: Final = tuple(field.name for field in fields(PredictionTerms))
-
-
-@dataclass(frozen=True)
-class Predict:
-    """Classify rows of which each party holds some columns, by a tree that both hold."""
-
-    terms: PredictionTerms
-
-
-Job = Train | Align | Predict
-"""What two parties may do together: a sum of its kinds."""
-
-
-@dataclass(frozen=True)
-class Unusable:
-    """Stands for a peer's job that cannot be made: the field at fault, and its legal range."""
-
-    field: str
-    reason: str
-
-
-NO_JOB: Final = Unusable("job", "must be one that both know")

@@ -22,7 +22,7 @@ from party.show.alignment import matched_lines
 from party.show.notices import tell
 from party.show.progress import make_progress, waiting
 from party.show.screen import say_all
-from protocols.terms import Align
+from protocols.jobs import Align
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,8 @@ from party.show.notices import tell
 from party.show.prediction import joint_notes
 from party.show.progress import PROGRESS_STYLES, make_progress, waiting
 from party.show.screen import say_all
-from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
+from protocols.jobs import Job, Predict, PredictionTerms, Receiver
+from protocols.terms import Cipher
 from protocols.two_party.prediction import Answers
 
 RECEIVERS = {"us": Receiver.INITIATOR, "peer": Receiver.RESPONDER, "both": Receiver.BOTH}

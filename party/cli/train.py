@@ -36,7 +36,8 @@ from party.show.run_report import rules_report, train_report
 from party.show.screen import note, note_all, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
 from protocols.errors import InputError
-from protocols.terms import Job, Terms
+from protocols.jobs import Job
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 

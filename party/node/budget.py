@@ -12,7 +12,8 @@ from party.records.entries import terms_content
 from party.records.ledger import Ledger
 from party.records.tally import Dealings, dealings
 from party.settings.life import LifeBounds
-from protocols.terms import Align, Job, Predict, Terms, Train
+from protocols.jobs import Align, Job, Predict, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records

@@ -20,9 +20,10 @@ from party.records.spending import spent_before
 from party.records.tally import dealings
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
+from protocols.jobs import Train
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.odds import disguised_odds
-from protocols.terms import HALF, Method, Terms, Train
+from protocols.terms import HALF, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
 

@@ -12,10 +12,10 @@ from party.models.any_file import read_tree_for
 from party.models.prediction import Unknown, coded_rows
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
+from protocols.jobs import Align, Job, Predict, Train
 from protocols.learning.routes import check_holders
 from protocols.learning.tree import Tree
 from protocols.tables.arrays import Index
-from protocols.terms import Align, Job, Predict, Train
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import SharedRows
 

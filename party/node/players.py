@@ -22,9 +22,10 @@ from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Watchers, play
 from protocols.errors import InputError
+from protocols.jobs import Align, Predict, PredictionTerms, Train
 from protocols.randomness import keyed_digest
 from protocols.role import Progress
-from protocols.terms import Align, Predict, PredictionTerms, Terms, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection, Opening, Policy, agree_again, agree_on_training
 from protocols.two_party.alignment import Aligned, Overlap, align, are_to_align
 from protocols.two_party.class_first import Leaving

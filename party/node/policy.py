@@ -13,11 +13,12 @@ from party.settings.noise import noise_text
 from party.settings.party import Acceptance, PartyConfig
 from party.settings.window import window_text
 from protocols.errors import InputError
+from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
 from protocols.privacy.odds import column_odds, disguised_odds
 from protocols.randomized_response.moments import drowns, noise
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, HALF, Align, Job, Predict, PredictionTerms, Terms, Train
+from protocols.terms import ALL, HALF, Terms
 from protocols.two_party.agreement import Objection, Policy, object_to_limits
 from protocols.two_party.inputs import PartyInputs
 

@@ -20,8 +20,8 @@ from party.errors import (
 from party.records.entries import PeerPages, job_content
 from party.records.journal import Journal, KeptRun, RunRecord, RunState
 from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.jobs import Job
 from protocols.role import Kept, Progress, Save
-from protocols.terms import Job
 from protocols.two_party.agreement import Objection
 from protocols.two_party.memory import Compared, OpenRuns, run_name
 

@@ -22,8 +22,8 @@ from party.records.releases import Memory
 from party.settings.party import PartyConfig
 from party.transport.channel import Channel, Traffic, play
 from protocols.errors import PeerError
+from protocols.jobs import Job
 from protocols.role import Phase, Progress, Role
-from protocols.terms import Job
 from protocols.two_party.agreement import Opening, Policy, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import LedgerHead, compare_memories, exchange_heads, head_statement

@@ -33,8 +33,8 @@ from party.show.run_report import train_report
 from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
+from protocols.jobs import Job
 from protocols.learning.models import Model
-from protocols.terms import Job
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
 _HERE = ComputeSettings(workers=1)

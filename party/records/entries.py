@@ -21,13 +21,14 @@ from protocols.facts import (
     OwnSetsFact,
     Way,
 )
+from protocols.jobs import Job, Train
 from protocols.privacy.odds import Odds, disguised_odds
 from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Job, Terms, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, LedgerHead

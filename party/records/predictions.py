@@ -13,9 +13,9 @@ from party.records.entries import PeerPages
 from party.records.ledger import Content
 from protocols.errors import InputError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow, Way
+from protocols.jobs import PredictionTerms
 from protocols.randomness import keyed_digest
 from protocols.role import Fact
-from protocols.terms import PredictionTerms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.prediction import Recall

@@ -22,7 +22,8 @@ from party.files import is_there
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
-from protocols.terms import Align, Job, Predict, Terms, Train
+from protocols.jobs import Align, Job, Predict, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs

@@ -8,6 +8,7 @@ from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, USUAL_MIN_LEAF
 from party.settings.rules import RULE_KEYS, RULES, read_rules
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
+from protocols.jobs import Train
 from protocols.terms import (
     MOST_KEY_BITS,
     MOST_LEAF,
@@ -21,7 +22,6 @@ from protocols.terms import (
     Rank,
     TermError,
     Terms,
-    Train,
 )
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]

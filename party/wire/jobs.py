@@ -6,27 +6,9 @@ from typing import Final
 
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError
+from protocols.jobs import NO_JOB, Align, Job, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.rule_terms import RuleTerms
-from protocols.terms import (
-    ALL,
-    MOST_DIGITS,
-    NO_JOB,
-    Align,
-    Cipher,
-    Engine,
-    Impurity,
-    Job,
-    Learner,
-    Method,
-    Predict,
-    PredictionTerms,
-    Rank,
-    Receiver,
-    TermError,
-    Terms,
-    Train,
-    Unusable,
-)
+from protocols.terms import ALL, MOST_DIGITS, Cipher, Engine, Impurity, Learner, Method, Rank, TermError, Terms
 
 _FRACTION = re.compile(rf"(0|[1-9][0-9]{{0,{MOST_DIGITS - 1}}})/([1-9][0-9]{{0,{MOST_DIGITS - 1}}})", re.ASCII)
 _ALL_CANDIDATES: Final = 0

@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
+from protocols.jobs import Align, Job, Predict, Train, Unusable
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.tables.schema import Attribute, Schema, joint_schema
-from protocols.terms import TERM_NAMES, Align, Cipher, Job, Learner, Predict, Terms, Train, Unusable
+from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
 from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records

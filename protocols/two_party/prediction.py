@@ -24,6 +24,7 @@ from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder, Ciphertexts, Re
 from protocols.counting.replies import page_length
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.routes import Routes, RowOutcome
 from protocols.learning.tree import Tree
 from protocols.messages import CiphertextPage, HolderKey, RowsAsked, RowsShare, SealedAnswers
@@ -31,7 +32,6 @@ from protocols.randomness import canonical, keyed_digest
 from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Rows
-from protocols.terms import PredictionTerms, Receiver
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import spelling_digest, tell_difference

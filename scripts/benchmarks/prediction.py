@@ -15,13 +15,14 @@ from party.compute import ComputeSettings, make_compute
 from protocols.ciphers.curve import ORDER
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.routes import Routes
 from protocols.learning.tree import Leaf, Node, Split, Tree
 from protocols.messages import CiphertextPage, SealedAnswers
 from protocols.role import Transcript, run_pair
 from protocols.tables.schema import Attribute, Schema
 from protocols.tables.table import Table
-from protocols.terms import Cipher, PredictionTerms, Receiver
+from protocols.terms import Cipher
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.prediction import PredictionRun, SharedRows, predict_together
 from protocols.work import Compute

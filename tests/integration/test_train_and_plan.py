@@ -112,7 +112,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         aim = "both screens must show the same; compare by telephone"
         lines.append(f"Encryption key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
     first, *rest = ended.err.splitlines()
-    assert first.startswith(f"Agreed with alice: {method}")
+    assert first.startswith(f"Agreed with alice: tree by {method}")
     assert rest == [*([] if method == "smc" else [ODDS]), *CHECKS[method], *lines]
     shown = cotally_here("show", model)
     assert shown.code == 0
@@ -173,7 +173,7 @@ def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pai
     assert measuring == "measuring this machine"
     assert re.fullmatch(rf"waiting for alice at {re.escape(pair.listening)}, up to \d+ s", waiting)
     assert odds == ODDS
-    assert agreed.startswith("Agreed with alice: randomized")
+    assert agreed.startswith("Agreed with alice: tree by randomized")
     assert re.fullmatch(f"Expect {FORECAST}", expect)
     assert ended.err.count("Expect") == 1
 

@@ -24,11 +24,12 @@ from party.settings.party import PartyConfig, read_party_config
 from protocols.counting.checks import Checks
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DisagreementError
+from protocols.jobs import Train
 from protocols.messages import ClassCounts, DisguisedPage, EstimatedGains, ExactCounts, PackedCounts, SentTree
 from protocols.role import Role
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
-from protocols.terms import Terms, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import Policy, agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS

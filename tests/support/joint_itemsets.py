@@ -9,13 +9,14 @@ import numpy as np
 
 from protocols.association.joint import items_of
 from protocols.association.term_sets import TermSet
+from protocols.jobs import Train
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, EVERYONE, Cipher, Engine, Learner, Method, Rank, Terms, Train
+from protocols.terms import ALL, EVERYONE, Cipher, Engine, Learner, Method, Rank, Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets

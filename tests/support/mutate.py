@@ -29,6 +29,7 @@ NEAREST: Final = {
     "party/records/database.py": "test_ledger test_journal",
     "party/survey/web/submissions.py": "test_app",
     "protocols/terms.py": "test_terms ../party/wire/test_codec",
+    "protocols/jobs.py": "test_terms ../party/wire/test_codec",
     "protocols/counting/checks.py": "test_checks test_chi_square",
     "protocols/counting/replies.py": "test_secure_engines ../two_party/test_hostile_peer",
     "protocols/two_party/agreement.py": "test_agreement test_objections",

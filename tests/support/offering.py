@@ -13,10 +13,11 @@ from party.records.tally import Dealings, dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
+from protocols.jobs import Job, Predict, PredictionTerms, Receiver
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Cipher, Job, Predict, PredictionTerms, Receiver
+from protocols.terms import Cipher
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import TEST_BITS, Case, make_terms

@@ -16,13 +16,14 @@ from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.plaintext import PlaintextEngine
+from protocols.jobs import Job, Train, Unusable
 from protocols.learning.bounds import bounds_of
 from protocols.learning.id3 import HybridId3, Result
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Role, Transcript, run_alone, run_pair
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.tables.table import Codes, Table
-from protocols.terms import ALL, Cipher, Engine, Job, Method, Rank, TermError, Terms, Train, Unusable
+from protocols.terms import ALL, Cipher, Engine, Method, Rank, TermError, Terms
 from protocols.two_party.agreement import Agreement, Judge, Policy, accept_any, agree_on_training, answer, propose
 from protocols.two_party.copies import CopyJudge, accept_copy
 from protocols.two_party.inputs import PartyInputs, Secrets

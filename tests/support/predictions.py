@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.learning.tree import Tree
 from protocols.role import Role
-from protocols.terms import Cipher, PredictionTerms, Receiver
+from protocols.terms import Cipher
 from protocols.two_party.prediction import NO_RECALL, Answers, PredictionRun, Recall, SharedRows, predict_together
 from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest

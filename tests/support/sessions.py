@@ -12,7 +12,8 @@ from party.node.session import Report, run_session
 from party.records.ledger import Ledger, read_ledger
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
-from protocols.terms import Job, Terms, Train
+from protocols.jobs import Job, Train
+from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_local

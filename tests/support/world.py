@@ -38,8 +38,9 @@ from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import Guard, status_of
 from party.transport.timer import Waits
 from protocols.errors import DisagreementError
+from protocols.jobs import Train
 from protocols.role import Message
-from protocols.terms import Terms, Train
+from protocols.terms import Terms
 from tests.support.parties import Case
 from tests.support.sessions import NAMES, Sessions, with_terms
 from tests.support.timer import SkippingTimer

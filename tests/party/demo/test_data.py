@@ -25,8 +25,9 @@ from party.settings.job import read_job
 from party.settings.party import read_party_config
 from party.show.runs import notice_lines
 from protocols.errors import InputError
+from protocols.jobs import Train
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Train
+from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Rank, Terms
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512

@@ -13,8 +13,9 @@ from party.records.ledger import PeerName, open_ledger
 from party.records.releases import Memory
 from party.settings.party import PartyConfig, read_party_config
 from protocols.errors import InputError
+from protocols.jobs import Train
 from protocols.role import run_pair
-from protocols.terms import Cipher, Method, Terms, Train
+from protocols.terms import Cipher, Method, Terms
 from protocols.two_party.agreement import Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated

@@ -22,6 +22,7 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.facts import CopyFact
+from protocols.jobs import Train
 from protocols.messages import (
     CiphertextPage,
     ClassCounts,
@@ -31,7 +32,7 @@ from protocols.messages import (
     ModelDigest,
 )
 from protocols.role import Fact, Message, Part
-from protocols.terms import Method, Terms, Train
+from protocols.terms import Method, Terms
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels
 from tests.support.parties import Case, make_terms

@@ -8,7 +8,8 @@ import pytest
 from party.errors import ConfigError
 from party.node.policy import check_job, first_objection
 from party.settings.party import Acceptance, read_party_config
-from protocols.terms import ALL, Cipher, Engine, Method, Terms, Train
+from protocols.jobs import Train
+from protocols.terms import ALL, Cipher, Engine, Method, Terms
 from protocols.two_party.limits import Limits
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms

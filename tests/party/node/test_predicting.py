@@ -8,8 +8,9 @@ import pytest
 from party.cli.predict_with import write_predicted
 from party.node.players import Predicted
 from party.show.ledger import dealings_lines
+from protocols.jobs import Receiver
 from protocols.learning.tree import Leaf, Tree
-from protocols.terms import Cipher, Receiver
+from protocols.terms import Cipher
 from tests.support.offering import EXPECTED, TREE, Killed, Offering, assert_not_answered, classes
 from tests.support.parties import make_terms
 

@@ -12,10 +12,11 @@ from party.node.players import Stage
 from party.node.session import run_session
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel, Watchers, play
+from protocols.jobs import Job, Train
 from protocols.messages import ModelDigest
 from protocols.randomness import keyed_digest
 from protocols.role import Phase, Progress, Role, exchange
-from protocols.terms import Job, Method, Train
+from protocols.terms import Method
 from protocols.two_party.agreement import Opening
 from tests.support.cases import correlated
 from tests.support.channels import memory_channels

@@ -23,8 +23,8 @@ from party.records.releases import (
     released,
     same_table,
 )
+from protocols.jobs import Train
 from protocols.tables.table import Table
-from protocols.terms import Train
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms

@@ -15,6 +15,7 @@ from party.records.entries import PeerPages
 from party.records.ledger import PeerName, open_ledger, read_ledger
 from party.records.releases import Memory, released
 from protocols.errors import DisagreementError
+from protocols.jobs import Train
 from protocols.messages import (
     ClassCounts,
     DisguisedPage,
@@ -25,7 +26,7 @@ from protocols.messages import (
 )
 from protocols.role import Role
 from protocols.tables.table import Table
-from protocols.terms import Terms, Train
+from protocols.terms import Terms
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.training import Outcome, run

@@ -6,7 +6,8 @@ import pytest
 
 from party.errors import ConfigError
 from party.settings.job import read_job
-from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Terms, Train
+from protocols.jobs import Train
+from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Terms
 
 JOB = """\
 method = "hybrid"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,13 +146,14 @@ MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", 
         (PREDICT, "data.csv", "is read by this command"),
         (PREDICT, "d.csv", "already exists and would be lost"),
         (PREDICT, "coins", "already exists and would be lost"),
+        (PREDICT, "p.csv", "--overwrite"),
     ],
 )
 def test_no_command_writes_over_what_it_reads_or_what_is_not_its_own(
     folder: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], output: str, problem: str
 ) -> None:
     told(capsys, *MINE, "-o", "m.json")
-    assert cli.main([*PREDICT, "-o", "p.csv"]) == cli.main([*PREDICT, "-o", "p.csv"]) == 0  # its own table may be
+    assert cli.main([*PREDICT, "-o", "p.csv"]) == cli.main([*PREDICT, "-o", "p.csv", "--overwrite"]) == 0
     capsys.readouterr()
     before = snapshot(folder)
     assert problem in refused(capsys, *command, "-o", output)
@@ -179,7 +181,7 @@ def test_an_output_whose_name_is_too_long_is_one_line(
     told(capsys, "mine", "tree", "d.csv", "design.toml", "-o", "m.json")
     before = snapshot(folder)
     line = refused(capsys, *command, "-o", "x" * 300)
-    assert "xxx cannot be written: File name too long" in line
+    assert re.search("xxx cannot be (written|used): File name too long", line)
     assert snapshot(folder) == before
 
 

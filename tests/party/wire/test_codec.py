@@ -16,6 +16,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import MOST_ID_COLUMNS, IdForm, Spelling
+from protocols.jobs import NO_JOB, Align, Predict, PredictionTerms, Receiver, Train, Unusable
 from protocols.role import Message
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
 from protocols.terms import (
@@ -25,19 +26,12 @@ from protocols.terms import (
     MOST_KEY_BITS,
     MOST_SEED,
     MOST_WINDOW,
-    NO_JOB,
-    Align,
     Cipher,
     Engine,
     Impurity,
     Learner,
     Method,
-    Predict,
-    PredictionTerms,
-    Receiver,
     Terms,
-    Train,
-    Unusable,
 )
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

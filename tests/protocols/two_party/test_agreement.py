@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from protocols.errors import PeerError
+from protocols.jobs import NO_JOB
 from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
-from protocols.terms import NO_JOB
+from protocols.rule_terms import RuleTerms
+from protocols.terms import EVERYONE, HALF, Learner
 from protocols.two_party.agreement import FIELDS
 from protocols.two_party.inputs import PartyInputs
 from tests.support.meeting import (
@@ -59,7 +61,12 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "noise": {"noise": Fraction(1)},
     "impurity": {"impurity": "gini"},
     "prune": {"prune": Fraction(1, 7)},
+    "learner": {"learner": "naive_bayes"},
 }
+
+OF_RULES = make_terms(
+    learner=Learner.RULES, rules=RuleTerms(HALF, 2, 9), class_name=EVERYONE, test=Fraction(0), max_depth=None
+)
 
 IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("method", {"method": "guess"}),
@@ -88,6 +95,8 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("min_leaf", {"min_leaf": 2**31}),
     ("impurity", {"impurity": "chaos"}),
     ("prune", {"prune": Fraction(1)}),
+    ("learner", {"learner": "oracle"}),
+    ("learner", {"learner": "rules"}),
 ]
 
 
@@ -122,6 +131,8 @@ AT_ONCE: list[tuple[str, Meeting]] = [
         "class: the responder's column has another name",
         meet(bob=with_attributes(make_local(BOTH_HOLD, "bob"), rename("label"))),
     ),
+    ("rules: the responder objects", meet(terms=OF_RULES, bob_agrees=object_to("rules"))),
+    ("rules: another answer", meet(terms=OF_RULES, tamper=on("b", Greeting, with_terms(rules=RuleTerms(HALF, 3, 9))))),
     ("key_bits: the keys are smaller", meet(terms=make_terms(key_bits=TEST_BITS + 1))),
 ]
 

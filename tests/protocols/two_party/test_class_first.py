@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.jobs import Job, Train
 from protocols.messages import ClassCounts, ClassDigest, Greeting, Share, TableCommitment, Verdict
 from protocols.role import Message
 from protocols.tables.table import Codes
-from protocols.terms import Job, Train
 from protocols.two_party.agreement import answer, object_to_limits, propose
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.limits import USUAL_LIMITS, Limits

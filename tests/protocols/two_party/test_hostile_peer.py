@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from protocols.errors import PeerError
+from protocols.jobs import NO_JOB, Job, Train, Unusable
 from protocols.learning.tree import Tree
 from protocols.messages import Greeting, ModelDigest, SentNode, Verdict
 from protocols.role import Message, Transcript, run_pair
-from protocols.terms import ALL, NO_JOB, Job, Train, Unusable
+from protocols.terms import ALL
 from tests.support.cases import correlated
 from tests.support.duel import replay
 from tests.support.parties import Case, changed_job, make_roles, make_terms

@@ -8,7 +8,7 @@ import pytest
 
 from protocols.role import run_pair
 from protocols.tables.table import Table
-from protocols.terms import Cipher, Engine, Impurity, Method, Rank, Terms
+from protocols.terms import Cipher, Engine, Impurity, Learner, Method, Rank, Terms
 from protocols.two_party.noise import run_digest
 from protocols.two_party.split import split_records
 from tests.support.cases import correlated
@@ -59,7 +59,8 @@ def run_on(terms: Terms) -> tuple[bytes, dict[Any, list[list[float]]]]:
 
 
 def test_every_term_that_a_partner_may_choose_is_varied_here() -> None:
-    assert {*VARIED, "class_name", "prune"} == {field.name for field in fields(Terms)}  # no pruning under noise
+    beside = {"class_name", "prune", "rules", "learner"}  # no pruning and no rules under noise; learners are below
+    assert {*VARIED, *beside} == {field.name for field in fields(Terms)}
 
 
 @pytest.mark.parametrize("name", VARIED)
@@ -80,6 +81,19 @@ def test_a_varied_term_tells_the_same_numbers_again_or_spends_epsilon_of_its_own
     assert shared
     alike = {key for key in shared if first[key] == second[key]}
     assert alike == (set() if name in OF_THE_TRUTH | OF_THE_SCALE[kind] else shared)
+
+
+def test_another_learner_spends_epsilon_of_its_own_and_has_other_noise() -> None:
+    """The root's counts are asked by both; a tree tells more of the same people, so that its scale is another."""
+    everyone = replace(SMC, test=Fraction(0))
+    (before, tree), (after, bayes) = (
+        run_on(everyone),
+        run_on(replace(everyone, learner=Learner.NAIVE_BAYES, max_depth=None)),
+    )
+    assert before != after
+    shared = tree.keys() & bayes.keys()
+    assert len(shared) == 4
+    assert not [key for key in shared if tree[key] == bayes[key]]
 
 
 def test_the_order_of_a_partners_columns_changes_no_number() -> None:
