@@ -24,6 +24,7 @@ from pathlib import Path
 from party.cli import collecting
 from party.cli.arguments import add_form
 from party.cli.loudness import add_loudness
+from party.show.survey_help import action_help
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def action(run: Callable[[argparse.Namespace], int], *, help: str) -> argparse.ArgumentParser:  # noqa: A002
         name = run.__name__.removeprefix("run_")
-        declared = actions.add_parser(name, help=help, description=help, formatter_class=parser.formatter_class)
+        told = action_help(name, help)
+        declared = actions.add_parser(name, help=help, description=told, formatter_class=parser.formatter_class)
         declared.set_defaults(run_action=run)
         add_loudness(declared)
         return declared

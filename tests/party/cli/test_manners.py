@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from party.cli.main import COMMANDS, command_parser
+from party.cli.main import COMMANDS, command_parser, main
 from party.errors import ConfigError
 from party.models.any_file import write_model
 from party.node.offers import offer_of_settings
@@ -138,3 +138,14 @@ def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_anew(tmp
     (tmp_path / "party.toml").write_text(SETTINGS)
     with pytest.raises(ConfigError, match="names no file: name one, then start `cotally serve` anew"):
         offer_of_settings(read_party_config(tmp_path / "party.toml"))
+
+
+@pytest.mark.parametrize("action", ["new", "links", "serve", "status", "results", "close", "export", "publish"])
+def test_each_action_of_a_survey_tells_its_exits_and_what_comes_next(
+    action: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["survey", action, "--help"])
+    told = capsys.readouterr().out
+    assert "Next:\n  cotally " in told
+    assert "Exit codes: 0 done" in told
