@@ -80,3 +80,17 @@ def fraction(option: str, text: str) -> Fraction:
     if number is None:
         raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")
     return number
+
+
+def add_more_answers(parser: argparse.ArgumentParser, of: str = "") -> None:
+    """Declare further files of disguised answers, each with its own design."""
+    parser.add_argument(
+        "--and",
+        dest="more",
+        action="append",
+        default=[],
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help=f"further answers and their own design, over the same columns, to be combined; may be repeated{of}",
+    )

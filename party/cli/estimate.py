@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from party.cli import baskets
-from party.cli.arguments import add_design, add_disguised, form
+from party.cli.arguments import add_design, add_disguised, add_more_answers, form
 from party.data import read_frame
 from party.settings.survey import Questionnaire
 from party.settings.transactions import is_of_baskets
@@ -52,16 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also show the most likely joint distribution of an expression's columns",
     )
-    parser.add_argument(
-        "--and",
-        dest="more",
-        action="append",
-        default=[],
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help="further answers and their own design, of other theta or groups, to be combined; may be repeated",
-    )
+    add_more_answers(parser)
     parser.add_argument(
         "--against",
         nargs=2,

@@ -8,7 +8,7 @@ import argparse
 from pathlib import Path
 
 from party.cli import baskets
-from party.cli.arguments import add_design, add_disguised, form, fraction
+from party.cli.arguments import add_design, add_disguised, add_more_answers, form, fraction
 from party.data import read_frame
 from party.files import check_target
 from party.models.any_file import write_model
@@ -42,16 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a new file: model.json for `show` and `predict`, or rules.csv",
     )
-    parser.add_argument(
-        "--and",
-        dest="more",
-        action="append",
-        default=[],
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help="further answers and their own design, over the same columns; may be repeated (tree and bayes)",
-    )
+    add_more_answers(parser, " (tree and bayes)")
+    _add_learning(parser)
+    _add_sets(parser)
+    parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
+
+
+def _add_learning(parser: argparse.ArgumentParser) -> None:
+    """Declare what trees and naive Bayes take."""
     parser.add_argument("--test", default="0", metavar="SHARE", help="hold out this share, such as 1/5, for testing")
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="seed of the public split (default: %(default)s)"
@@ -66,14 +64,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-leaf", type=int, metavar="N", help="fewest records of a leaf, as estimated, 1 if not given (tree alone)"
     )
+    parser.add_argument(
+        "--impurity", choices=Impurity.names(), help="what splits are chosen by (tree alone; default: information_gain)"
+    )
+
+
+def _add_sets(parser: argparse.ArgumentParser) -> None:
+    """Declare what itemsets and rules take."""
     parser.add_argument("--min-support", metavar="S", help="such as 1/100 (itemsets and rules, and needed)")
     parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set (itemsets and rules)")
     parser.add_argument("--metric", metavar="NAME", help="of rules, confidence if not given, or lift and others")
     parser.add_argument("--min-threshold", metavar="T", help="of that metric, 0.8 if not given (rules only)")
-    parser.add_argument(
-        "--impurity", choices=Impurity.names(), help="what splits are chosen by (tree alone; default: information_gain)"
-    )
-    parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
 
 
 def run(arguments: argparse.Namespace) -> int:

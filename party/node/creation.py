@@ -50,14 +50,11 @@ def create_party(
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             _check_free(folder)
+            identity = make_identity(name, hosts)
+            secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
-                staged = Path(temporary)
-                identity = make_identity(name, hosts)
-                write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
-                secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
-                _write_secrets(staged, secrets, sealed_by)
-                write_atomically(staged / CONFIG_FILE, settings)
-                for path in staged.iterdir():
+                _write(Path(temporary), identity, secrets, settings, sealed_by)
+                for path in Path(temporary).iterdir():
                     path.rename(folder / path.name)
         except BaseException:
             if not existed:
@@ -66,6 +63,18 @@ def create_party(
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or 'output error'}") from None
     return identity
+
+
+def _write(
+    staged: Path,
+    identity: Identity,
+    secrets: Mapping[str, bytes],
+    settings: str,
+    sealed_by: PassphraseSource | None,
+) -> None:
+    write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
+    _write_secrets(staged, secrets, sealed_by)
+    write_atomically(staged / CONFIG_FILE, settings)
 
 
 def _check_free(folder: Path) -> None:
