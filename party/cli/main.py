@@ -196,7 +196,7 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _fail(problem: str, code: int, parsed: argparse.Namespace) -> int:
-    if os.environ.get(DEBUG) == "1" or getattr(parsed, "verbose", False):
+    if os.environ.get(DEBUG) == "1":
         traceback.print_exc()
     with suppress(OSError):  # there is no other place to say it
         complain(problem, getattr(parsed, "progress", None))

@@ -88,7 +88,7 @@ class _Sheet:
         if missing:
             raise ConfigError(
                 f"{'The font' if known else 'A PDF of itself'} lacks letters such as {' '.join(missing[:5])}: name a "
-                "font file that has them, by --font"
+                "font file that has them"
             )
 
 

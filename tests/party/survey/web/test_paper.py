@@ -145,7 +145,7 @@ def test_it_is_in_the_respondents_language_with_a_font_that_has_its_letters(tmp_
 @pytest.mark.parametrize("font", [None, FEW_LETTERS], ids=["none", "another"])
 def test_letters_that_no_font_has_are_refused_by_name(tmp_path: Path, font: Path | None) -> None:
     settings = read_collector_settings(write_survey_files(tmp_path, TWO_VALUES, RUSSIAN))
-    with pytest.raises(ConfigError, match=r"lacks letters such as .*[А-я].*--font"):
+    with pytest.raises(ConfigError, match=r"lacks letters such as .*[А-я].*font file"):
         paper_form(settings, font)
 
 
