@@ -1,7 +1,8 @@
 """Many respondents at once: each answers a survey's page once over loopback, and every answer is found again.
 
-    python scripts/benchmarks/survey_load.py [RESPONDENTS]
+    python scripts/benchmarks/survey_load.py [RESPONDENTS] [--tls]
 
+With --tls each has a connection by TLS of its own, under a certificate of the moment, which it checks.
 Prints how long they took, and how long the slowest waited. Exit code 1 if an answer was lost, doubled or refused.
 """
 
@@ -10,6 +11,7 @@ import json
 import os
 import re
 import secrets
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from party.keys.identity import make_identity
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of
 from party.survey.web.databases import open_store
@@ -28,11 +31,13 @@ from party.survey.web.drafts import typed_question, write_survey
 AT_ONCE = 64
 
 
-def answered(address: str, body: bytes) -> tuple[int, float]:
+def answered(address: str, body: bytes, trusting: ssl.SSLContext | None) -> tuple[int, float]:
     """Send one answer; return the status, and how long it took."""
-    host, _, port = address.rpartition(":")
     begun = time.perf_counter()
-    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    if trusting is None:
+        connection = http.client.HTTPConnection(address, timeout=60)
+    else:
+        connection = http.client.HTTPSConnection(address, timeout=60, context=trusting)
     connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
     status = connection.getresponse().status
     connection.close()
@@ -60,6 +65,17 @@ def make_survey(folder: Path, respondents: int) -> tuple[CollectorSettings, list
     return settings, sent, answers
 
 
+def use_tls(path: Path) -> ssl.SSLContext:
+    """Let a survey be served by TLS, with a new certificate; return what trusts it alone."""
+    identity = make_identity("collector", ["127.0.0.1"])
+    certificate, key = path.with_name("cert.pem"), path.with_name("key.pem")
+    certificate.write_bytes(identity.pem)
+    key.write_bytes(identity.key_pem)
+    text = path.read_text().replace("[server]", '[server]\ncertificate = "cert.pem"\nkey = "key.pem"', 1)
+    path.write_text(text.replace("http://", "https://"))
+    return ssl.create_default_context(cafile=str(certificate))
+
+
 @contextmanager
 def serving(path: Path) -> Iterator[str]:
     """Run the server; yield where it listens."""
@@ -74,12 +90,14 @@ def serving(path: Path) -> Iterator[str]:
 
 def main() -> int:
     """Run it."""
-    respondents = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    numbers = [word for word in sys.argv[1:] if word != "--tls"]
+    respondents = int(numbers[0]) if numbers else 1000
     with tempfile.TemporaryDirectory() as folder:
         settings, sent, answers = make_survey(Path(folder), respondents)
+        trusting = use_tls(settings.path) if "--tls" in sys.argv else None
         with serving(settings.path) as address, ThreadPoolExecutor(AT_ONCE) as pool:
             begun = time.perf_counter()
-            replies = list(pool.map(lambda body: answered(address, body), sent))
+            replies = list(pool.map(lambda body: answered(address, body, trusting), sent))
             seconds = time.perf_counter() - begun
         with open_store(settings.store, survey_digest(settings.questionnaire)) as store:
             kept = store.responses()

@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from party.keys.certificates import general_name, self_signed, utc_now
+from party.keys.identity import make_identity
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
@@ -27,10 +25,9 @@ needs_a_loopback_network = pytest.mark.skipif(
 
 def write_pair(folder: Path) -> tuple[Path, Path]:
     """Write a certificate of this machine and its key."""
-    key, paths = ec.generate_private_key(ec.SECP256R1()), (folder / "cert.pem", folder / "key.pem")
-    certificate = self_signed(key, "collector", [general_name("127.0.0.1")], utc_now())
-    paths[0].write_bytes(certificate.public_bytes(Encoding.PEM))
-    paths[1].write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    identity, paths = make_identity("collector", ["127.0.0.1"]), (folder / "cert.pem", folder / "key.pem")
+    paths[0].write_bytes(identity.pem)
+    paths[1].write_bytes(identity.key_pem)
     return paths
 
 
