@@ -1,13 +1,21 @@
 """The collector's server by TLS from files, and behind a proxy, whose word for who calls is taken alone."""
 
 import http.client
+import resource
 import socket
 import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from party.keys.identity import make_identity
 from party.settings.collector import CollectorSettings, read_collector_settings
@@ -72,13 +80,30 @@ def test_answers_of_many_come_by_tls_under_the_certificate_of_the_files(tmp_path
         assert store.responses() == sorted(bytes([k % 2, 0, 0]) for k in range(RESPONDENTS))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the files of another process")
+def test_handshakes_that_never_begin_keep_nobody_out(tmp_path: Path) -> None:
+    """More of them than the server may have files open: it would accept nobody until they are late."""
+    path = tls_survey(tmp_path)
+    _, (body,) = bodies_of(path, 1)
+    trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with collector(path) as (process, address), ExitStack() as stack:
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (700, 700))
+        host, _, port = address.rpartition(":")
+        for _ in range(800):
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=60))
+        connection = http.client.HTTPSConnection(address, timeout=5, context=trusting)
+        stack.callback(connection.close)
+        connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+        assert connection.getresponse().status == 200
+
+
 def _handshake(address: str, context: ssl.SSLContext) -> None:
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=60) as line:
         context.wrap_socket(line, server_hostname=host).close()
 
 
-@pytest.mark.parametrize("fault", ["no key", "another key", "no certificate"])
+@pytest.mark.parametrize("fault", ["no key", "another key", "a locked key", "no certificate"])
 def test_a_certificate_that_cannot_be_used_is_one_line(tmp_path: Path, fault: str) -> None:
     path = tls_survey(tmp_path)
     bodies_of(path, 1)
@@ -89,6 +114,11 @@ def test_a_certificate_that_cannot_be_used_is_one_line(tmp_path: Path, fault: st
         (tmp_path / "key.pem").unlink()
     elif fault == "another key":
         key.replace(tmp_path / "key.pem")
+    elif fault == "a locked key":
+        locked = load_pem_private_key((tmp_path / "key.pem").read_bytes(), None).private_bytes(
+            Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"word")
+        )
+        (tmp_path / "key.pem").write_bytes(locked)
     else:
         (tmp_path / "cert.pem").write_bytes(b"-----BEGIN CERTIFICATE-----\n")
     done = cotally_here("survey", "serve", path)

@@ -16,7 +16,7 @@ import uvicorn
 from party.errors import ConfigError
 from party.settings.address import Address
 from party.settings.collector import ClosingSettings, ServerSettings
-from party.survey.web.connections import CollectorProtocol
+from party.survey.web.connections import protocol_with
 from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import sample_size
 from protocols.tables.expression import Expression
@@ -60,7 +60,7 @@ def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], No
         log_level="critical",
         access_log=False,
         server_header=False,
-        http=CollectorProtocol,
+        http=protocol_with(_tls(settings)),
         lifespan="off",
         ws="none",
         proxy_headers=bool(settings.proxies),
@@ -69,17 +69,22 @@ def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], No
         limit_concurrency=_AT_ONCE,
         timeout_keep_alive=10,
         timeout_graceful_shutdown=10,
-        ssl_certfile=settings.certificate,
-        ssl_keyfile=settings.key,
     )
-    try:
-        config.load()
-    except (OSError, ssl.SSLError) as error:
-        raise ConfigError(f"{settings.certificate} or its key cannot be used: {type(error).__name__}") from None
     with _listening(settings.listen) as listener:
         host, port = listener.getsockname()[:2]
         ready(Address(str(host), int(port)))
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _tls(settings: ServerSettings) -> ssl.SSLContext | None:
+    if settings.certificate is None:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(settings.certificate, settings.key, password="")  # else it would ask for one
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"{settings.certificate} or its key cannot be used: {type(error).__name__}") from None
+    return context
 
 
 def _listening(address: Address) -> socket.socket:
