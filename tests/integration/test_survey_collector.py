@@ -196,6 +196,14 @@ def got(address: str) -> tuple[int, str]:
         return error.code, error.read().decode()
 
 
+def test_who_makes_the_pages_from_the_settings_has_the_bytes_that_are_served(path: Path) -> None:
+    made(path, 1)
+    assert cotally_here("survey", "page", path, "-o", path.parent).code == 0
+    with collector(path) as (_, address):
+        for target, name in (("", "page.html"), ("form", "form.html")):
+            assert got(f"http://{address}/{target}") == (200, (path.parent / name).read_text())
+
+
 def test_results_come_as_answers_do_behind_a_secret_address_on_this_machine(path: Path) -> None:
     settings, codes = made(path, 3)
     with collector(path) as (_, public), live_results(path, "--every", "7", "--cross", "smokes", "sex") as (_, address):

@@ -6,7 +6,7 @@ import socket
 import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -95,6 +95,41 @@ def test_handshakes_that_never_begin_keep_nobody_out(tmp_path: Path) -> None:
         stack.callback(connection.close)
         connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
         assert connection.getresponse().status == 200
+
+
+HOSTILE = {
+    "nothing": b"",
+    "no TLS": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "half a record": b"\x16\x03\x01\x02\x00\x01",
+    "a record of nothing": b"\x16\x03\x01\x00\x00",
+    "a record too long": b"\x16\x03\x01\xff\xff" + bytes(70_000),
+    "an alert": b"\x15\x03\x01\x00\x02\x02\x28",
+    "data first": b"\x17\x03\x03\x00\x05hello",
+}
+
+
+def test_hostile_bytes_in_place_of_a_handshake_leave_it_serving_and_silent(tmp_path: Path) -> None:
+    path = tls_survey(tmp_path)
+    _, (body,) = bodies_of(path, 1)
+    trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with collector(path) as (process, address):
+        host, _, port = address.rpartition(":")
+        for data in HOSTILE.values():
+            for ending in (socket.SHUT_WR, socket.SHUT_RDWR):
+                with socket.create_connection((host, int(port)), timeout=30) as line, suppress(OSError):
+                    line.sendall(data)
+                    line.shutdown(ending)
+                    assert not line.recv(100).startswith(b"HTTP")
+            with socket.create_connection((host, int(port)), timeout=30) as line:  # it hangs up after a handshake
+                trusting.wrap_socket(line, server_hostname=host, suppress_ragged_eofs=True).unwrap()
+        connection = http.client.HTTPSConnection(address, timeout=60, context=trusting)
+        connection.request("POST", "/answer", body, {"Content-Type": "application/json"})
+        assert connection.getresponse().status == 200
+        connection.close()
+        process.terminate()
+        assert process.wait() in (0, 143)
+        assert process.stderr is not None
+        assert [line for line in process.stderr.read().splitlines() if "SHA-256" not in line] == []
 
 
 def _handshake(address: str, context: ssl.SSLContext) -> None:
