@@ -23,7 +23,7 @@ from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.terms import Terms
+from protocols.terms import EVERYONE, Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
@@ -142,7 +142,8 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
     """Say how a field was released, and how that differs from what is asked for now."""
     if field not in _SHOWN:
         return f"other {field}", ""
-    return f"{field} {known[field]}", f", not with {fields[field]}"
+    was, now = ("none (association rules)" if value == EVERYONE else value for value in (known[field], fields[field]))
+    return f"{field} {was}", f", not with {now}"
 
 
 def same_table(folder: Path, local: PartyInputs) -> str | None:

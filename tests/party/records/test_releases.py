@@ -19,12 +19,14 @@ from party.records.releases import (
     check_release,
     first_change,
     record_release,
+    refusal,
     release_of,
     released,
     same_table,
 )
 from protocols.jobs import Train
 from protocols.tables.table import Table
+from protocols.terms import EVERYONE
 from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_local, make_terms
@@ -65,6 +67,11 @@ SHOWN = {
     ("prune", "1/4"): ("prune 0", ", not with 1/4"),
 }
 """Terms are told, as they were and as they are; of data only that they are others."""
+
+
+def test_rules_after_a_tree_are_told_as_a_run_without_a_class() -> None:
+    error = refusal("members", "class", {"class": "outcome"}, {"class": EVERYONE}, Path("ledger.sqlite"), "return")
+    assert "with class outcome before (ledger.sqlite), not with none (association rules); return" in str(error)
 
 
 @pytest.fixture
