@@ -1,8 +1,9 @@
 """Write a finished run as one HTML file: the tree drawn, what it is worth, what each side learned, how to compare it.
 
-The file asks for no other and runs no script. It holds what `show`, `ledger show` and `privacy` print of this party's
-side, and no cell of a table; the costs of the run are in it if `--costs` names the report that `train --report` wrote,
-or if that is report.json beside the settings.
+A file whose name ends in .md is written as Markdown, for a ticket, with the tree as text. The HTML file asks for no
+other and runs no script. Both hold what `show`, `ledger show` and `privacy` print of this party's side, and no cell of
+a table; the costs of the run are in them if `--costs` names the report that `train --report` wrote, or if that is
+report.json beside the settings.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import read_train_report
 from party.settings.party import KEY_FLOOR, read_party_config
-from party.show.page.document import Finished, page_html, page_written
+from party.show.page.document import Finished, is_markdown, page_html, page_markdown, page_written
 from party.show.screen import say
 from protocols.errors import InputError
 
@@ -28,7 +29,9 @@ _MOST_CERTIFICATE = 1 << 16
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("party", type=Path, metavar="PARTY", help="this party's folder, or its party.toml")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
+    )
     parser.add_argument("--model", type=Path, help="the tree (default: model.json beside party.toml)")
     parser.add_argument(
         "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it"
@@ -47,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]
     _check_output(arguments.output, reads, arguments.overwrite)
-    write_atomically(arguments.output, page_html(gathered(path, model, costs), arguments.levels))
+    written = page_markdown if is_markdown(arguments.output) else page_html
+    write_atomically(arguments.output, written(gathered(path, model, costs), arguments.levels))
     say(page_written(arguments.output))
     return 0
 

@@ -15,7 +15,7 @@ from party.records.tally import Dealings
 from party.records.train_report import TrainReport
 from party.show.figures import epsilon, percent
 from party.show.ledger import dealings_lines
-from party.show.page.templates import page_file, render
+from party.show.page.templates import page_file, render, render_markdown
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import strongest, summary_lines
 from party.show.runs import size_text
@@ -67,13 +67,28 @@ def page_html(told: Finished, levels: int | None = None) -> str:
         told: What to tell.
         levels: How many levels of the tree to draw; as many as can be read, if None.
     """
+    drawn = shown_levels(told.tree) if levels is None else levels
+    drawing = {"style": page_file("report.css"), "svg": tree_svg(told.tree, drawn, alone=False)}
+    return render("report.html", _words(told, drawn) | drawing)
+
+
+def page_markdown(told: Finished, levels: int | None = None) -> str:
+    """Return the same as Markdown, for a ticket or a wiki: the tree as text, whatever names hold as plain text.
+
+    Args:
+        told: What to tell.
+        levels: How many levels of the tree to write; as many as can be read, if None.
+    """
+    drawn = shown_levels(told.tree) if levels is None else levels
+    lines = list(tree_lines(told.tree, drawn))[1:]
+    return render_markdown("report.md", _words(told, drawn) | {"lines": lines})
+
+
+def _words(told: Finished, drawn: int) -> dict[str, object]:
     tree = told.tree
-    drawn = shown_levels(tree) if levels is None else levels
-    words: dict[str, object] = {
-        "style": page_file("report.css"),
+    return {
         "class_name": printable(tree.schema.class_attribute.name),
         "built": _built(told),
-        "svg": tree_svg(tree, drawn, alone=False),
         "drawn": drawn,
         "depth": tree.depth,
         "tree_title": title(tree),
@@ -86,12 +101,16 @@ def page_html(told: Finished, levels: int | None = None) -> str:
         "phases": _phases(told.costs),
         "checks": _checks(told),
     }
-    return render("report.html", words)
 
 
 def page_written(path: Path) -> str:
     """Say where a page is."""
-    return f"Wrote {path}: any browser opens it"
+    return f"Wrote {path}" if is_markdown(path) else f"Wrote {path}: any browser opens it"
+
+
+def is_markdown(path: Path) -> bool:
+    """Tell whether a page's name asks for Markdown."""
+    return path.suffix.lower() in {".md", ".markdown"}
 
 
 def _ledger_lines(told: Finished) -> Iterator[str]:

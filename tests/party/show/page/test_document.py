@@ -13,7 +13,7 @@ from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
 from party.show.ledger import dealings_lines
-from party.show.page.document import Finished, page_html
+from party.show.page.document import Finished, page_html, page_markdown
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.party.node.test_what_is_remembered import CASE
@@ -149,6 +149,27 @@ def test_the_command_writes_the_page_and_replaces_none_unasked(
     before = model.read_bytes()
     assert main(["report", str(settings), "-o", str(model), "--overwrite"]) == 2
     assert model.read_bytes() == before
+
+
+def test_as_markdown_it_tells_the_same_and_no_name_is_read_as_markup(told: Finished) -> None:
+    text = page_markdown(told)
+    assert told.tree.digest().hex() in text
+    assert text.count("\n## ") == 8
+    plain = re.sub(r"\\(.)", r"\1", text)
+    for line in dealings_lines(told.dealings, full=False):
+        assert f"- {line.strip()}\n" in plain
+    prose = [line for line in page_markdown(hostile(told)).splitlines() if not re.match(r" {4}(?! *- )", line)]
+    assert "<" in "".join(prose)
+    assert not [line for line in prose if re.search(r"(?<!\\)[<\[]", line)]
+
+
+def test_a_name_that_ends_in_md_asks_for_markdown(
+    settings: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "report.md"
+    assert main(["report", str(settings), "-o", str(output)]) == 0
+    assert "browser" not in capsys.readouterr().out
+    assert output.read_text().startswith("# Decision tree for ")
 
 
 def test_a_model_of_no_run_on_record_is_refused_in_one_line(
