@@ -142,6 +142,26 @@ def test_it_is_in_the_respondents_language_with_a_font_that_has_its_letters(tmp_
         assert words in text
 
 
+def lines_at(form: bytes) -> list[tuple[str, float]]:
+    """Return each piece of text on a form and where it begins, in points from the left."""
+    found: list[tuple[str, float]] = []
+    for page in PdfReader(BytesIO(form)).pages:
+        page.extract_text(visitor_text=lambda text, _, at, *__: found.append((text.strip(), at[4])))
+    return [(text, left) for text, left in found if text]
+
+
+def test_a_script_from_right_to_left_begins_at_the_right(tmp_path: Path) -> None:
+    words = '[questions.smokes]\ntext = "מעשן?"\nanswers = ["כן", "לא"]'
+    for direction in ("ltr", "rtl"):
+        path = write_survey_files(tmp_path / direction, TWO_VALUES, words)
+        path.write_text(f'direction = "{direction}"\n{path.read_text()}')
+        settings = read_collector_settings(path)
+        lines = lines_at(paper_form(settings, ALL_LETTERS))
+        answers = [left for text, left in lines if set(text) in ({"כ", "ן"}, {"ל", "א"})]
+        assert len(answers) == 2
+        assert all((left > 500) == (direction == "rtl") for left in answers)  # of 595 points
+
+
 @pytest.mark.parametrize("font", [None, FEW_LETTERS], ids=["none", "another"])
 def test_letters_that_no_font_has_are_refused_by_name(tmp_path: Path, font: Path | None) -> None:
     settings = read_collector_settings(write_survey_files(tmp_path, TWO_VALUES, RUSSIAN))
