@@ -13,6 +13,7 @@ from protocols.role import Fact
 from protocols.two_party.agreement import Objection
 from protocols.two_party.alignment import Overlap
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.overlap import FEW_MATCHED
 from protocols.two_party.people import list_commitment
 
 _ANEW = "name a new [data] dataset to align anew"
@@ -122,17 +123,21 @@ class ListRules:
         return Objection("id list", "the peer shows another list in the name of an earlier one")
 
     def judge_overlap(self, overlap: Overlap) -> Objection | None:
-        """Object to an overlap of which the peer has guessed too little, or to none at all."""
+        """Object to an overlap of which the peer has guessed too little, or to none at all.
+
+        Few common ids of a sample can be found by chance, so they bear out no share that we ask for.
+        """
         least = self.bounds.least_overlap
-        if overlap.both and overlap.both >= least * overlap.yours:
+        if not (overlap.few and least) and overlap.both and overlap.both >= least * overlap.yours:
             return None
         more = ", ".join(overlap.alike)
         alike = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {more}"
+        few = f"; fewer than {FEW_MATCHED} of a sample are common, which is too few to tell" if overlap.few else ""
         many = f"at most about {overlap.both:,}" if overlap.at_most else f"{overlap.both:,}"
         return Objection(
             "overlap",
             f"{many} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
-            f"{least} of them: who they are is not told{alike if overlap.alike else ''}",
+            f"{least} of them: who they are is not told{few}{alike if overlap.alike else ''}",
         )
 
     def note(self, fact: Fact) -> None:

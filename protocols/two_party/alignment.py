@@ -42,7 +42,7 @@ class Overlap:
     """How many people each side lists and how many both do.
 
     `alike` are the differences of spelling without which both would list the same people, where there are any.
-    `at_most` tells that `both` is an upper bound, by a sample.
+    `at_most` tells that `both` is an upper bound, by a sample; `few`, that the sample has too few to bear it out.
     """
 
     mine: int
@@ -50,6 +50,7 @@ class Overlap:
     both: int
     alike: tuple[str, ...] = ()
     at_most: bool = False
+    few: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -217,8 +218,9 @@ class _Alignment:
     def _judge_estimate(self, sample: Sample, matched: int) -> Role[None]:
         """Go on only if as many may be common as both ask for."""
         overlap = yield from self._counted(sample.estimate(matched))
-        most = sample.likely_most(matched)
-        yield from settle(self._judge.judge_overlap(replace(overlap, both=most, at_most=sample.limit is not None)))
+        most, few = sample.likely_most(matched), sample.is_few(matched)
+        judged = replace(overlap, both=most, at_most=sample.limit is not None, few=few)
+        yield from settle(self._judge.judge_overlap(judged))
 
     def _counted(self, both: int) -> Role[Overlap]:
         """Put on record how many both list."""

@@ -39,6 +39,7 @@ from protocols.work import Workers
 
 SAMPLED_POINTS: Final = 4096
 COUNTED_BYTES: Final = 16
+FEW_MATCHED: Final = 16
 _FRACTION_BITS: Final = 32
 _FAR: Final = 8.0  # standard deviations, which chance does not pass once in 10**14 times
 
@@ -78,6 +79,13 @@ class Sample:
     def estimate(self, matched: int) -> int:
         """Return about how many are common where so many of the sample are."""
         return round(matched / self.share)
+
+    def is_few(self, matched: int) -> bool:
+        """Tell whether so few of a sample are common that a peer with a number for each id finds as many by chance.
+
+        It finds one on average, by Poisson's law: 16 or more once in 10**13 times.
+        """
+        return self.limit is not None and matched < FEW_MATCHED
 
     def likely_most(self, matched: int) -> int:
         """Return how many are common at most, but for three times the standard error."""
