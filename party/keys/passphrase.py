@@ -56,11 +56,13 @@ class PassphraseSource:
         name: What a sealed file calls it.
         new: Gives a passphrase to a folder that is sealed under this id.
         get: Returns it again.
+        forget: Removes what it keeps for this id, if it keeps anything.
     """
 
     name: str
     new: Callable[[Path, str], str]
     get: Callable[[Path, str], str]
+    forget: Callable[[Path, str], None]
 
 
 def passphrase_of(folder: Path, by: str, number: str) -> str:
@@ -72,6 +74,15 @@ def passphrase_of(folder: Path, by: str, number: str) -> str:
     if by not in SOURCES:
         raise IdentityError(f"{folder} is sealed in a way that this release does not know")
     return SOURCES[by].get(folder, number)
+
+
+def forget_passphrase(folder: Path, by: str, number: str) -> None:
+    """Let the place of a passphrase forget it, once nothing is sealed by it.
+
+    Raises:
+        IdentityError: It stays there.
+    """
+    SOURCES[by].forget(folder, number)
 
 
 def _typed(folder: Path, new: bool) -> str:
@@ -122,8 +133,23 @@ def _from_keyring(folder: Path, number: str) -> str:
     return str(phrase)
 
 
+def _remove_from_keyring(folder: Path, number: str) -> None:
+    keyring = _keyring()
+    try:
+        keyring.delete_password(_SERVICE, number)
+    except (keyring.errors.KeyringError, RuntimeError) as error:
+        raise IdentityError(
+            f"{folder} is unsealed, but its passphrase stays in the system's keyring ({type(error).__name__}): remove "
+            f"the entry {number} of {_SERVICE} there"
+        ) from None
+
+
+def _kept_nowhere(folder: Path, number: str) -> None:
+    del folder, number
+
+
 _PASSPHRASE: Final = PassphraseSource(
-    "passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False)
+    "passphrase", lambda folder, _: _typed(folder, new=True), lambda f, _: _typed(f, new=False), _kept_nowhere
 )
-_KEYRING: Final = PassphraseSource("keyring", _new_in_keyring, _from_keyring)
+_KEYRING: Final = PassphraseSource("keyring", _new_in_keyring, _from_keyring, _remove_from_keyring)
 SOURCES: Final = {source.name: source for source in (_PASSPHRASE, _KEYRING)}

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
 from party.files import is_there
-from party.keys.passphrase import PassphraseSource, passphrase_of
+from party.keys.passphrase import PassphraseSource, forget_passphrase, passphrase_of
 from party.keys.secret_file import CURE, read_secret, write_secret
 
 SEALED_FILE: Final = "sealed.keys"
@@ -76,10 +76,11 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
 
 
 def unseal_keys(folder: Path) -> None:
-    """Put a folder's secrets back into files of their own.
+    """Put a folder's secrets back into files of their own; a keyring forgets the passphrase, so copies stay closed.
 
     Raises:
-        IdentityError: They are not sealed, or cannot be read or written.
+        IdentityError: They are not sealed, or cannot be read or written; or, when all else is done, the passphrase
+            stays in the keyring.
     """
     path = folder / SEALED_FILE
     if not is_there(path):
@@ -89,7 +90,9 @@ def unseal_keys(folder: Path) -> None:
     for name, data in files.items():
         if not is_there(folder / name):
             write_secret(folder / name, data)
+    head = read_sealed(path).head
     path.unlink()
+    forget_passphrase(folder, head["by"], head["id"])
 
 
 def sealed_bytes(files: Mapping[str, bytes], phrase: str, by: str, number: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """Somebody has a copy of a party's folder, as from a stolen disk or a backup: what it opens, sealed and not."""
 
 import base64
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
+from party.errors import IdentityError
 from party.keys.certificates import Peer, about, parse_certificate
 from party.keys.identity import Identity, load_identity, load_peers
 from party.keys.keystore import load_secret
+from party.keys.sealing import read_party_secret
+from party.keys.secret_file import write_secret
 from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import OPEN
 from tests.support.processes import Pair, cotally, finish, make_pair, serving
@@ -126,5 +130,11 @@ def test_the_systems_keyring_opens_a_folder_and_without_it_nothing_does(
     assert (refused.code, len(refused.err.splitlines())) == (2, 1)
     assert "is sealed by a keyring that is not this one" in refused.err
     (tmp_path / "another machine").rename(tmp_path / "keyring.json")
+    copied = (pair.bob / "sealed.keys").read_bytes()
+    assert list(json.loads((tmp_path / "keyring.json").read_text())), "the control: until then it holds the passphrase"
     assert cotally("keys", "unseal", str(pair.bob)).code == 0
     assert load_secret(pair.bob) == coins
+    assert json.loads((tmp_path / "keyring.json").read_text()) == {}
+    write_secret(tmp_path / "sealed.keys", copied)
+    with pytest.raises(IdentityError, match="a keyring that is not this one"):
+        read_party_secret(tmp_path, "secret.key")
