@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,13 @@ from party.show.runs import size_text
 from party.show.tree import title, tree_lines
 from protocols.learning.importance import importances
 from protocols.learning.tree import Tree
+from protocols.noise.accounting import Spending, changes_of
+from protocols.noise.geometric import most_variance
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.precision import tells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
+from protocols.terms import ALL, Method
 
 _LINES = 400
 
@@ -145,7 +149,25 @@ def _worth(told: Finished) -> Pairs:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
         found.append(("Cost ratio", text))
+    if run.terms["noise"] is not None:
+        text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
+        found.append(("Counts in the tree", text))
     return found
+
+
+def _deviations(told: Finished) -> tuple[float, float]:
+    """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
+    terms, columns = told.run.terms, told.tree.schema.attributes
+    window = ALL if terms["method"] == Method.SMC else terms["omega"]
+
+    def spent(side: str) -> Spending:
+        own, alone = sum(each.party == side for each in columns), told.run.class_owners == (side,)
+        changes = changes_of(len(columns), own, alone, window, terms["max_depth"])
+        return Spending(Fraction(terms["noise"]), changes)
+
+    ours, theirs = spent(told.party), spent(told.run.peer.name)
+    cell, correct = most_variance(ours.cells, theirs.cells), most_variance(ours.accuracy, theirs.accuracy)
+    return sqrt(cell), sqrt(correct)
 
 
 def _accuracy(told: Finished) -> Pairs:
@@ -155,7 +177,9 @@ def _accuracy(told: Finished) -> Pairs:
         return [("Accuracy", "not known: no records were held out, or the run's costs were not kept")]
     share, error = run.correct / tests, run.error / tests
     if not error:
-        noise = ", counted with noise" if run.terms["noise"] is not None else ""
+        noise = ""
+        if run.terms["noise"] is not None:
+            noise = f", counted with noise of a standard deviation of up to {_deviations(told)[1] / tests:.3f}"
         return [("Accuracy", f"{share:.3f} on {tests:,} held-out records{noise}")]
     if not tells(error):
         return [("Accuracy", f"{tests:,} held-out records are too few to tell it from disguised copies")]

@@ -128,6 +128,17 @@ def test_without_costs_copy_or_held_out_records_it_says_so(told: Finished) -> No
     assert "Cost ratio" not in text
 
 
+def test_under_noise_counts_and_accuracy_have_a_standard_deviation(told: Finished) -> None:
+    terms = {**told.run.terms, "method": "smc", "noise": "4", "max_depth": 1}
+    page = page_html(replace(told, run=replace(told.run, terms=terms)))
+    # Bob holds the class: if his record changes, 4 candidates and the class counts may; if Alice's does, her 2.
+    cell = (2 * (2 * (4 + 1) / 4) ** 2 + 2 * (2 * 2 / 4) ** 2) ** 0.5
+    assert f"each off by a standard deviation of up to {cell:,.1f} records" in page
+    correct = (2 * 2 / 4**2) ** 0.5
+    assert f"noise of a standard deviation of up to {correct / 16:.3f}" in page
+    assert "standard deviation" not in page_html(told)
+
+
 def test_an_estimated_accuracy_has_its_error_or_is_not_told(told: Finished) -> None:
     run = replace(told.run, correct=900.0, tests=1000)
     assert "0.900 on 1,000 held-out records, estimated" in page_html(replace(told, run=replace(run, error=20.0)))
