@@ -9,8 +9,11 @@ from party.settings.party import Acceptance
 
 def left_lines(told: Past, agree: Acceptance) -> list[str]:
     """Say what all runs over a data set have told, beside what they may."""
-    bounds = (("runs on different terms", told.runs, agree.life.runs), ("counts", told.counts, agree.life.counts))
-    lines = [f"Told so far: {before:,} {what}; {_left(before, most)}." for what, before, most in bounds]
+    runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
+    if agree.life.runs is not None and told.runs >= agree.life.runs:
+        runs += ": a run on other terms is refused, one on the same terms is not"
+    counts = f"{told.counts:,} count{'' if told.counts == 1 else 's'}; {_left(told.counts, agree.life.counts)}"
+    lines = [f"Told so far: {told_and_left}." for told_and_left in (runs, counts)]
     spent = "no bound, as counts without noise were told" if told.epsilon is None else noise_text(told.epsilon)
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
     return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]

@@ -51,7 +51,10 @@ def _text(notice: Notice) -> str:
             listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
             return f"taken for missing cells: {listed}"
         case SpelledAlike(column, values):
-            return f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form"
+            return (
+                f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form, and are "
+                "taken for different; if they mean the same, spell them alike in the file before the first run"
+            )
         case IdentifierLeftOut(column):
             return f"column {column!r}: left out, since nearly all its cells differ, as in an identifier"
         case ColumnTreated(column, remarks):

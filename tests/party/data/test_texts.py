@@ -104,7 +104,10 @@ def namibia(folder: Path) -> Path:
 
 
 def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
-    alike = "column 'country': 2 values differ from others only by case, blanks or Unicode form"
+    alike = (
+        "column 'country': 2 values differ from others only by case, blanks or Unicode form, and are taken for "
+        "different; if they mean the same, spell them alike in the file before the first run"
+    )
     named = {"*": ColumnTreatment(smallest_value=1)}
     share = read_share(namibia(tmp_path), "alice", "id", None, named)
     assert tuple(map(notice_text, share.notices)) == (

@@ -30,6 +30,10 @@ def test_what_was_told_stands_beside_what_may_be(agree: Acceptance) -> None:
         "Told so far: 30 counts; 0 of 20 are left.",
         "Epsilon spent on counts: 1.5; [agree] epsilon allows 3.",
     ]
+    spent = left_lines(Past({}, 1, 1, Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20)))
+    refused = "a run on other terms is refused, one on the same terms is not"
+    assert spent[0] == f"Told so far: 1 run on different terms; 0 of 1 are left: {refused}."
+    assert spent[1] == "Told so far: 1 count; 19 of 20 are left."
     assert left_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
 
 
