@@ -4,16 +4,19 @@ An id may be made of several columns. Where one occurs again the file is refused
 is kept, as its owner has declared. No error says which id it is (FAULTS 56).
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from party.data.frame import Column, Frame
+from party.data.notices import IdsSpelledApart
 from party.errors import DataError
-from protocols.identifiers import USUAL_FORM, IdForm
+from protocols.identifiers import USUAL_FORM, IdForm, Spelling
 
 REFUSE, FIRST, LAST = "refuse", "first", "last"
 REPEATED: Final = (REFUSE, FIRST, LAST)
+_RARE: Final = 0.1  # more of another spelling are a way of writing ids here
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,29 @@ def read_people(frame: Frame, columns: IdColumns) -> People:
     if columns.repeated == LAST:
         rows = {each: row for row, each in enumerate(ids)}
     return People(list(rows), list(rows.values()))
+
+
+def spelled_apart(ids: Sequence[str], form: IdForm) -> Iterator[IdsSpelledApart]:
+    """Yield what a few ids differ in from nearly all others, where the form would take them for other people.
+
+    Args:
+        ids: In their normal form.
+        form: Of which.
+    """
+    every = "".join(ids)
+    if Spelling.CASE not in form.alike and every not in (every.lower(), every.upper()):
+        written = Counter((each == each.upper(), each == each.lower()) for each in ids)
+        written.pop((True, True), None)  # no letter that has a case
+        yield from _rare(written.total() - max(written.values()), len(ids), Spelling.CASE)
+    if Spelling.ZEROS not in form.alike and every.isascii() and every.isdigit():
+        padded = {len(each) for each in ids if each[0] == "0" and len(each) > 1}
+        short = sum(each[0] != "0" and len(each) < max(padded) for each in ids) if padded else 0
+        yield from _rare(short, len(ids), Spelling.ZEROS)
+
+
+def _rare(few: int, ids: int, spelling: Spelling) -> Iterator[IdsSpelledApart]:
+    if 0 < few <= ids * _RARE:
+        yield IdsSpelledApart(few, ids, spelling)
 
 
 def distinct_ids(column: Column) -> list[str]:

@@ -6,6 +6,8 @@ None of them holds the content of a cell, except the markers of missing ones (FA
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocols.identifiers import Spelling
+
 
 @dataclass(frozen=True)
 class GuessedEncoding:
@@ -36,6 +38,15 @@ class SpelledAlike:
 
     column: str
     values: int
+
+
+@dataclass(frozen=True)
+class IdsSpelledApart:
+    """How many of so many ids are spelled otherwise than nearly all others, in what the normal form keeps apart."""
+
+    few: int
+    ids: int
+    spelling: Spelling
 
 
 @dataclass(frozen=True)
@@ -109,4 +120,6 @@ class ColumnTreated:
     remarks: tuple[Remark, ...]
 
 
-Notice = GuessedEncoding | IndexLeftOut | MarkersTaken | SpelledAlike | IdentifierLeftOut | ColumnTreated
+Notice = (
+    GuessedEncoding | IndexLeftOut | MarkersTaken | SpelledAlike | IdsSpelledApart | IdentifierLeftOut | ColumnTreated
+)

@@ -13,7 +13,7 @@ import numpy as np
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Frame, alike_notices, taken_notices
-from party.data.ids import IdColumns, People, one_column, read_people
+from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.looks import Looks, automatic, check_no_identifier, remark
 from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
@@ -90,7 +90,8 @@ def read_share(
     _check_no_identifiers(looked, chosen, class_name)
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
     remarks = [ColumnTreated(name, said) for name, (_, said) in both.items() if said]
-    notices = (*frame.notices, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
+    apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
+    notices = (*frame.notices, *apart, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
     treated = {name: column for name, (column, _) in both.items()}
     return _share(party, people, class_name is not None, treated, notices)
 

@@ -11,6 +11,7 @@ from party.data.notices import (
     ColumnTreated,
     GuessedEncoding,
     IdentifierLeftOut,
+    IdsSpelledApart,
     IndexLeftOut,
     MarkersTaken,
     MissingAbsorbed,
@@ -23,6 +24,12 @@ from party.data.notices import (
 from party.names import printable
 from party.node.inputs import ReleasedBefore
 from party.show.screen import note, say
+from protocols.identifiers import Spelling
+
+_APART = {
+    Spelling.CASE: "are written in capitals or small letters otherwise than the others",
+    Spelling.ZEROS: "lack the zeros that others begin with",
+}
 
 
 def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
@@ -55,10 +62,19 @@ def _text(notice: Notice) -> str:
                 f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form, and are "
                 "taken for different; if they mean the same, spell them alike in the file before the first run"
             )
-        case IdentifierLeftOut(column):
-            return f"column {column!r}: left out, since nearly all its cells differ, as in an identifier"
+        case IdsSpelledApart() | IdentifierLeftOut():
+            return _of_ids(notice)
         case ColumnTreated(column, remarks):
             return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
+
+
+def _of_ids(told: IdsSpelledApart | IdentifierLeftOut) -> str:
+    if isinstance(told, IdentifierLeftOut):
+        return f"column {told.column!r}: left out, since nearly all its cells differ, as in an identifier"
+    return (
+        f"{told.few:,} of {told.ids:,} ids {_APART[told.spelling]}: if they mean the same people at the peer, add "
+        f'"{told.spelling.value}" to [data] id_alike on both sides, or these people are not found there'
+    )
 
 
 def _released(notice: ReleasedBefore) -> str:

@@ -7,10 +7,12 @@ import pytest
 
 from party.data.form import USUAL
 from party.data.ids import FIRST, LAST, IdColumns, read_people
+from party.data.notices import IdsSpelledApart
 from party.data.reader import read_frame
 from party.data.share import read_share
 from party.errors import DataError
-from protocols.identifiers import IdForm, Spelling
+from party.show.notices import notice_text
+from protocols.identifiers import USUAL_FORM, IdForm, Spelling
 
 NAMED = IdColumns(("name", "birth"), IdForm(2).with_more([Spelling.CASE]))
 TABLE = "name,birth,x,y\n Ann ,1980,a,u\nBo,1981,a,v\nANN,1980,b,v\nAnn,1981,a,u\n"
@@ -60,3 +62,33 @@ def test_rows_of_others_might_as_well_not_be_in_the_file(tmp_path: Path) -> None
     assert first.table.attributes == second.table.attributes
     assert first.table.codes.tolist() == second.table.codes.tolist()
     assert [first.attributes[0].values[code] for code in first.table.codes[:, 0]] == ["ab"[n % 2] for n in chosen]
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd", "spelling"),
+    [
+        ("P{:04}", ["p1", "p2", "p3"], Spelling.CASE),
+        ("ann {:04}", ["ANN 1"], Spelling.CASE),
+        ("{:05}", ["1230", "770"], Spelling.ZEROS),
+    ],
+)
+def test_a_few_ids_that_are_spelled_otherwise_are_counted_and_not_shown(
+    tmp_path: Path, usual: str, odd: list[str], spelling: Spelling
+) -> None:
+    path = tmp_path / "data.csv"
+    ids = [usual.format(number) for number in range(200)] + odd
+    path.write_text("id,x\n" + "".join(f"{each},{number % 2}\n" for number, each in enumerate(ids)))
+    (told,) = read_share(path, "alice", IdColumns(("id",))).notices
+    assert told == IdsSpelledApart(len(odd), len(ids), spelling)
+    assert f'"{spelling.value}" to [data] id_alike on both sides' in notice_text(told)
+    assert not any(each in notice_text(told) for each in odd)
+    alike = IdColumns(("id",), USUAL_FORM.with_more([spelling]))
+    assert read_share(path, "alice", alike).notices == ()
+
+
+@pytest.mark.parametrize("usual", ["P{:04}", "p{:04}", "Pp{:04}", "{:05}", "{}", "x"])
+def test_ids_of_one_spelling_or_of_many_are_not_spoken_of(tmp_path: Path, usual: str) -> None:
+    path = tmp_path / "data.csv"
+    ids = [usual.format(number) for number in range(200)] if usual != "x" else [f"{'xX'[k % 2]}{k}" for k in range(200)]
+    path.write_text("id,x\n" + "".join(f"{each},{number % 2}\n" for number, each in enumerate(ids)))
+    assert read_share(path, "alice", IdColumns(("id",))).notices == ()
