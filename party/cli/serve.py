@@ -22,7 +22,7 @@ from party.node.session import Host, run_session
 from party.settings.party import KEY_FLOOR, read_party_config
 from party.show.incident import incident
 from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
-from party.show.notices import tell
+from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
@@ -73,6 +73,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     identity, peer = load_identity(config.folder), pinned_peer(config)
     note_all(expiry_lines([identity, peer], utc_now()))
     signal.signal(signal.SIGTERM, _stop)
+    tell = telling_once()
     with (
         locked_folder(config.folder) as held,
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,

@@ -29,7 +29,7 @@ from party.settings.job import read_job
 from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
 from party.show.alignment import matched_lines
 from party.show.joint_rules import found_rules_lines
-from party.show.notices import tell
+from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
 from party.show.run_report import rules_report, train_report
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     with locked_folder(config.folder) as held:
         again = arguments.overwrite or is_done_here(config, job)
         settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+        tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
         with make_progress(arguments.progress) as progress, with_workers(local, settings) as ready:

@@ -22,7 +22,7 @@ from party.data.notices import (
     ValuesMerged,
 )
 from party.names import printable
-from party.node.inputs import ReleasedBefore
+from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
 from party.show.screen import note, say
 from protocols.identifiers import Spelling
 
@@ -40,6 +40,18 @@ def tell(notices: Iterable[Notice | ReleasedBefore]) -> None:
             say(text, sys.stderr)  # also to who wants results alone: it cannot be undone
         else:
             note(text)
+
+
+def telling_once() -> Tell:
+    """Return what prints each notice the first time: a table that is read anew has nothing new to say."""
+    said: list[Notice | ReleasedBefore] = []
+
+    def tell_new(notices: OwnerNotices) -> None:
+        new = [notice for notice in notices if notice not in said]
+        said.extend(new)
+        tell(new)
+
+    return tell_new
 
 
 def notice_text(notice: Notice | ReleasedBefore) -> str:
