@@ -73,7 +73,7 @@ def test_terms_and_classes_that_are_refused_end_in_one_line_on_both_screens_befo
     for party, usual, strict, changes, field in BAD:
         pair.edit(party, usual, strict)
         with serving(pair, "--once") as alice:
-            trained = pair.train(pair.write_job(**{"cipher": "curve"} | changes))
+            trained = pair.train_here(pair.write_job(**{"cipher": "curve"} | changes))
             listened = finish(alice)
         pair.edit(party, strict, usual)
         for ended in (trained, listened):

@@ -79,7 +79,7 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
         (["--with", "carol", "rows.csv"], "is 'alice': run with --with alice"),
         (["--with", "alice", "rows.csv"], "model.json does not exist"),
         (["--with", "alice", "--model", "no.json", "rows.csv"], "no.json"),
-        (["--with", "alice", "--receiver", "nobody", "rows.csv"], "invalid choice"),
+        (["--with", "alice", "--receiver", "nobody", "rows.csv"], "there is no 'nobody'; known: us, peer, both"),
         (["--model", "x.json", "rows.csv"], "without --with"),
     ],
 )
