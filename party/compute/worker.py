@@ -22,7 +22,7 @@ def serve(connection: "Connection[Any, Any]") -> None:
         while True:
             function, task = connection.recv()
             connection.send(_answer(function, task))
-    except (EOFError, OSError, MemoryError):  # without memory to take a task, or to answer: another has to do it
+    except (EOFError, OSError, MemoryError, ImportError):  # without memory to take a task or its code, or to answer
         return
 
 
