@@ -28,12 +28,14 @@ class IdColumns:
         form: The normal form.
         repeated: One of `REPEATED`.
         only: The people whose rows are used, in this order; all unless given. The others might as well not be there.
+        items: The column of items, where the file has a row for each that a person has (`party.data.item_rows`).
     """
 
     names: tuple[str, ...]
     form: IdForm = USUAL_FORM
     repeated: str = REFUSE
     only: tuple[str, ...] | None = None
+    items: str | None = None
 
 
 def one_column(name: str) -> IdColumns:
@@ -66,11 +68,11 @@ class People:
         return People(list(ids), [row_of[each] for each in ids])
 
 
-def read_people(frame: Frame, columns: IdColumns) -> People:
-    """Return the ids of a table, in the order of its rows.
+def row_ids(frame: Frame, columns: IdColumns) -> list[str]:
+    """Return the id of each row, in its normal form.
 
     Raises:
-        DataError: One is empty, or occurs twice and must not.
+        DataError: One is empty.
     """
     parts = [frame.ids(name) for name in columns.names]
     for part in parts:
@@ -78,12 +80,22 @@ def read_people(frame: Frame, columns: IdColumns) -> People:
     ids = columns.form.all_joined([[str(cell) for cell in part.cells] for part in parts])
     if "" in ids:
         raise parts[0].error("this id is blank: give each record one", ids.index(""))
+    return ids
+
+
+def read_people(frame: Frame, columns: IdColumns) -> People:
+    """Return the ids of a table, in the order of its rows.
+
+    Raises:
+        DataError: One is empty, or occurs twice and must not.
+    """
+    ids = row_ids(frame, columns)
     if len({*ids}) == len(ids):
         return People(ids, [*range(len(ids))])
     rows: dict[str, int] = {}
     repeated = [row for row, each in enumerate(ids) if rows.setdefault(each, row) != row]
     if columns.repeated == REFUSE:
-        raise _repeated(parts[0], repeated)
+        raise _repeated(frame.ids(columns.names[0]), repeated)
     if columns.repeated == LAST:
         rows = {each: row for row, each in enumerate(ids)}
     return People(list(rows), list(rows.values()))

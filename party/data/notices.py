@@ -50,6 +50,15 @@ class IdsSpelledApart:
 
 
 @dataclass(frozen=True)
+class ItemsLeftOut:
+    """So many items are no columns, beside those that are: fewer than `smallest` persons have them, or lack them."""
+
+    left: int
+    kept: int
+    smallest: int
+
+
+@dataclass(frozen=True)
 class IdentifierLeftOut:
     """A column was left out, since its cells nearly all differ."""
 
@@ -121,5 +130,12 @@ class ColumnTreated:
 
 
 Notice = (
-    GuessedEncoding | IndexLeftOut | MarkersTaken | SpelledAlike | IdsSpelledApart | IdentifierLeftOut | ColumnTreated
+    GuessedEncoding
+    | IndexLeftOut
+    | MarkersTaken
+    | SpelledAlike
+    | IdsSpelledApart
+    | IdentifierLeftOut
+    | ItemsLeftOut
+    | ColumnTreated
 )

@@ -14,6 +14,7 @@ from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
 from party.data.frame import Frame, alike_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
+from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, remark
 from party.data.notices import ColumnTreated, Notice, Remark
 from party.data.reader import read_frame
@@ -81,6 +82,9 @@ def read_share(
     frame = read_frame(path, form)
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
+    if who.items is not None:
+        others = given.get(EVERY_OTHER, ColumnTreatment())
+        frame, ignore = frequent_items(frame, who, ignore, others.smallest_value), ()
     plans = _plans(frame, who.names, class_name, given, ignore)
     people, frame = _chosen(frame, who)
     read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}

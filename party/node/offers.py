@@ -7,6 +7,7 @@ from pathlib import Path
 
 from party.data import Frame, Notice, read_frame, taken_notices
 from party.data.ids import REFUSE, read_people
+from party.data.item_rows import wanted_items
 from party.errors import ConfigError
 from party.models.any_file import read_tree_for
 from party.models.prediction import Unknown, coded_rows
@@ -75,9 +76,12 @@ def load_offer(config: PartyConfig, model: Path, rows: Path) -> Offer:
         check_holders(tree, (config.name, config.need_peer()))
     except InputError as error:
         raise ConfigError(f"{model}: {error}: bring a model of both") from None
-    frame = read_frame(rows, config.data.form)
-    people = read_people(frame, replace(config.data.ids, repeated=REFUSE))
     own = [column for column in tree.columns if tree.schema.attributes[column].party == config.name]
+    frame, who = read_frame(rows, config.data.form), config.data.ids
+    if who.items is not None:
+        beside = [name for name in config.data.ignore if name in frame.columns]
+        frame = wanted_items(frame, who, beside, [tree.schema.attributes[column].name for column in own])
+    people = read_people(frame, replace(who, repeated=REFUSE))
     coded = coded_rows(tree, frame, own)
     people = people.ordered(sorted(people.ids))
     shared = SharedRows(tree, tuple(people.ids), coded.codes[people.rows])

@@ -1,4 +1,4 @@
-"""What makes an id, under `[data]`: `id`, `id_alike` and `repeated`; what alignments may ask, under `[agree]`."""
+"""What makes an id, under `[data]`: `id`, `id_alike`, `repeated`, `items`; what alignments may ask, under `[agree]`."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,7 +9,7 @@ from party.settings.toml import Section
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, read_form
 
-ID_KEYS: Final = ("id", "id_alike", "repeated")
+ID_KEYS: Final = ("id", "id_alike", "repeated", "items")
 ALIGNMENT_KEYS: Final = ("least_overlap", "most_ids", "most_alignments")
 _MOST: Final = 10**9
 
@@ -46,7 +46,12 @@ def read_id_columns(data: Section) -> IdColumns:
         form = read_form(data.texts("id_alike", USUAL_FORM.names), len(names))
     except InputError as error:
         raise data.error("id_alike", error.problem) from None
-    return IdColumns(tuple(names), form, data.choice("repeated", REPEATED, REFUSE))
+    items = data.text("items", None)
+    if items in names:
+        raise data.error("items", "is an id column")
+    if items is not None and "repeated" in data.names:
+        raise data.error("repeated", "is not for rows of ids and items: a person has a row for each item")
+    return IdColumns(tuple(names), form, data.choice("repeated", REPEATED, REFUSE), items=items)
 
 
 def read_alignment_bounds(agree: Section) -> AlignmentBounds:

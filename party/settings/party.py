@@ -212,11 +212,14 @@ def _data(top: Section) -> DataSettings:
         ignore=data.texts("ignore", ()),
         smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
     )
-    for key, columns in (("id", settings.ids.names), ("class", (settings.class_column,))):
+    special = {"id": settings.ids.names, "class": (settings.class_column,), "items": (settings.ids.items,)}
+    for key, columns in special.items():
         if not {*columns}.isdisjoint(settings.ignore):
             raise data.error("ignore", f"the {key} column cannot be ignored")
     if settings.class_column in settings.ids.names:
         raise data.error("class", "is the id column")
+    if settings.ids.items is not None and settings.class_column is not None:
+        raise data.error("class", "rows of ids and items have no class: the other party brings it")
     return settings
 
 
@@ -231,8 +234,8 @@ def _form(data: Section) -> Form:
 def _columns(columns: Section, data: DataSettings) -> ColumnSettings:
     treatments = {}
     for name in columns.names:
-        if name in (*data.ids.names, *data.ignore):
-            raise columns.error(name, "is the id column, or is listed under [data] ignore: it needs no treatment")
+        if name in (*data.ids.names, data.ids.items, *data.ignore):
+            raise columns.error(name, "needs no treatment: it is an id, the column of items, or under [data] ignore")
         treatments[name] = _treatment(columns, name, data.smallest_value)
     others = treatments.pop(EVERY_OTHER, ColumnTreatment(smallest_value=data.smallest_value))
     return ColumnSettings(treatments, others)

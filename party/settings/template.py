@@ -11,6 +11,7 @@ id = "id"                  # column that says which record is whose, or columns:
 # id_alike = ["accents", "blanks", "numbers"]  # what spellings of one id may differ in, the same at
 #                          # both parties (42.0 is 42); also "case", and "zeros" (0042 is 42)
 # repeated = "refuse"      # of an id that occurs again: or keep its "first" or its "last" row
+# items = "product"        # rows of ids and items: a column of 0 and 1 for each item
 # class = "outcome"        # column to predict, if this party holds it
 # dataset = "visits-2026"  # coins are made once for each name (default: the file's name)
 # separator = ";"          # between columns (default: found out, as the encoding is)

@@ -13,6 +13,7 @@ from party.data.notices import (
     IdentifierLeftOut,
     IdsSpelledApart,
     IndexLeftOut,
+    ItemsLeftOut,
     MarkersTaken,
     MissingAbsorbed,
     OneValueLeft,
@@ -74,13 +75,18 @@ def _text(notice: Notice) -> str:
                 f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form, and are "
                 "taken for different; if they mean the same, spell them alike in the file before the first run"
             )
-        case IdsSpelledApart() | IdentifierLeftOut():
+        case IdsSpelledApart() | IdentifierLeftOut() | ItemsLeftOut():
             return _of_ids(notice)
         case ColumnTreated(column, remarks):
             return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
 
 
-def _of_ids(told: IdsSpelledApart | IdentifierLeftOut) -> str:
+def _of_ids(told: IdsSpelledApart | IdentifierLeftOut | ItemsLeftOut) -> str:
+    if isinstance(told, ItemsLeftOut):
+        return (
+            f"{told.left:,} items are left out, {told.kept:,} are columns: fewer than {told.smallest} persons have "
+            "them, or lack them, and their names would tell who"
+        )
     if isinstance(told, IdentifierLeftOut):
         return f"column {told.column!r}: left out, since nearly all its cells differ, as in an identifier"
     return (

@@ -122,6 +122,22 @@ def test_rules_are_listed_and_written(pair: Pair, tmp_path: Path) -> None:
     assert (refused.code, "holds itemsets" in refused.err) == (2, True)
 
 
+def test_rows_of_ids_and_items_give_the_rules_of_columns_of_0_and_1(pair: Pair) -> None:
+    table = list(csv.reader((pair.alice / "data.csv").open()))
+    rows = [
+        (row[0], item) for row in table[1:] for item, held in zip(table[0][1:], row[1:], strict=True) if held == "1"
+    ]
+    rows += [(row[0], "") for row in table[1:] if "1" not in row[1:]]
+    (pair.alice / "data.csv").write_text("id,product\n" + "".join(f"{who},{item}\n" for who, item in sorted(rows)))
+    pair.edit("alice", '# items = "product"', 'items = "product"')
+    alice, bob = run_pair(pair, method="smc", theta=None, min_leaf=1)
+    assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
+    found = joint_itemsets(pair.bob / "model.json")
+    assert {len(items) for items in found["itemsets"]} == {1, 2, 3}
+    for items, support in zip(found["itemsets"], found["support"], strict=True):
+        assert support == pytest.approx(exact_share(items))
+
+
 def test_a_plan_tells_the_most_counts(pair: Pair) -> None:
     ended = cotally_here("plan", pair.bob / "party.toml", write_job(pair, most_sets=20))
     assert ended.code == 0, ended.err

@@ -6,13 +6,17 @@ from pathlib import Path
 import pytest
 
 from party.cli.predict_with import write_predicted
+from party.models.any_file import write_model
+from party.node.offers import load_offer
 from party.node.players import Predicted
+from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines
 from protocols.jobs import Receiver
-from protocols.learning.tree import Leaf, Tree
+from protocols.learning.tree import Leaf, Split, Tree
+from protocols.tables.schema import Attribute
 from protocols.terms import Cipher
 from tests.support.offering import EXPECTED, TREE, Killed, Offering, assert_not_answered, classes
-from tests.support.parties import make_terms
+from tests.support.parties import TEST_BITS, make_terms
 
 
 def test_each_side_brings_its_own_columns_in_any_order_and_the_receiver_learns(tmp_path: Path) -> None:
@@ -193,3 +197,17 @@ def test_by_paillier_it_is_the_same(tmp_path: Path) -> None:
 def test_a_tree_without_a_split_is_applied_too(tmp_path: Path) -> None:
     leaf = Tree(TREE.schema, Leaf((1.0, 4.0), 1))
     assert set(Offering(tmp_path, trees={"alice": leaf, "bob": leaf}).learned().values()) == {"yes"}
+
+
+def test_rows_of_ids_and_items_are_read_as_the_columns_of_the_model(tmp_path: Path) -> None:
+    pair = Offering(tmp_path)
+    schema = replace(TREE.schema, attributes=(TREE.schema.attributes[0], Attribute("bob", "tea", ("0", "1"))))
+    tree = Tree(schema, Split((9, 6), 1, (Leaf((5, 3), 0), Leaf((4, 3), 0))))
+    write_model(pair.folder / "items.json", tree)
+    settings = pair.folder / "bob" / "party.toml"
+    settings.write_text(settings.read_text().replace("[data]\n", '[data]\nitems = "product"\n'))
+    rows = pair.folder / "rows.csv"
+    rows.write_text("id,product\np4,tea\np1,rye\np4,rye\np2,\n")
+    offer = load_offer(read_party_config(settings, TEST_BITS), pair.folder / "items.json", rows)
+    assert offer.shared.people == ("p1", "p2", "p4")
+    assert offer.shared.codes[:, 1].tolist() == [0, 0, 1]

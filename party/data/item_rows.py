@@ -1,0 +1,121 @@
+"""Rows of ids and items, such as purchases, as a table of persons: a column of 0 and 1 per item.
+
+An item's name crosses as a column's does. So an item that nearly nobody or nearly everybody has is no column: those few
+would be named by it. That an item stands twice with a person says no more than once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from party.data.cells import NO_TEXT, Cells, coded
+from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.ids import IdColumns, row_ids
+from party.data.notices import ItemsLeftOut
+from party.errors import DataError
+from protocols.tables.arrays import Index
+
+HELD: Final = ("0", "1")
+
+
+def frequent_items(frame: Frame, who: IdColumns, ignore: Sequence[str], smallest: int) -> Frame:
+    """Return a table with a row per person and a column per item that enough persons have, and enough lack.
+
+    Args:
+        frame: Rows of ids and items. One without an item stands for a person who may have none.
+        who: Whose rows count, what makes an id, and which is the column of items.
+        ignore: Columns that are neither.
+        smallest: How many persons are enough.
+
+    Raises:
+        DataError: A column is missing or too many, an id is empty, or no item is left.
+    """
+    found = _find(frame, who, ignore)
+    count = np.diff(found.starts)
+    enough = (count >= smallest) & (len(found.rows) - count >= smallest)
+    names = sorted(name for name, kept in zip(found.items.cells.texts, enough.tolist(), strict=True) if kept)
+    if not names:
+        raise found.items.error(f"no item has {smallest} persons with it and {smallest} without: nothing can be told")
+    left = found.items.cells.different - len(names)
+    told = (ItemsLeftOut(left, len(names), smallest),) if left else ()
+    table = _table(frame, who, found, names)
+    return replace(table, notices=(*table.notices, *told))
+
+
+def wanted_items(frame: Frame, who: IdColumns, ignore: Sequence[str], wanted: Sequence[str]) -> Frame:
+    """Return a table with a row per person and a column for each of these items, whoever has them.
+
+    Args and errors are as of `frequent_items`.
+    """
+    return _table(frame, who, _find(frame, who, ignore), wanted)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Found:
+    """Who has what.
+
+    Args:
+        items: The column of items.
+        rows: The first row of each person.
+        persons: By item, in the order of the texts of the column: who has it, each once.
+        starts: Where those of each item begin, and where the last ones end.
+    """
+
+    items: Column
+    rows: Sequence[int]
+    persons: Index
+    starts: Index
+
+    def column(self, name: str) -> Cells:
+        """Return the column of an item."""
+        codes = np.zeros(len(self.rows), dtype=np.int32)
+        if name in self.items.cells.texts:
+            item = self.items.cells.texts.index(name)
+            codes[self.persons[self.starts[item] : self.starts[item + 1]]] = 1
+        return coded(HELD, codes)
+
+
+def _find(frame: Frame, who: IdColumns, ignore: Sequence[str]) -> _Found:
+    for name in ignore:
+        frame.need(name)
+    for name in frame.columns:
+        if name not in (*who.names, who.items, *ignore):
+            problem = "the rows are of ids and items: list this column under [data] ignore"
+            raise DataError(problem, path=frame.path, column=name)
+    items = frame.column(who.items or "")
+    first, person = _persons(row_ids(frame, who), who.only)
+    codes: NDArray[np.int64] = items.cells.codes.astype(np.int64)
+    counted = (person >= 0) & (codes != NO_TEXT)
+    pairs = np.unique(codes[counted] * len(first) + person[counted])
+    held = np.bincount(pairs // max(len(first), 1), minlength=items.cells.different)
+    return _Found(items, first, pairs % max(len(first), 1), np.concatenate([[0], np.cumsum(held)]))
+
+
+def _persons(ids: Sequence[str], only: Sequence[str] | None) -> tuple[list[int], Index]:
+    """Return the first row of each person whose rows count, and whose each row is; -1 for nobody's."""
+    chosen = None if only is None else {*only}
+    first: dict[str, int] = {}
+    for row, each in enumerate(ids):
+        if chosen is None or each in chosen:
+            first.setdefault(each, row)
+    place: Mapping[str, int] = {each: number for number, each in enumerate(first)}
+    return [*first.values()], np.array([place.get(each, -1) for each in ids], dtype=np.intp)
+
+
+def _table(frame: Frame, who: IdColumns, found: _Found, names: Sequence[str]) -> Frame:
+    people = frame.only(found.rows)
+    ids = {name: people.cells[people.columns.index(name)] for name in who.names}
+    clash = next((name for name in ids if name in names), None)
+    if clash is not None:
+        problem = f"an item has the name of the id column {clash!r}: give that column another"
+        raise found.items.error(problem)
+    return replace(
+        people,
+        columns=(*ids, *names),
+        cells=(*ids.values(), *map(found.column, names)),
+        missing=(),
+        notices=(*frame.notices, *taken_notices([found.items]), *alike_notices([found.items])),
+    )
