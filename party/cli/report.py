@@ -19,7 +19,8 @@ from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import read_train_report
 from party.settings.party import KEY_FLOOR, read_party_config
-from party.show.page.document import Finished, is_markdown, page_html, page_markdown, page_written
+from party.show.page.run_page import Finished, run_page
+from party.show.page.writing import page_written, written
 from party.show.screen import say
 from protocols.errors import InputError
 
@@ -50,8 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]
     _check_output(arguments.output, reads, arguments.overwrite)
-    written = page_markdown if is_markdown(arguments.output) else page_html
-    write_atomically(arguments.output, written(gathered(path, model, costs), arguments.levels))
+    page = run_page(gathered(path, model, costs), arguments.levels)
+    write_atomically(arguments.output, written(page, arguments.output))
     say(page_written(arguments.output))
     return 0
 

@@ -8,7 +8,7 @@ from party.keys.keystore import SECRET_FILE
 from party.keys.secret_file import write_secret
 from party.models.any_file import write_model
 from party.records.train_report import write_train_report
-from party.show.page.document import Finished
+from party.show.page.run_page import Finished
 from party.show.run_report import train_report
 from protocols.learning.tree import Tree
 from protocols.tables.schema import Attribute, Schema

@@ -13,12 +13,22 @@ from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
 from party.show.ledger import dealings_lines
-from party.show.page.document import Finished, page_html, page_markdown
+from party.show.page.run_page import Finished, run_page
+from party.show.page.writing import as_html, as_markdown
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.party.node.test_what_is_remembered import CASE
 from tests.support.finished import finished_party, hostile
 from tests.support.models import small_model
+
+
+def page_html(told: Finished) -> str:
+    return as_html(run_page(told))
+
+
+def page_markdown(told: Finished) -> str:
+    return as_markdown(run_page(told))
+
 
 VOID = {"meta", "br", "img", "input", "link", "hr"}
 

@@ -1,11 +1,10 @@
 """The page of a finished run, in sections: whoever signs it, or files it, needs nothing else."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 from typing import Any
 
 from party.models.tree_file import references
@@ -15,8 +14,9 @@ from party.records.finished import FinishedRun
 from party.records.tally import Dealings
 from party.records.train_report import TrainReport
 from party.show.figures import epsilon, percent
+from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
-from party.show.page.templates import page_file, render, render_markdown
+from party.show.page.parts import Drawing, Grid, Page, Pairs, Part, Section, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import strongest, summary_lines
 from party.show.runs import size_text
@@ -32,6 +32,18 @@ from protocols.tables.schema import Attribute
 from protocols.terms import ALL, Method
 
 _LINES = 400
+_IMPORTANCE = "Which attributes matter"
+_PRIVACY = (
+    ScreenColumn("Attribute", is_text=True),
+    ScreenColumn("Group", is_text=True, rank=3),
+    ScreenColumn("Strongest belief", is_text=True),
+    ScreenColumn("Epsilon"),
+)
+_MEANINGS = (
+    "Strongest belief: how sure of a value one response can make its reader, all values taken as equally likely "
+    "before. Epsilon: 0 if odds stay as they were, 1 if they move 2.7 times. Lower is better for both. Exact counts "
+    "are not covered by these figures."
+)
 
 
 @dataclass(frozen=True)
@@ -61,67 +73,65 @@ class Finished:
     costs: TrainReport | None
 
 
-Pairs = list[tuple[str, str]]
+_Rows = list[tuple[str, str]]
 
 
-def page_html(told: Finished, levels: int | None = None) -> str:
-    """Return the page of a finished run: one file, which asks for no other and runs no script.
+def run_page(told: Finished, levels: int | None = None) -> Page:
+    """Return the page of a finished run.
 
     Args:
         told: What to tell.
         levels: How many levels of the tree to draw; as many as can be read, if None.
     """
-    drawn = shown_levels(told.tree) if levels is None else levels
-    drawing = {"style": page_file("report.css"), "svg": tree_svg(told.tree, drawn, alone=False)}
-    return render("report.html", _words(told, drawn) | drawing)
+    return Page(
+        f"Decision tree for {printable(told.tree.schema.class_attribute.name)}",
+        [
+            Section("built", "What was built, and by whom", [Pairs(_built(told))]),
+            tree_section(told.tree, levels),
+            Section("worth", "What it is worth", [Pairs(_worth(told))]),
+            importance_section(told.tree),
+            _learned(told),
+            Section("privacy", "What our disguised copy tells of a single person", _privacy(told)),
+            Section("time", "What it took", _costs(told.costs)),
+            _checks(told),
+        ],
+    )
 
 
-def page_markdown(told: Finished, levels: int | None = None) -> str:
-    """Return the same as Markdown, for a ticket or a wiki: the tree as text, whatever names hold as plain text.
-
-    Args:
-        told: What to tell.
-        levels: How many levels of the tree to write; as many as can be read, if None.
-    """
-    drawn = shown_levels(told.tree) if levels is None else levels
-    lines = list(tree_lines(told.tree, drawn))[1:]
-    return render_markdown("report.md", _words(told, drawn) | {"lines": lines})
-
-
-def _words(told: Finished, drawn: int) -> dict[str, object]:
-    tree = told.tree
-    return {
-        "class_name": printable(tree.schema.class_attribute.name),
-        "built": _built(told),
-        "drawn": drawn,
-        "depth": tree.depth,
-        "tree_title": title(tree),
-        "lines": list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:],
-        "worth": _worth(told),
-        "importances": _importances(tree),
-        "ledger": [(len(line) - len(line.lstrip()), line.strip()) for line in _ledger_lines(told)],
-        "privacy": _privacy(told),
-        "costs": _costs(told.costs),
-        "phases": _phases(told.costs),
-        "checks": _checks(told),
-    }
+def tree_section(tree: Tree, levels: int | None) -> Section:
+    """Return the section of a tree: drawn, and as text."""
+    drawn = shown_levels(tree) if levels is None else levels
+    lines = list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:]
+    said = f"{title(tree)}. In brackets, and as a bar: the records of each class, in this order."
+    if drawn < tree.depth:
+        said += f" The first {drawn} of {tree.depth} levels are drawn; a dashed box has more below it."
+    return Section(
+        "tree", "The tree", [Sentences([said]), Drawing("The tree", tree_svg(tree, drawn, alone=False), lines)]
+    )
 
 
-def page_written(path: Path) -> str:
-    """Say where a page is."""
-    return f"Wrote {path}" if is_markdown(path) else f"Wrote {path}: any browser opens it"
+def importance_section(tree: Tree) -> Section:
+    """Return the section on what each attribute adds to a tree."""
+    rows = _importances(tree)
+    if not rows:
+        return Section("importance", _IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
+    said = "Each attribute's share of all that the tree's splits decrease impurity by, on the training records."
+    parties = [ScreenColumn("Party", is_text=True)] if any(party for party, *_ in rows) else []
+    heads = [ScreenColumn("Attribute", is_text=True), *parties, ScreenColumn("Share")]
+    cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
+    bars = [share / rows[0][2] for *_, share in rows]
+    return Section("importance", _IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
 
 
-def is_markdown(path: Path) -> bool:
-    """Tell whether a page's name asks for Markdown."""
-    return path.suffix.lower() in {".md", ".markdown"}
+def _learned(told: Finished) -> Section:
+    parts = [
+        Sentences(["In all runs over this data set, as the ledger has it."]),
+        Sentences(list(dealings_lines(told.dealings, full=False))),
+    ]
+    return Section("learned", "What each side has learned of the other", parts)
 
 
-def _ledger_lines(told: Finished) -> Iterator[str]:
-    yield from dealings_lines(told.dealings, full=False)
-
-
-def _built(told: Finished) -> Pairs:
+def _built(told: Finished) -> _Rows:
     run, schema = told.run, told.tree.schema
     held = {side: [a.name for a in schema.attributes if a.party == side] for side in (told.party, run.peer.name)}
     return [
@@ -141,7 +151,7 @@ def _terms_text(terms: Mapping[str, Any]) -> str:
     return printable(", ".join(f"{name} {value}" for name, value in told))
 
 
-def _worth(told: Finished) -> Pairs:
+def _worth(told: Finished) -> _Rows:
     run, counts = told.run, told.tree.root.counts
     commonest = max(counts) / max(sum(counts), 1)
     found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records")]
@@ -170,7 +180,7 @@ def _deviations(told: Finished) -> tuple[float, float]:
     return sqrt(cell), sqrt(correct)
 
 
-def _accuracy(told: Finished) -> Pairs:
+def _accuracy(told: Finished) -> _Rows:
     run = told.run
     tests = run.tests or (told.costs.records_test if told.costs else 0)
     if run.correct is None or not tests:
@@ -195,13 +205,13 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _privacy(told: Finished) -> Mapping[str, object] | None:
-    """Return what our copy discloses; None where none left."""
+def _privacy(told: Finished) -> list[Part]:
+    """Return what our copy discloses."""
     if told.run.copy is None:
-        return None
+        return [Sentences(["No disguised copy left this party in this run."])]
     found = _findings(told)
     rows = [_privacy_row(found, k) for k, own in enumerate(found.attributes) if own.hides]
-    return {"sentences": summary_lines(found), "rows": rows}
+    return [Sentences(summary_lines(found)), Grid(_PRIVACY, rows), *([Sentences([_MEANINGS])] if rows else [])]
 
 
 def _findings(told: Finished) -> Findings:
@@ -222,27 +232,27 @@ def _privacy_row(found: Findings, column: int) -> tuple[str, str, str, str]:
     return own.name, group, f"{percent(belief.after)} (was {percent(belief.before)})", epsilon(own.loss)
 
 
-def _costs(costs: TrainReport | None) -> Pairs:
+def _costs(costs: TrainReport | None) -> list[Part]:
     if costs is None:
-        return []
-    return [
+        return [Sentences(["The costs of this run were not kept (`cotally train --report FILE` keeps them)."])]
+    told = [
         ("Time", f"{costs.seconds:.1f} s"),
         ("Sent", size_text(costs.bytes_sent)),
         ("Received", size_text(costs.bytes_received)),
         ("Round trips", f"{costs.round_trips:,}"),
         ("Counts told", f"{costs.exact_counts_disclosed:,}"),
     ]
+    phases = [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
+    return [Pairs(told), Grid((ScreenColumn("Phase", is_text=True), ScreenColumn("Seconds")), phases)]
 
 
-def _phases(costs: TrainReport | None) -> list[tuple[str, str]]:
-    return [] if costs is None else [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
-
-
-def _checks(told: Finished) -> Pairs:
-    return [
+def _checks(told: Finished) -> Section:
+    rows = [
         (f"Key of {told.party}", told.fingerprint),
         (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
         ("Run", told.run.run),
         ("Digest of the model", told.tree.digest().hex()),
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
     ]
+    said = Sentences(["The other party's page shows the same run, digest and certificates."])
+    return Section("checks", "What can be compared", [said, Pairs(rows)])
