@@ -28,7 +28,7 @@ from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
 
-VERSION = "cotally/1"
+VERSION = "cotally/2"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",

@@ -20,6 +20,7 @@ from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedE
 from party.keys.certificates import LIFETIME, Peer, fingerprint
 from party.keys.identity import Identity, create_identity
 from party.transport.grpc.client import connect
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from party.transport.pages import Reason
 from party.transport.timer import Waits
@@ -32,7 +33,7 @@ from tests.support.rpc import SESSION, Parties, call, raw_channel, stub
 from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
-OPEN = wire.OpenRequest(version="1", session=SESSION)
+OPEN = wire.OpenRequest(version=WIRE_VERSION, session=SESSION)
 NOW = datetime.now(UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 
@@ -114,7 +115,7 @@ def refusal(own: Identity | None, peer: Peer, address: str) -> grpc.RpcError:
 
 def test_the_agreed_certificate_is_let_in(parties: Parties, handled: list[str]) -> None:
     with parties.serve() as server, stub(parties.alice, parties.pinned_bob, server.address) as node:
-        assert node.Open(OPEN, timeout=5).version == "1"
+        assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
     assert handled == ["Open"]
 
 
@@ -273,7 +274,7 @@ def test_only_a_certificate_that_can_sign_no_other_is_called(
     other = certified("bob", ec.generate_private_key(ec.SECP256R1()), bob)
     with NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server:
         with stub(parties.alice, bob, server.address) as node:
-            assert node.Open(OPEN, timeout=5).version == "1"  # so TLS alone would
+            assert node.Open(OPEN, timeout=5).version == WIRE_VERSION  # so TLS alone would
         assert handled.pop() == "Open"
         with pytest.raises(IdentityError, match=r"^the certificate of bob may sign others"):
             connect(parties.alice, bob, server.address)
@@ -340,7 +341,7 @@ def test_a_plain_grpc_server_is_refused(parties: Parties) -> None:
     address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
     server.start()
     with grpc.insecure_channel(address) as channel:
-        node_pb2_grpc.NodeStub(channel).Open(wire.OpenRequest(version="1", session=SESSION), timeout=10)
+        node_pb2_grpc.NodeStub(channel).Open(wire.OpenRequest(version=WIRE_VERSION, session=SESSION), timeout=10)
     assert len(node.opens) == 1  # it does hear who speaks in the clear
     no_session(parties, address)
     server.stop(None)

@@ -13,9 +13,8 @@ import pytest
 
 from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
 from party.transport.channel import PagedChannel
-from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
-from party.transport.grpc.common import LONG_POLL
+from party.transport.grpc.common import LONG_POLL, WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from party.transport.grpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, status_of
 from party.transport.pages import PAGE_BYTES, WINDOW, Reason
@@ -31,7 +30,7 @@ from tests.support.timer import SkippingTimer
 
 A = TypeVar("A")
 Code = grpc.StatusCode
-OPEN = wire.OpenRequest(version="1", session=SESSION)
+OPEN = wire.OpenRequest(version=WIRE_VERSION, session=SESSION)
 FRAME = encode(Verdict("theta"))
 
 
@@ -195,14 +194,14 @@ def test_a_repeated_open_is_the_same_session_and_another_takes_its_place(
     server: NodeServer, node: node_pb2_grpc.NodeStub
 ) -> None:
     assert push(node, 0) is Code.OK
-    assert node.Open(OPEN, timeout=5).version == "1"
+    assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
     assert push(node, 1) is Code.OK
     bob = server.accept(5)
     assert bob.receive(Verdict) == Verdict("theta")
     with pytest.raises(PeerLostError):
         server.accept(0.1)  # the session was accepted once
-    other = wire.OpenRequest(version="1", session=bytes(15) + b"1")
-    assert node.Open(other, timeout=5).version == "1"
+    other = wire.OpenRequest(version=WIRE_VERSION, session=bytes(15) + b"1")
+    assert node.Open(other, timeout=5).version == WIRE_VERSION
     assert push(node, 2) is Code.NOT_FOUND
     assert server.accept(5) is not bob
 
@@ -267,7 +266,7 @@ BODIES = {
     "trailing": OPEN.SerializeToString() + b"\x00",
     "an unknown field": OPEN.SerializeToString() + b"\x78\x01",
     "a field twice": OPEN.SerializeToString() * 2,
-    "a short id": wire.OpenRequest(version="1", session=bytes(15)).SerializeToString(),
+    "a short id": wire.OpenRequest(version=WIRE_VERSION, session=bytes(15)).SerializeToString(),
     "nested": b"\x0b" * 10_000,
 }
 
@@ -287,16 +286,6 @@ def test_an_unknown_session_or_method_is_refused(parties: Parties, server: NodeS
         assert push(calls, 0) is Code.NOT_FOUND
         assert code_of(lambda: pull(calls, 0)) is Code.NOT_FOUND
         assert code_of(lambda: call(channel, "Drop", b"")) is Code.UNIMPLEMENTED
-
-
-def test_another_version_is_told_ours_and_starts_no_session(
-    parties: Parties, server: NodeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(client_module, "WIRE_VERSION", "2")
-    with pytest.raises(PeerError, match=r"^we speak version 2 of the wire, bob speaks 1$"):
-        parties.connect(server.address)
-    with pytest.raises(PeerLostError):
-        server.accept(0.1)
 
 
 # Limits

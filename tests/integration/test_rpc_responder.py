@@ -14,6 +14,7 @@ from party.transport.channel import play
 from party.transport.grpc import acquaintance
 from party.transport.grpc import client as client_module
 from party.transport.grpc.acquaintance import CLIENT_OPTIONS
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.status import ERRORS
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
@@ -27,7 +28,7 @@ from tests.support.rpc import SESSION, Parties
 from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
-OPEN = wire.OpenRequest(version="1", session=SESSION)
+OPEN = wire.OpenRequest(version=WIRE_VERSION, session=SESSION)
 FRAME = encode(Verdict("theta"))
 
 
@@ -171,7 +172,9 @@ def test_each_status_of_the_peer_becomes_an_error_without_its_text(
 def test_a_version_that_is_no_number_is_not_shown(parties: Parties, responder: tuple[Responder, str]) -> None:
     servicer, address = responder
     for servicer.version in ("canary", "9" * 50):
-        with pytest.raises(PeerError, match=r"^we speak version 1 of the wire, bob speaks another one$"):
+        with pytest.raises(
+            PeerError, match=f"^we speak version {WIRE_VERSION} of the wire, bob speaks another one: install the same "
+        ):
             parties.connect(address)
 
 

@@ -2,9 +2,13 @@
 
 import pytest
 
-from party.errors import ConfigError
+from party.errors import ConfigError, PeerLostError
+from party.transport.grpc import client as client_module
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
-from tests.support.rpc import Parties
+from party.wire.v1 import node_pb2 as wire
+from protocols.errors import PeerError
+from tests.support.rpc import SESSION, Parties, stub
 
 
 def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
@@ -27,3 +31,25 @@ def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytes
         channel = parties.connect(server.address, patience=2.0)
         assert server.accept(5).peer != channel.peer
         channel.close()
+
+
+def test_another_version_is_told_ours_and_starts_no_session(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "WIRE_VERSION", "999")
+    with parties.serve() as server:
+        with pytest.raises(
+            PeerError, match=f"^we speak .* bob speaks {WIRE_VERSION}: install the same release on both"
+        ):
+            parties.connect(server.address)
+        with pytest.raises(PeerError, match=f"^we speak version {WIRE_VERSION} of the wire, alice speaks 999: install"):
+            server.accept(5)
+        with pytest.raises(PeerLostError):
+            server.accept(0.1)
+
+
+@pytest.mark.parametrize("version", ["", "x" * 5000, "1\nOK", "\u0661"])
+def test_a_version_that_is_none_is_not_repeated(parties: Parties, version: str) -> None:
+    with parties.serve() as server:
+        with stub(parties.alice, parties.pinned_bob, server.address) as calls:
+            assert calls.Open(wire.OpenRequest(version=version, session=SESSION), timeout=5).version == WIRE_VERSION
+        with pytest.raises(PeerError, match="alice speaks another one: install"):
+            server.accept(5)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import grpc
 
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.pages import PAGE_BYTES
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -28,7 +29,7 @@ class Responder(node_pb2_grpc.NodeServicer):
         self.opens: list[wire.OpenRequest] = []
         self.pushes: list[wire.PushRequest] = []
         self.pulls: list[int] = []
-        self.version = "1"
+        self.version = WIRE_VERSION
         self.intends = True
         self.open_codes: Iterator[grpc.StatusCode] = iter(())
         self.push_codes: Iterator[grpc.StatusCode] = iter(())

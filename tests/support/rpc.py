@@ -16,6 +16,7 @@ from party.keys.identity import Identity, create_identity, trust
 from party.transport.channel import PagedChannel
 from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.client import connect
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from party.transport.timer import REAL_TIME, Timer, Waits
 from party.wire.v1 import node_pb2 as wire
@@ -98,7 +99,7 @@ def call(channel: grpc.Channel, name: str, body: bytes, **options: Any) -> bytes
 
 def opened(node: node_pb2_grpc.NodeStub) -> node_pb2_grpc.NodeStub:
     """Open the session whose id is `SESSION`."""
-    node.Open(wire.OpenRequest(version="1", session=SESSION), timeout=5)
+    node.Open(wire.OpenRequest(version=WIRE_VERSION, session=SESSION), timeout=5)
     return node
 
 

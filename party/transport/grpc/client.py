@@ -24,6 +24,7 @@ from party.transport.grpc.common import (
     WIRE_VERSION,
     page_from_wire,
     page_to_wire,
+    version_error,
 )
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError, status_told
 from party.transport.pages import Page, Pages, Reason
@@ -119,8 +120,7 @@ class _Line:
             hint = "is it listening there, and do both sides trust each other's present certificates?"
             raise PeerLostError(f"{error}: {hint}") from None
         if reply.version != WIRE_VERSION:
-            theirs = reply.version if reply.version.isdigit() and len(reply.version) < 9 else "another one"
-            raise PeerError(f"we speak version {WIRE_VERSION} of the wire, {self._peer} speaks {theirs}")
+            raise version_error(self._peer, reply.version)
 
     def call(
         self,

@@ -10,7 +10,8 @@ from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
 
-WIRE_VERSION: Final = "1"
+WIRE_VERSION: Final = "2"
+"""Of the messages: who changes them after a release takes the next number, here and in what a greeting says."""
 SESSION_BYTES: Final = 16
 LONG_POLL: Final = 0.5  # seconds that a call may wait at the responder
 
@@ -34,6 +35,14 @@ _ENDS: Final = {
     Reason.PAUSED: wire.END_PAUSED,
 }
 _REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
+
+
+def version_error(peer: str, theirs: str) -> PeerError:
+    """Return the error of a peer that speaks another version of the wire than we."""
+    known = theirs if theirs.isascii() and theirs.isdigit() and len(theirs) < 9 else "another one"
+    return PeerError(
+        f"we speak version {WIRE_VERSION} of the wire, {peer} speaks {known}: install the same release on both sides"
+    )
 
 
 def split_address(address: str) -> tuple[str, int]:

@@ -26,6 +26,7 @@ from party.transport.grpc.common import (
     page_from_wire,
     page_to_wire,
     split_address,
+    version_error,
 )
 from party.transport.grpc.probe import Doctor
 from party.transport.grpc.status import (
@@ -63,6 +64,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         self._changed = threading.Condition()
         self._session: _Session | None = None
         self._pending: _Session | None = None  # until it is accepted
+        self._refused: PeerError | None = None  # until it is told
         self._closed = False
         self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
         self._server: grpc.Server | None = None
@@ -131,12 +133,16 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
 
         Raises:
             PeerLostError: None was opened in time.
+            PeerError: A peer that speaks another version has tried to open one.
             InputError: The server was closed.
         """
         with self._changed:
-            self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting(), timeout)
+            self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting() or self._refused, timeout)
             if self._closed:
                 raise InputError("the node has been closed")
+            if (error := self._refused) is not None:
+                self._refused = None
+                raise error
             session = self._waiting()
             if session is None:
                 raise PeerLostError(f"no peer opened a session within {timeout:g} s")
@@ -164,9 +170,12 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         if len(request.session) != SESSION_BYTES:
             raise PeerError("a session's id is not 16 bytes")
         peer = self._peers[caller(context)]
-        if request.version == WIRE_VERSION:
-            with self._changed:
+        with self._changed:
+            if request.version == WIRE_VERSION:
                 self._start(peer, request.session)
+            else:
+                self._refused = version_error(peer.name, request.version)
+                self._changed.notify_all()
         return wire.OpenReply(version=WIRE_VERSION)
 
     def _start(self, peer: Peer, number: bytes) -> None:
