@@ -22,9 +22,9 @@ from party.transport.grpc.acquaintance import Acquaintance
 from party.transport.grpc.common import (
     SESSION_BYTES,
     WIRE_VERSION,
+    other_version,
     page_from_wire,
     page_to_wire,
-    version_error,
 )
 from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError, status_told
 from party.transport.pages import Page, Pages, Reason
@@ -120,7 +120,7 @@ class _Line:
             hint = "is it listening there, and do both sides trust each other's present certificates?"
             raise PeerLostError(f"{error}: {hint}") from None
         if reply.version != WIRE_VERSION:
-            raise version_error(self._peer, reply.version)
+            raise other_version(self._peer, reply.version)
 
     def call(
         self,

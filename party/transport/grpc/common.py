@@ -37,7 +37,7 @@ _ENDS: Final = {
 _REASONS: Final = {int(end): reason for reason, end in _ENDS.items()}
 
 
-def version_error(peer: str, theirs: str) -> PeerError:
+def other_version(peer: str, theirs: str) -> PeerError:
     """Return the error of a peer that speaks another version of the wire than we."""
     known = theirs if theirs.isascii() and theirs.isdigit() and len(theirs) < 9 else "another one"
     return PeerError(

@@ -23,10 +23,10 @@ from party.transport.grpc.common import (
     SESSION_BYTES,
     WIRE_VERSION,
     check_free,
+    other_version,
     page_from_wire,
     page_to_wire,
     split_address,
-    version_error,
 )
 from party.transport.grpc.probe import Doctor
 from party.transport.grpc.status import (
@@ -64,7 +64,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         self._changed = threading.Condition()
         self._session: _Session | None = None
         self._pending: _Session | None = None  # until it is accepted
-        self._refused: PeerError | None = None  # until it is told
+        self._foreign: PeerError | None = None  # of a peer that speaks another version, until it is told
         self._closed = False
         self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
         self._server: grpc.Server | None = None
@@ -137,11 +137,11 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             InputError: The server was closed.
         """
         with self._changed:
-            self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting() or self._refused, timeout)
+            self._waits.timer.wait_for(self._changed, lambda: self._closed or self._waiting() or self._foreign, timeout)
             if self._closed:
                 raise InputError("the node has been closed")
-            if (error := self._refused) is not None:
-                self._refused = None
+            if (error := self._foreign) is not None:
+                self._foreign = None
                 raise error
             session = self._waiting()
             if session is None:
@@ -174,7 +174,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
             if request.version == WIRE_VERSION:
                 self._start(peer, request.session)
             else:
-                self._refused = version_error(peer.name, request.version)
+                self._foreign = other_version(peer.name, request.version)
                 self._changed.notify_all()
         return wire.OpenReply(version=WIRE_VERSION)
 
