@@ -27,6 +27,7 @@ MAX_LABEL: Final = 1024  # characters of a name or a value label
 WINDOWS: Final = f'an integer from 1 to {MOST_WINDOW}, or "all"'
 HALF: Final = Fraction(1, 2)
 NO_SHARE: Final = Fraction(0)
+PRUNING_SHARE: Final = Fraction(1, 5)  # held out for it where it was wished and no share was said
 EVERYONE: Final = "everyone"
 """The class of a run without a class: a column of this one value, which both sides hold."""
 LEAST_NOISE: Final = Fraction(1, 1000)

@@ -1,14 +1,8 @@
-"""Find the people whom both parties list: which they are, or with `--count-only` how many.
-
-Each side learns how many ids the other brings, how many both have, and which of its own these are; nothing of the
-others, and no id crosses. `train` then uses the rows of the common people, in the order that both sides have. The peer
-must be serving.
-"""
+"""`cotally align`: find the people whom both parties list, or how many they are."""
 
 import argparse
 import sys
 
-from party.cli.arguments import add_party, add_work
 from party.cli.train import compute_settings
 from party.files import locked_folder
 from party.keys.identity import load_identity
@@ -17,7 +11,8 @@ from party.node.line import call_peer
 from party.node.players import Matched
 from party.node.policy import check_job
 from party.node.session import Host, run_session
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import read_party_config
 from party.show.alignment import matched_lines
 from party.show.notices import tell
 from party.show.progress import make_progress, waiting
@@ -25,16 +20,9 @@ from party.show.screen import say_all
 from protocols.jobs import Align
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_party(parser)
-    parser.add_argument("--count-only", action="store_true", help="tell how many people are common, and not who")
-    add_work(parser)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    config, job = read_party_config(arguments.config), Align(arguments.count_only)
+    config, job = read_party_config(arguments.party), Align(arguments.count_only)
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)

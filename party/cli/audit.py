@@ -1,16 +1,10 @@
-"""Check that answers are disguised as the design declares: run the shipped sampler many times, and count.
-
-It needs no data: a few records are disguised again and again, with fresh secret coins made like those of
-`cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not. Several
-designs, whose answers are to be combined, share one false-alarm rate.
-"""
+"""`cotally audit`: check that the disguise follows its design."""
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 from party.cli import baskets
-from party.cli.arguments import add_design, fraction
+from party.cli.values import fraction
 from party.keys.coin_secret import new_key
 from party.names import printable
 from party.settings.survey import Questionnaire
@@ -20,37 +14,12 @@ from party.show.drawing import shown_drawing
 from party.show.privacy import shown_names
 from party.show.screen import columns, lay_out, say
 from party.survey import read_design
-from protocols.privacy.audit import DEFAULT_GOAL, Goal, audit
+from protocols.privacy.audit import audit
+from protocols.privacy.goal import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
 
 _FAILED = 1
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_design(parser)
-    parser.add_argument(
-        "--and",
-        dest="more",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="design.toml",
-        help="a further design; may be repeated",
-    )
-    parser.add_argument(
-        "--shift",
-        default=str(DEFAULT_GOAL.shift),
-        metavar="S",
-        help="shift of theta, or of the chance to show an item, to be caught (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--alarm", type=float, default=DEFAULT_GOAL.alarm, metavar="P", help="false-alarm rate (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--power", type=float, default=DEFAULT_GOAL.power, metavar="P", help="chance to catch it (default: %(default)s)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from party.association.mining import (
     sets_of_columns,
 )
 from party.association.sent import is_sent, read_sent, write_sent
-from party.cli.arguments import form, fraction
+from party.cli.values import form, fraction
 from party.data import read_frame
 from party.errors import ConfigError
 from party.files import check_target, is_there, resolved, write_atomically
@@ -52,7 +52,7 @@ from protocols.association.findings import measure_transactions
 from protocols.association.rules import MinedRules, mine_rules
 from protocols.association.sampling import Words
 from protocols.errors import InputError
-from protocols.privacy.audit import Goal
+from protocols.privacy.goal import Goal
 from protocols.survey.itemsets import column_rules, mine_columns
 
 SUPPORT_FORMAT = "cotally-supports/1"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
-from party.cli.arguments import form, fraction
+from party.cli.values import form, fraction
 from party.data import csv_text, read_frame
 from party.errors import ConfigError
 from party.files import check_target, write_atomically, write_new

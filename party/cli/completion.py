@@ -1,9 +1,4 @@
-"""Print what lets a shell complete the commands, options and files of `cotally`, in the shell's language.
-
-Examples:
-  cotally completion bash > ~/.local/share/bash-completion/completions/cotally
-  cotally completion zsh > ~/.zfunc/_cotally
-"""
+"""`cotally completion`: print what lets a shell complete commands and options."""
 
 import argparse
 
@@ -11,11 +6,6 @@ import shtab
 
 from party.cli.main import COMMANDS, command_parser
 from party.show.screen import put
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("shell", choices=("bash", "zsh"), help="whose language to print")
 
 
 def run(arguments: argparse.Namespace) -> int:

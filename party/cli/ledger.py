@@ -1,40 +1,22 @@
-"""Tell what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
-
-`show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
-elsewhere; that a whole ledger was put back from a backup, only the peer can notice, at the start of the next run.
-`export` prints all entries as JSON.
-"""
+"""`cotally ledger`: tell what was disclosed, and to whom."""
 
 import argparse
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 from party.keys.keystore import load_secret
 from party.records.entries import last_head
 from party.records.ledger import LEDGER_VERSION, Ledger, read_ledger
 from party.records.tally import dealings, peers
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines, head_line, whole_line
 from party.show.screen import put, say, say_all
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=list(_ACTIONS),
-        default="show",
-        help="tell it in words (default), check it, or print it as JSON",
-    )
-    parser.add_argument("config", type=Path, metavar="PARTY.toml", help="this party's settings, or their folder")
-    parser.add_argument("--full", action="store_true", help="show every exact count")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Read the ledger, which checks it, and do what was asked for."""
-    folder = read_party_config(arguments.config, KEY_FLOOR).folder
+    folder = read_party_config(arguments.party, KEY_FLOOR).folder
     with read_ledger(folder, load_secret(folder)) as ledger:
         _ACTIONS[arguments.action](ledger, arguments.full)
     return 0

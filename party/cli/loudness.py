@@ -28,5 +28,5 @@ def run_as_loud(run: Callable[[argparse.Namespace], int], parsed: argparse.Names
         log_detail(f"cotally {version('cotally')}, Python {platform.python_version()}, {platform.platform()}")
         return run(parsed)
     finally:
-        log_detail(f"{parsed.name} has ended after {time.monotonic() - began:.1f} s")
+        log_detail(f"{parsed.command} has ended after {time.monotonic() - began:.1f} s")
         stop_log(details)

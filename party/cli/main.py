@@ -1,6 +1,7 @@
 """The command `cotally`: finds the subcommand, and turns every end into an exit code and at most one line of error.
 
-Each subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, and a line in `COMMANDS`.
+Each subcommand is a line in `COMMANDS`, a module of `party.cli.arguments` that declares its help and arguments, and one
+of this package with `run(arguments)`, which is imported when the arguments are read: it is slow to import.
 Exit codes: 0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 4 a run that goes on when both start again,
 130 interrupted.
 """
@@ -59,7 +60,7 @@ COMMANDS = {
     "mine": "learn a tree, naive Bayes or association rules from what was disguised",
     "completion": "print what lets a shell complete commands and options",
 }
-"""What each does, for the help of all: a command's module is imported where it is called, and is slow to import."""
+"""What each does, for the help of all."""
 
 _EXAMPLES = """Examples:
   cotally demo
@@ -70,11 +71,15 @@ _PRINTS = {Path(screen.__file__), Path(progress.__file__)}
 _FAULT, _BAD_INPUT, _INTERRUPTED, _TERMINATED, _BROKEN_PIPE = 1, 2, 130, 143, 141
 
 
-class Command(Protocol):
-    """What a subcommand's module has."""
+class Declaration(Protocol):
+    """What a module of `party.cli.arguments` has beside its docstring."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the arguments."""
+
+
+class Command(Protocol):
+    """What a subcommand's module has."""
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it and return the exit code."""
@@ -111,7 +116,7 @@ def _run(words: list[str], parsed: argparse.Namespace) -> int:
             parser.print_help()
             parser.exit()
         parser.parse_args(words, parsed)
-        command = cast("Command", parsed.command)
+        command = cast("Command", import_module(f"party.cli.{parsed.command}"))
         with asking(ask_passphrase):
             code = run_as_loud(command.run, parsed)
     except SystemExit:  # after --help and the like, whose text may have nowhere to go either
@@ -171,23 +176,23 @@ def command_parser(*wanted: str | None) -> Parser:
         f"or one collector learns from the disguised answers of many.\n\n{_EXAMPLES}",
     )
     parser.add_argument("--version", action="version", version=f"cotally {version('cotally')}")
-    choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="name")
+    choices = parser.add_subparsers(metavar="COMMAND", required=True, dest="command")
     for name, summary in COMMANDS.items():
         sub = choices.add_parser(name, help=summary, formatter_class=HelpFormatter)
         if name in wanted:
-            _load(name, sub)
+            _declare(name, sub)
             parser.wanted = name
     return parser
 
 
-def _load(name: str, parser: argparse.ArgumentParser) -> None:
-    """Import a command, and let its parser know it."""
-    command = cast("Command", import_module(f"party.cli.{name}"))
-    parser.description = command.__doc__ or ""
-    command.add_arguments(parser)
+def _declare(name: str, parser: argparse.ArgumentParser) -> None:
+    """Let a command's parser know its help and its arguments."""
+    declaration = cast("Declaration", import_module(f"party.cli.arguments.{name}"))
+    described, examples, commands = (declaration.__doc__ or "").partition("\nExamples:\n")
+    parser.description, parser.epilog = described, f"{examples}{commands}"
+    declaration.add_arguments(parser)
     if name != "survey":  # whose actions have their own
         add_loudness(parser)
-    parser.set_defaults(command=command)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:

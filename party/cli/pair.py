@@ -1,15 +1,10 @@
-"""Trust each other's certificates by a short code that two people tell each other, as by telephone.
-
-The side that listens (its settings have no [node] address) shows a code, which lives for ten minutes and may be tried
-once; the side that calls asks for it. Both then trust each other, with no fingerprints to compare.
-"""
+"""`cotally pair`: trust each other's certificates by a short code."""
 
 import argparse
 import sys
 
 from cryptography import x509
 
-from party.cli.arguments import add_party
 from party.errors import IdentityError
 from party.files import locked_folder
 from party.keys.certificates import Peer, about
@@ -21,14 +16,9 @@ from party.show.screen import say_all
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_party(parser)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Pair, and say whom we trust from now on."""
-    config = read_party_config(arguments.config)
+    config = read_party_config(arguments.party)
     with locked_folder(config.folder):
         peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
     say_all(paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None))

@@ -1,11 +1,9 @@
-"""`cotally plan PARTY.toml JOB.toml`: what the run will cost, before anybody is called."""
+"""`cotally plan`: tell what a run will cost, before it starts."""
 
 import argparse
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
-from party.cli.arguments import add_party
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Line, Sizes, forecast
@@ -13,7 +11,8 @@ from party.node.aligning import load_common
 from party.node.check import told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig, read_party_config
 from party.show.costs import CAVEAT, accuracy_outlook, forecast_text, guessed_line, supposed_line
 from party.show.left import epsilon_lines, left_lines
 from party.show.noise import noise_lines
@@ -28,25 +27,6 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import held_out_records
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_party(parser)
-    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument(
-        "--peer-columns", type=int, metavar="N", help="attributes of the peer (default: as many as ours)"
-    )
-    parser.add_argument(
-        "--peer-patterns", type=int, metavar="N", help="coin patterns of the peer (default: as many as ours)"
-    )
-    parser.add_argument("--splits", type=int, metavar="N", help="inner nodes of the tree (default: a guess)")
-    parser.add_argument("--records", type=int, metavar="N", help="of a table like ours (default: those of ours)")
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="processes of each party (default: as [compute] says here)"
-    )
-    parser.add_argument("--megabits", type=float, metavar="N", help="that the line carries per second each way")
-    parser.add_argument("--delay", type=float, metavar="MS", help="of the line one way, in milliseconds")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
     for option in ("peer_columns", "peer_patterns", "splits", "records", "workers"):
@@ -54,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         if value is not None and value < 1:
             raise InputError(f"--{option.replace('_', '-')} must be 1 or more")
     line = _line(arguments)
-    config, job = read_party_config(arguments.config), read_job(arguments.job)
+    config, job = read_party_config(arguments.party), read_job(arguments.job)
     local = load_common(config, KEY_FLOOR, tell)
     check_job(local, config, job)
     _plan_training(arguments, config, local, job.terms, line)

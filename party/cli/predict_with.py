@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from party.cli.arguments.predict import RECEIVERS
 from party.cli.classified import Classified, check_written, write_classified
 from party.cli.train import announce_match, compute_settings
 from party.errors import ConfigError
@@ -18,29 +19,15 @@ from party.node.offers import Offer, Offers, load_offer, offer_of_settings
 from party.node.players import Predicted
 from party.node.policy import check_job
 from party.node.session import Host, run_session
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig, read_party_config
 from party.show.notices import tell
 from party.show.prediction import joint_notes
-from party.show.progress import PROGRESS_STYLES, make_progress, waiting
+from party.show.progress import make_progress, waiting
 from party.show.screen import say_all
-from protocols.jobs import Job, Predict, PredictionTerms, Receiver
+from protocols.jobs import Job, Predict, PredictionTerms
 from protocols.terms import Cipher
 from protocols.two_party.prediction import Answers
-
-RECEIVERS = {"us": Receiver.INITIATOR, "peer": Receiver.RESPONDER, "both": Receiver.BOTH}
-
-
-def add_joint(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a prediction with a peer."""
-    joint = parser.add_argument_group("with a peer")
-    joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
-    joint.add_argument("--model", dest="tree", type=Path, help="the tree (default: model.json beside PARTY.toml)")
-    joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
-    joint.add_argument(
-        "--cipher", choices=Cipher.names(), default=Cipher.CURVE.value, help="of the bits that cross (%(default)s)"
-    )
-    joint.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
-    joint.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
 
 
 def predict_with(arguments: argparse.Namespace) -> int:

@@ -1,18 +1,9 @@
-"""Tell what a design discloses: the beliefs that a response leads to, losses, relations that are certain, secret bits.
-
-A short report by default; `--full` tells what every response makes likely, and of every group what its responses do.
-
-The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution that
-disguised answers suggest (estimated, negative shares set to 0 and the rest rescaled). With `--model`, a tree or naive
-Bayes that was mined, what its rules leave of the privacy of the class is told too.
-"""
+"""`cotally privacy`: tell what a design discloses."""
 
 import argparse
 import json
-from pathlib import Path
 
 from party.cli import baskets
-from party.cli.arguments import add_design
 from party.models.any_file import read_model
 from party.settings.transactions import is_of_baskets
 from party.show.privacy import after_mining_lines, report_blocks, shown_names
@@ -21,17 +12,6 @@ from party.show.screen import columns, lay_out, put
 from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors, mined_privacy
 from protocols.privacy.findings import measure_design
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_design(parser)
-    parser.add_argument(
-        "--prior", type=Path, metavar="disguised.csv", help="estimate from these answers what is likely beforehand"
-    )
-    parser.add_argument("--model", type=Path, metavar="model.json", help="mined: tell the privacy after mining too")
-    parser.add_argument("--full", action="store_true", help="print everything that was found")
-    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

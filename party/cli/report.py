@@ -1,10 +1,4 @@
-"""Write a finished run as one HTML file: the tree drawn, what it is worth, what each side learned, how to compare it.
-
-A file whose name ends in .md is written as Markdown, for a ticket, with the tree as text. The HTML file asks for no
-other and runs no script. Both hold what `show`, `ledger show` and `privacy` print of this party's side, and no cell of
-a table; the costs of the run are in them if `--costs` names the report that `train --report` wrote, or if that is
-report.json beside the settings.
-"""
+"""`cotally report`: write a finished run as one page, HTML or Markdown."""
 
 import argparse
 from datetime import UTC, datetime
@@ -18,27 +12,14 @@ from party.records.finished import finished_run
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import read_train_report
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import read_party_config
 from party.show.page.run_page import Finished, run_page
 from party.show.page.writing import page_written, written
 from party.show.screen import say
 from protocols.errors import InputError
 
 _MOST_CERTIFICATE = 1 << 16
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("party", type=Path, metavar="PARTY", help="this party's folder, or its party.toml")
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
-    )
-    parser.add_argument("--model", type=Path, help="the tree (default: model.json beside party.toml)")
-    parser.add_argument(
-        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it"
-    )
-    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of the tree (default: as many as fit)")
-    parser.add_argument("--overwrite", action="store_true", help="replace an existing page")
 
 
 def run(arguments: argparse.Namespace) -> int:

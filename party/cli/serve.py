@@ -1,4 +1,4 @@
-"""`cotally serve PARTY.toml`: listen, and take part in the runs that the peer opens."""
+"""`cotally serve`: listen, and take part in the runs that the peer opens."""
 
 import argparse
 import signal
@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from party.cli.arguments import add_party
 from party.cli.predict_with import served_offers, write_served
-from party.cli.train import add_outputs, announce, announce_match, compute_settings, settle_outputs, write_results
+from party.cli.train import announce, announce_match, compute_settings, settle_outputs, write_results
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
@@ -19,7 +18,8 @@ from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
 from party.node.players import Matched, Predicted
 from party.node.session import Host, run_session
-from party.settings.party import KEY_FLOOR, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import read_party_config
 from party.show.incident import incident
 from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import telling_once
@@ -29,18 +29,6 @@ from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
 from protocols.errors import CotallyError, DeviationError
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_party(parser)
-    parser.add_argument("--once", action="store_true", help="exit after one run, with its exit code")
-    parser.add_argument(
-        "--log",
-        metavar="FILE|json",
-        help="keep a log with times and levels, without data: in a file, or as JSON lines on the standard error",
-    )
-    add_outputs(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -66,7 +54,7 @@ def _serve(arguments: argparse.Namespace) -> int:
 
     After a deviation it does not: the operator is to find out what the peer did.
     """
-    config = read_party_config(arguments.config)
+    config = read_party_config(arguments.party)
     settings = compute_settings(arguments, config)
     settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()

@@ -1,13 +1,9 @@
-"""Tell how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
-
-With --expression it plans for that share's interval. Without it, for every share that naive Bayes, or a tree of the
-given depth, may use. The number is always sufficient, and may be generous.
-"""
+"""`cotally size`: tell how many respondents a survey needs."""
 
 import argparse
 
 from party.cli import baskets
-from party.cli.arguments import add_design, fraction
+from party.cli.values import fraction
 from party.settings.transactions import is_of_baskets
 from party.show.estimates import enough_for, enough_for_model
 from party.show.screen import say_all
@@ -19,28 +15,6 @@ from protocols.randomized_response.sample_size import (
     sample_size,
     tree_sample_size,
 )
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_design(parser)
-    parser.add_argument(
-        "--expression",
-        action="append",
-        default=[],
-        metavar="EXPRESSION",
-        help="such as 'smoker = yes and sex = f', of baskets 'bread, milk'; may be repeated",
-    )
-    parser.add_argument("--half-width", required=True, metavar="W", help="half-width of the intervals, such as 0.02")
-    parser.add_argument(
-        "--confidence",
-        type=float,
-        default=0.95,
-        metavar="C",
-        help="confidence that all intervals hold (default: %(default)s)",
-    )
-    parser.add_argument("--share", metavar="P", help="rough share of an expression, if known (default: the worst case)")
-    parser.add_argument("--depth", type=int, default=3, metavar="N", help="depth of the tree (default: %(default)s)")
 
 
 def run(arguments: argparse.Namespace) -> int:

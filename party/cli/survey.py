@@ -1,130 +1,25 @@
-"""Ask people in their browser: the coin is tossed on their side, and this side gets disguised answers alone.
-
-`new` writes survey.toml and design.toml from a table's columns or from questions. `links` makes one-time links. `serve`
-is the server, until it is stopped. `status` tells how many have answered, `results` what they say so far. `close` ends
-it, and cuts codes from answers for good. `publish` ends the answering, and lets respondents test a model on their
-personal answers (`[round_two]`). `export` writes the answers as `estimate`, `mine` and `audit` read them.
-`page` writes the pages as they are served, to be read, `paper` the form for coins, dice and slips of paper as a PDF, to
-be printed. `texts` prints every text of theirs.
-
-Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; 130 interrupted; a
-`serve` that is stopped ends with 130 (Ctrl-C) or 143 (SIGTERM).
-
-What comes next after a survey:
-
-  cotally survey export study/survey.toml -o disguised.csv
-  cotally estimate disguised.csv study/design.toml "q1 = yes"
-  cotally mine tree disguised.csv study/design.toml --test 1/5
-"""
+"""`cotally survey`: ask people in their browser, who toss the coin themselves."""
 
 import argparse
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
 
 from party.cli import collecting
-from party.cli.arguments import add_form
-from party.cli.loudness import add_loudness
-from party.show.survey_help import action_help
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of each action."""
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
-
-    def action(run: Callable[[argparse.Namespace], int], *, help: str) -> argparse.ArgumentParser:  # noqa: A002
-        name = run.__name__.removeprefix("run_")
-        told = action_help(name, help)
-        declared = actions.add_parser(name, help=help, description=told, formatter_class=parser.formatter_class)
-        declared.set_defaults(run_action=run)
-        add_loudness(declared)
-        return declared
-
-    _declare_new(action(collecting.run_new, help="write survey.toml and design.toml"))
-    _declare_links(_with_settings(action(collecting.run_links, help="make one-time links")))
-    _with_settings(action(collecting.run_serve, help="serve the page and take answers"))
-    _with_settings(action(collecting.run_status, help="tell how many have answered"))
-    _with_settings(action(collecting.run_close, help="close the survey for good"))
-    _declare_export(_with_settings(action(collecting.run_export, help="write the disguised answers")))
-    _declare_results(_with_settings(action(collecting.run_results, help="tell what the answers say so far")))
-    _declare_publish(
-        _with_settings(action(collecting.run_publish, help="let respondents test a model on their personal answers"))
-    )
-    _declare_page(_with_settings(action(collecting.run_page, help="write the pages as files")))
-    _declare_paper(_with_settings(action(collecting.run_paper, help="write the form by hand as a PDF, to be printed")))
-    _with_settings(action(collecting.run_texts, help="print every text of the pages"))
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
+    "new": collecting.run_new,
+    "links": collecting.run_links,
+    "serve": collecting.run_serve,
+    "publish": collecting.run_publish,
+    "status": collecting.run_status,
+    "close": collecting.run_close,
+    "export": collecting.run_export,
+    "results": collecting.run_results,
+    "page": collecting.run_page,
+    "paper": collecting.run_paper,
+    "texts": collecting.run_texts,
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked for."""
-    code: int = arguments.run_action(arguments)
-    return code
-
-
-def _with_settings(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    parser.add_argument("settings", type=Path, metavar="survey.toml", help="settings of the survey")
-    return parser
-
-
-def _declare_new(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder for survey.toml and design.toml")
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--table", type=Path, metavar="FILE", help="ask for this table's columns, with its values")
-    source.add_argument(
-        "--question", action="append", metavar="TEXT", help="such as 'Do you smoke? = yes, no'; may be repeated"
-    )
-    parser.add_argument("--column", action="append", default=[], metavar="NAME", help="of the table; may be repeated")
-    parser.add_argument("--title", default="Survey", metavar="TEXT", help="of the page (default: %(default)s)")
-    parser.add_argument("--kind", choices=("related", "unrelated"), default="related", help="default: %(default)s")
-    parser.add_argument("--theta", default="4/5", metavar="P", help="chance of the truth (default: %(default)s)")
-    add_form(parser)
-
-
-def _declare_links(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--number", type=int, required=True, metavar="N", help="how many")
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="links.csv", help="a new file, to be secret"
-    )
-
-
-def _declare_publish(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", type=Path, metavar="model.json", help="a tree or naive Bayes, mined from its answers")
-    parser.add_argument("disguised", type=Path, metavar="disguised.csv", help="the answers that it was mined from")
-    parser.add_argument("--test", required=True, metavar="SHARE", help="what `mine` held out, such as 1/5")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of `mine` (default: %(default)s)")
-
-
-def _declare_page(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="a folder that is there")
-
-
-def _declare_paper(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="form.pdf", help="replaces an older one")
-    parser.add_argument(
-        "--font", type=Path, metavar="FILE.ttf", help="with the letters of its texts, if they are not Western European"
-    )
-
-
-def _declare_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet"
-    )
-
-
-def _declare_results(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--cross",
-        action="append",
-        nargs=2,
-        default=[],
-        metavar=("COLUMN", "COLUMN"),
-        help="a table of two columns; may be repeated",
-    )
-    parser.add_argument(
-        "--confidence", type=float, default=0.95, metavar="C", help="confidence of each interval (default: %(default)s)"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page; it replaces an earlier one")
-    parser.add_argument("--serve", action="store_true", help="serve the page on this machine, as answers come")
-    parser.add_argument(
-        "--every", type=int, default=10, metavar="S", help="seconds until it is loaded anew (default: %(default)s)"
-    )
+    return _ACTIONS[arguments.action](arguments)

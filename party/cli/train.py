@@ -1,4 +1,4 @@
-"""`cotally train PARTY.toml JOB.toml`: open a run with the peer and build the tree."""
+"""`cotally train`: open a run with the peer and build the tree."""
 
 import argparse
 import sys
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from party.cli.arguments import add_party, add_work
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
 from party.files import check_target, locked_folder
@@ -26,7 +25,8 @@ from party.records.entries import job_content
 from party.records.journal import RunState, recorded_runs
 from party.records.train_report import write_train_report
 from party.settings.job import read_job
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig, read_party_config
 from party.show.alignment import matched_lines
 from party.show.joint_rules import found_rules_lines
 from party.show.notices import telling_once
@@ -44,25 +44,9 @@ from protocols.two_party.inputs import PartyInputs
 _MEETINGS = 6
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_party(parser)
-    parser.add_argument("job", type=Path, metavar="JOB.toml", help="the terms of the run")
-    parser.add_argument("--fresh", action="store_true", help="begin anew where an earlier run could go on")
-    add_outputs(parser)
-
-
-def add_outputs(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that `train` and `serve` share."""
-    parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json beside PARTY.toml)")
-    parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
-    parser.add_argument("--overwrite", action="store_true", help="replace an existing model and report")
-    add_work(parser)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
-    config, job = read_party_config(arguments.config), read_job(arguments.job)
+    config, job = read_party_config(arguments.party), read_job(arguments.job)
     settings = compute_settings(arguments, config)
     address = str(config.need_address())
     identity, peer = load_identity(config.folder), pinned_peer(config)

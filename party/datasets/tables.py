@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from party.data import ColumnTreatment, frame_of, treat
-from party.datasets import load
+from party.datasets.included import load
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 

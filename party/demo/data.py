@@ -7,7 +7,7 @@ from party.data import ColumnTreatment, Frame, Notice, distinct_ids, read_frame,
 from party.data.bins import MEDIAN, number
 from party.data.looks import Looks
 from party.data.notices import IdentifierLeftOut
-from party.datasets import load
+from party.datasets.included import load
 from party.demo.options import OwnFiles
 from party.errors import DataError
 from party.names import nearest, printable

@@ -15,7 +15,7 @@ from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FORMAT
 from party.settings.depth import ANY
-from party.settings.party import CONFIG_FILE
+from party.settings.place import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
 from protocols.terms import ALL, Method, Terms

@@ -5,12 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data.treatment import SMALLEST_VALUE
-from party.settings.party import KEY_FLOOR
+from party.demo.usual import DERIVED_ABOVE
+from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
 from protocols.terms import ALL, MOST_KEY_BITS, Cipher, Engine, Growth, Impurity, Method, Rank, Terms, Window
-
-DERIVED_ABOVE = 10_000
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from party.data import csv_text
-from party.datasets import load
+from party.datasets.included import load
 from party.files import is_there, write_atomically
 from protocols.errors import InputError
 

@@ -38,10 +38,10 @@ from party.keys.certificates import (
 )
 from party.keys.sealing import read_party_secret
 from party.names import check_party_name
+from party.settings.address import DEFAULT_HOSTS
 
 KEY_FILE: Final = "key.pem"
 CERTIFICATE_FILE: Final = "cert.pem"
-DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")
 
 
 @dataclass(frozen=True)

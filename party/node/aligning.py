@@ -7,7 +7,8 @@ from party.node.inputs import OwnerNotices, Tell, load_inputs
 from party.records.alignments import PastAlignment, hexed, kept_people, note_alignment, past_alignments, was_run_over
 from party.records.entries import PeerPages
 from party.settings.ids import AlignmentBounds
-from party.settings.party import KEY_FLOOR, PartyConfig
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig
 from protocols.facts import AlignmentFact
 from protocols.role import Fact
 from protocols.two_party.agreement import Objection

@@ -12,7 +12,8 @@ from party.keys.keystore import make_keys
 from party.keys.passphrase import PassphraseSource
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, write_sealed
 from party.keys.secret_file import write_secret
-from party.settings.party import CONFIG_FILE, KEY_FLOOR
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.place import CONFIG_FILE
 from protocols.errors import InputError
 from protocols.terms import MOST_KEY_BITS
 

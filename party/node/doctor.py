@@ -18,7 +18,8 @@ from party.keys.certificates import Clock, Peer, fingerprint, utc_now
 from party.keys.identity import Identity, load_identity
 from party.keys.keystore import load_keys, load_secret
 from party.node.inputs import pinned_peer
-from party.settings.party import KEY_FLOOR, PartyConfig, read_party_config
+from party.settings.key_sizes import KEY_FLOOR
+from party.settings.party import PartyConfig, read_party_config
 from party.transport.grpc.acquaintance import check_host
 from party.transport.grpc.common import WIRE_VERSION, check_free
 from party.transport.grpc.probe import Sight, own_release, probe

@@ -26,7 +26,9 @@ from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
-from party.settings.party import CONFIG_FILE, KEY_FLOOR, USUAL_KEY_BITS, PartyConfig, read_party_config
+from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
+from party.settings.party import PartyConfig, read_party_config
+from party.settings.place import CONFIG_FILE
 from party.settings.template import party_toml
 from party.show.ledger import dealings_lines
 from party.show.run_report import train_report

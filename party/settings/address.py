@@ -1,8 +1,11 @@
 """Where somebody listens: `host:port` in a file of settings."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from party.settings.toml import Section
+
+DEFAULT_HOSTS: Final = ("localhost", "127.0.0.1")  # at which this machine reaches itself
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from party.settings.depth import read_depth
+from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import read_noise
-from party.settings.party import KEY_FLOOR, USUAL_KEY_BITS, USUAL_MIN_LEAF
+from party.settings.party import USUAL_MIN_LEAF
 from party.settings.rules import RULE_KEYS, RULES, read_rules
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window

@@ -30,9 +30,11 @@ from party.settings.ids import (
     read_alignment_bounds,
     read_id_columns,
 )
+from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
+from party.settings.place import settings_file
 from party.settings.toml import Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
@@ -43,9 +45,6 @@ from protocols.two_party.limits import USUAL_LIMITS, Limits
 T = TypeVar("T")
 
 HERE = "local"
-CONFIG_FILE = "party.toml"
-KEY_FLOOR = 2048
-USUAL_KEY_BITS = 3072
 USUAL_ODDS = 2
 USUAL_MIN_LEAF = 5
 
@@ -173,13 +172,13 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
     """Read a `party.toml`.
 
     Args:
-        path: The file, or the folder that holds it under its usual name.
+        path: The file, or what else names the party (`party.settings.place`).
         key_floor: No key may be smaller, whatever the file says.
 
     Raises:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
     """
-    path = path / CONFIG_FILE if path.is_dir() else path
+    path = settings_file(path)
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))
     name = read_party_name(top, "name", top.text("name"))
     data = _data(top)

@@ -3,7 +3,8 @@
 from fractions import Fraction
 from typing import Final
 
-from party.settings.party import USUAL_KEY_BITS, USUAL_MIN_LEAF
+from party.settings.key_sizes import USUAL_KEY_BITS
+from party.settings.party import USUAL_MIN_LEAF
 from party.settings.toml import Section
 from protocols.errors import InputError
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms

@@ -18,10 +18,9 @@ from protocols.survey.mining import Accuracy, estimate_accuracy, grow_tree, lear
 from protocols.survey.pooled import PooledResponses, Survey
 from protocols.survey.responses import Responses
 from protocols.tables.expression import Expression
-from protocols.terms import TO_THE_END, Growth
+from protocols.terms import PRUNING_SHARE, TO_THE_END, Growth
 
 CONFIDENCE = 0.95
-PRUNING_SHARE = Fraction(1, 5)
 
 
 @dataclass(frozen=True)

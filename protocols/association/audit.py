@@ -24,8 +24,9 @@ from protocols.association.sampling import Words, randomize
 from protocols.association.transactions import Randomized, Transactions
 from protocols.association.transition import transition
 from protocols.errors import InputError
-from protocols.privacy.audit import DEFAULT_GOAL, FEWEST, MAX_RECORDS, Goal
+from protocols.privacy.audit import FEWEST, MAX_RECORDS
 from protocols.privacy.chernoff import alarm_bound, trials_needed
+from protocols.privacy.goal import DEFAULT_GOAL, Goal
 
 MOST_ITEMS_TOGETHER = 3
 _MOST_CELLS = 64

@@ -13,13 +13,13 @@ between records that do not follow each other, and one on true values that the c
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from numbers import Rational
 
 import numpy as np
 
 from protocols.errors import InputError
 from protocols.privacy.chernoff import alarm_bound, trials_needed
 from protocols.privacy.events import Margin, Record, margins, told_chance, untested_pairs
+from protocols.privacy.goal import DEFAULT_GOAL, Goal
 from protocols.randomized_response.design import Design, Draw, cells
 from protocols.tables.table import Codes
 
@@ -27,33 +27,6 @@ MAX_RECORDS = 10_000_000
 FEWEST = 1000
 
 Sampler = Callable[[Codes, Draw], Codes]
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What an audit promises.
-
-    Args:
-        alarm: How often it may fail a sampler that is as declared, over all its counts.
-        power: How often it must fail one whose theta is off by `shift` in some group.
-        shift: The departure of theta that must be caught.
-
-    Raises:
-        InputError: A rate is not strictly between 0 and 1, or the shift is not an exact fraction above 0 and at most 1.
-    """
-
-    alarm: float = 1e-6
-    power: float = 0.999
-    shift: Fraction = Fraction(1, 100)
-
-    def __post_init__(self) -> None:
-        if not (0 < self.alarm < 1 and 0 < self.power < 1):
-            raise InputError("an audit's false-alarm rate and power must lie strictly between 0 and 1")
-        if not isinstance(self.shift, Rational) or not 0 < self.shift <= 1:
-            raise InputError("the shift of theta to catch must be an exact fraction above 0 and at most 1")
-
-
-DEFAULT_GOAL = Goal()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from party.datasets import load
+from party.datasets.included import load
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records import releases

@@ -167,29 +167,6 @@ def test_wrong_arguments_are_one_line_that_points_to_the_help(arguments: tuple[s
     assert_one_line(cotally_here(*arguments), 2, f"(see `cotally{command} --help`)")
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
-def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main([*command, "--help"])
-    assert ended.value.code == 0
-    assert "usage: cotally" in capsys.readouterr().out
-
-
-def test_the_help_of_all_commands_imports_none_of_them_and_nothing_heavy() -> None:
-    program = """
-import sys
-from party.cli.main import COMMANDS, main
-try:
-    main(["--help"])
-except SystemExit:
-    heavy = {*(f"party.cli.{name}" for name in COMMANDS), "numpy", "grpc", "gmpy2", "cryptography"}
-    sys.exit(f"imported: {sorted(heavy & set(sys.modules))}")
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr == "imported: []\n"
-    assert done.stdout.count("\n    ") >= len(cli.COMMANDS)
-
-
 @pytest.mark.parametrize("arguments", [("train", "show", "mine"), ("show", "train")])
 def test_the_first_word_that_names_a_command_is_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]

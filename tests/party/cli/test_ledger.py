@@ -12,7 +12,7 @@ from party.cli.main import main
 from party.keys.keystore import SECRET_FILE
 from party.keys.secret_file import write_secret
 from party.records.ledger import LEDGER_FILE
-from party.settings import party as settings
+from party.settings.key_sizes import KEY_FLOOR
 from protocols.terms import ALL, Engine
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
 from tests.support.sessions import Sessions
@@ -137,5 +137,5 @@ def test_before_the_first_run_there_is_nothing_to_tell(config: Path, capsys: pyt
 
 
 def test_a_ledger_is_found_only_beside_legal_settings(config: Path) -> None:
-    config.write_text(config.read_text() + f"\nsmallest_key_bits = {settings.KEY_FLOOR - 1}\n")
+    config.write_text(config.read_text() + f"\nsmallest_key_bits = {KEY_FLOOR - 1}\n")
     assert run(config, "show") == 2

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from party.data import ColumnTreatment, DataShare, label_of, read_share
-from party.datasets import NAMES, Dataset, load, stored
+from party.datasets.included import Dataset, load, stored
+from party.datasets.names import NAMES
 from party.datasets.tables import load_table
 from protocols.errors import InputError
 

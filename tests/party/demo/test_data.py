@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from party.data import ColumnTreatment
-from party.datasets import load
+from party.datasets.included import load
 from party.demo.data import ALICE, BOB, PARTIES, Half, Halves, deal_dataset, read_own
 from party.demo.folders import (
     check_out,

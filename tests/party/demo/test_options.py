@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from party.cli.arguments import fraction
+from party.cli.values import fraction
 from party.demo.options import parse_omegas
 from protocols.errors import InputError
 from protocols.terms import ALL

@@ -14,7 +14,7 @@ from protocols.association.operators import CutAndPaste, SelectASize, Uniform
 from protocols.association.sampling import Words, randomize
 from protocols.association.transactions import Randomized, Transactions
 from protocols.errors import InputError
-from protocols.privacy.audit import Goal
+from protocols.privacy.goal import Goal
 from tests.support.transactions import fractions
 
 DESIGN = TransactionDesign(

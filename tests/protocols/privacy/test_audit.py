@@ -13,11 +13,11 @@ import pytest
 from party.show.audit import audit_lines
 from protocols.privacy.audit import (
     AuditResult,
-    Goal,
     audit,
 )
 from protocols.privacy.chernoff import trials_needed
 from protocols.privacy.events import Margin, told_chance
+from protocols.privacy.goal import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Design, Draw, OneKind
 from protocols.randomized_response.related_question import RelatedDesign, disguise

@@ -13,12 +13,12 @@ from protocols.privacy.audit import (
     FEWEST,
     MAX_RECORDS,
     AuditResult,
-    Goal,
     Sampler,
     audit,
     default_records,
     records_needed,
 )
+from protocols.privacy.goal import Goal
 from protocols.randomized_response.design import Draw
 from protocols.tables.table import Codes
 from tests.protocols.privacy.auditing import RELATED, chance, run

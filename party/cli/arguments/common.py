@@ -1,35 +1,56 @@
 """Arguments that several commands have."""
 
 import argparse
-from fractions import Fraction
 from pathlib import Path
 
-from party.data import MISSING_MARKERS, Form
-from party.settings.party import CONFIG_FILE
-from party.settings.toml import exact_number
+from party.settings.place import CONFIG_FILE
 from party.show.progress import PROGRESS_STYLES
-from protocols.errors import InputError
 
 
 def add_party(parser: argparse.ArgumentParser, *, here: bool = False) -> None:
-    """Declare the party's settings; with `here`, those of the current folder unless named."""
-    text = "this party's settings"
+    """Declare the party; with `here`, that of the current folder unless named."""
     if here:
-        text += f" (default: {CONFIG_FILE} here)"
-        parser.add_argument("config", type=Path, nargs="?", default=Path(CONFIG_FILE), metavar="PARTY.toml", help=text)
+        parser.add_argument(
+            "party",
+            type=Path,
+            nargs="?",
+            default=Path(CONFIG_FILE),
+            metavar="PARTY",
+            help="this party: its folder, its party.toml, or its name (default: the one here)",
+        )
     else:
-        parser.add_argument("config", type=Path, metavar="PARTY.toml", help=text)
-
-
-def party_folder(party: Path) -> Path:
-    """Return the folder of a party that is named by it, or by the settings in it."""
-    return party.parent if party.name == CONFIG_FILE and not party.is_dir() else party
+        parser.add_argument(
+            "party", type=Path, metavar="PARTY", help="this party: its folder, its party.toml, or its name"
+        )
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     """Declare how progress is shown, and where to compute."""
-    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+    add_progress(parser)
     parser.add_argument("--workers", type=int, metavar="N", help="compute in N processes here, whatever [compute] says")
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Declare how progress is shown."""
+    parser.add_argument("--progress", choices=PROGRESS_STYLES, default="auto", help="how progress is shown")
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Declare where what a run gives goes."""
+    parser.add_argument("--model", type=Path, help="where the tree goes (default: model.json in the party's folder)")
+    parser.add_argument("--report", type=Path, help="where the costs of the run go, as JSON")
+    add_overwrite(parser)
+    add_work(parser)
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Declare that an earlier output may be replaced: no command does that unasked."""
+    parser.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Declare that results are printed for programs."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_disguised(parser: argparse.ArgumentParser) -> None:
@@ -58,28 +79,6 @@ def add_form(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="means a missing cell, as an empty cell always does; may be repeated (default: ?, -, NA, NaN, null, ...)",
     )
-
-
-def form(arguments: argparse.Namespace) -> Form:
-    """Return what was said of how a table's file is written.
-
-    Raises:
-        InputError: It cannot be so.
-    """
-    separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
-    return Form(separator, arguments.encoding, tuple(arguments.missing or MISSING_MARKERS))
-
-
-def fraction(option: str, text: str) -> Fraction:
-    """Return the exact number that an option was given.
-
-    Raises:
-        InputError: It is none.
-    """
-    number = exact_number(text)
-    if number is None:
-        raise InputError(f"{option} must be an exact number such as 9/20 or 0.45")
-    return number
 
 
 def add_more_answers(parser: argparse.ArgumentParser, of: str = "") -> None:

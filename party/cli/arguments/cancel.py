@@ -1,0 +1,15 @@
+"""Give up a run that has not ended, here and, when both meet, at the peer.
+
+A process that is at work on it stops within a step. The job may be started again, and then begins anew; what was told
+stays told.
+"""
+
+import argparse
+
+from party.cli.arguments.common import add_party
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_party(parser, here=True)
+    parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` tells it")

@@ -1,0 +1,96 @@
+"""Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
+
+A data set's columns are dealt to two parties at random, or two files of your own are taken. The parties then run
+`randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table. In
+files of your own, numbers are split in two at the median of their range, and texts become the commonest one or "other";
+settings of your own (`cotally init`) can do better.
+"""
+
+import argparse
+from pathlib import Path
+
+from party.cli.arguments.common import add_progress
+from party.datasets.names import NAMES
+from party.demo.usual import DERIVED_ABOVE, USUAL_DATA
+from party.settings.key_sizes import USUAL_KEY_BITS
+from protocols.terms import Cipher, Engine, Impurity, Rank
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    _add_source(parser)
+    _add_runs(parser)
+    _add_trees(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo-run"), metavar="DIR", help="folder of results (default: %(default)s)"
+    )
+    add_progress(parser)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_argument_group("data")
+    names = ", ".join(NAMES)
+    source.add_argument(
+        "--data", choices=NAMES, metavar="NAME", help=f"an included data set: {names} (default: {USUAL_DATA})"
+    )
+    source.add_argument("--alice", type=Path, metavar="A.csv", help="alice's own table, instead of a data set")
+    source.add_argument("--bob", type=Path, metavar="B.csv", help="and bob's table")
+    source.add_argument(
+        "--class", dest="class_name", metavar="NAME", help="the column to predict, in either table or both"
+    )
+    source.add_argument(
+        "--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)'
+    )
+    source.add_argument("--rows", type=int, metavar="N", help="take the first N rows")
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    terms = parser.add_argument_group("runs")
+    terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
+    terms.add_argument("--theta", default="9/20", metavar="T", help="chance of the truth (default: %(default)s)")
+    terms.add_argument("--groups", type=int, default=2, metavar="G", help="groups per party (default: %(default)s)")
+    terms.add_argument(
+        "--engine",
+        choices=Engine.names(),
+        default=Engine.ENCRYPTED_COINS.value,
+        help="engine of hybrid (default: %(default)s)",
+    )
+    terms.add_argument(
+        "--cipher",
+        default=",".join(Cipher),
+        metavar="LIST",
+        help="ciphers of secure counts (default: %(default)s)",
+    )
+    terms.add_argument(
+        "--rank",
+        choices=Rank.names(),
+        default=Rank.GAINS.value,
+        help="what hybrid ranks candidates by (default: %(default)s)",
+    )
+    terms.add_argument(
+        "--key-bits", type=int, default=USUAL_KEY_BITS, metavar="N", help="length of the keys (default: %(default)s)"
+    )
+    terms.add_argument(
+        "--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)"
+    )
+    terms.add_argument("--seed", type=int, default=1, metavar="S", help="seed of both splits (default: %(default)s)")
+    terms.add_argument(
+        "--skip-smc",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE:,} rows)",
+    )
+
+
+def _add_trees(parser: argparse.ArgumentParser) -> None:
+    trees = parser.add_argument_group("trees")
+    trees.add_argument("--max-depth", type=int, metavar="D", help="most splits on a path (default: any)")
+    trees.add_argument(
+        "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
+    )
+    trees.add_argument(
+        "--impurity",
+        choices=Impurity.names(),
+        default=Impurity.INFORMATION_GAIN.value,
+        help="what splits are chosen by (default: %(default)s)",
+    )

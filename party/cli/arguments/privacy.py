@@ -1,0 +1,24 @@
+"""Tell what a design discloses: the beliefs that a response leads to, losses, relations that are certain, secret bits.
+
+A short report by default; `--full` tells what every response makes likely, and of every group what its responses do.
+
+The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution that
+disguised answers suggest (estimated, negative shares set to 0 and the rest rescaled). With `--model`, a tree or naive
+Bayes that was mined, what its rules leave of the privacy of the class is told too.
+"""
+
+import argparse
+from pathlib import Path
+
+from party.cli.arguments.common import add_design, add_json
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_design(parser)
+    parser.add_argument(
+        "--prior", type=Path, metavar="disguised.csv", help="estimate from these answers what is likely beforehand"
+    )
+    parser.add_argument("--model", type=Path, metavar="model.json", help="mined: tell the privacy after mining too")
+    parser.add_argument("--full", action="store_true", help="print everything that was found")
+    add_json(parser)

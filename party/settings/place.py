@@ -1,0 +1,57 @@
+"""Where a party's settings are, however somebody names the party: by its folder, by the file, or by its name.
+
+A name is that of a folder here or, where no folder has it, the `name` in the settings of this folder or of one in it.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Final
+
+from party.errors import ConfigError
+from party.files import is_there
+from party.names import is_party_name
+
+CONFIG_FILE: Final = "party.toml"
+
+
+def settings_file(party: Path) -> Path:
+    """Return the file of a party's settings, which need not be there where a file or a folder was named.
+
+    Raises:
+        ConfigError: What was named is neither a path nor the name of one party here.
+    """
+    if is_there(party):
+        return party / CONFIG_FILE if party.is_dir() else party
+    if not is_party_name(str(party)):
+        return party
+    found = [path for path in _settings_here() if _name(path) == str(party)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        folders = ", ".join(str(path.parent) for path in found)
+        raise ConfigError(f"several parties here are named {party}: name the folder of one ({folders})")
+    raise ConfigError(
+        f"{party} does not exist, and no party here has this name: name its folder or its {CONFIG_FILE}, or make it by "
+        "`cotally init`"
+    )
+
+
+def party_folder(party: Path) -> Path:
+    """Return the folder of a party, in which its settings need not be yet.
+
+    Raises:
+        ConfigError: What was named is neither a path nor the name of one party here.
+    """
+    return settings_file(party).parent
+
+
+def _settings_here() -> list[Path]:
+    return [path for path in (Path(CONFIG_FILE), *sorted(Path().glob(f"*/{CONFIG_FILE}"))) if path.is_file()]
+
+
+def _name(path: Path) -> object:
+    """Return the name that settings give a party; None where they cannot be read."""
+    try:
+        return tomllib.loads(path.read_text("utf-8")).get("name")
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError):
+        return None

@@ -1,0 +1,56 @@
+"""What `--help` says, and that it is said at once: nothing that the work needs is imported for it."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from party.cli import main as cli
+from tests.support.processes import assert_one_line, cotally_here
+
+HEAVY = ("numpy", "scipy", "pandas", "pyarrow", "grpc", "google", "cryptography", "gmpy2", "phe", "jinja2", "shtab")
+ENDINGS = """
+import sys
+from contextlib import suppress
+from party.cli.main import COMMANDS, main
+for words in WORDS:
+    with suppress(SystemExit):
+        main(words)
+    heavy = {*HEAVY, *(f"party.cli.{name}" for name in COMMANDS), "party.cli.collecting"} & {*sys.modules}
+    print(f"after {words}: {sorted(heavy)}", file=sys.stderr)
+"""
+
+
+def imported_by(*calls: list[str]) -> list[str]:
+    """Return what a new process tells of the heavy modules that it has after each of these calls."""
+    program = f"WORDS, HEAVY = {calls!r}, {HEAVY!r}\n{ENDINGS}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return [line for line in done.stderr.splitlines() if line.startswith("after ")]
+
+
+def test_no_help_and_no_mistake_imports_what_the_work_needs() -> None:
+    calls = [[], ["--help"], ["--version"], *([name, "--help"] for name in cli.COMMANDS)]
+    calls += [["survey", "results", "--help"], ["trian"], ["train", "--frehs", "x"], ["mine", "forest", "x", "y"]]
+    assert imported_by(*calls) == [f"after {words}: []" for words in calls]
+
+
+def test_a_command_that_runs_is_seen_to_import_what_it_needs() -> None:
+    (told,) = imported_by(["show", "absent.json"])
+    assert "'numpy', 'party.cli.show'" in told
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in cli.COMMANDS)])
+def test_every_command_has_help(command: tuple[str, ...]) -> None:
+    ended = cotally_here(*command, "--help")
+    assert ended.code == 0
+    assert ended.out.startswith("usage: cotally")
+
+
+def test_the_help_of_all_names_every_command() -> None:
+    told = cotally_here("--help").out
+    assert all(re.search(rf"^    {name}\s", told, re.MULTILINE) for name in cli.COMMANDS)
+
+
+def test_an_unknown_action_of_a_survey_is_one_line() -> None:
+    assert_one_line(cotally_here("survey", "statsu", "x"), 2, "did you mean 'status'?")
