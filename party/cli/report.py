@@ -14,7 +14,7 @@ from party.records.tally import dealings
 from party.records.train_report import read_train_report
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
-from party.show.page.run_page import Finished, run_page
+from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import page_written, written
 from party.show.screen import say
 from protocols.errors import InputError
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]
     _check_output(arguments.output, reads, arguments.overwrite)
-    page = run_page(gathered(path, model, costs), arguments.levels)
+    page = page_of_run(gathered(path, model, costs), arguments.levels)
     write_atomically(arguments.output, written(page, arguments.output))
     say(page_written(arguments.output))
     return 0

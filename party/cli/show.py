@@ -4,37 +4,36 @@ import argparse
 import sys
 
 from party.models.any_file import model_json, read_result
-from party.show.joint_rules import joint_blocks
 from party.show.model import shown
-from party.show.page.tree_svg import tree_svg
+from party.show.page.png import png_of
 from party.show.screen import drawing_width, lay_out
-from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
-from protocols.learning.tree import Tree
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print it."""
-    if arguments.levels is not None and arguments.levels < 0:
+    levels = arguments.levels
+    if levels is not None and levels < 0:
         raise InputError("--levels must be 0 or more")
+    if levels is not None and arguments.json:
+        raise InputError("--levels does not apply to --json, which holds everything")
+    if arguments.png and sys.stdout.isatty():
+        raise InputError("an image is not for a terminal: cotally show model.json --png > model.png")
     model = read_result(arguments.model)
-    if arguments.levels is not None and (arguments.json or arguments.dot):
-        raise InputError("--levels does not apply to --json and --dot, which hold everything")
+    how = shown(model)
+    if levels is not None and not how.levels:
+        raise InputError(f"{arguments.model} is naive Bayes, which has no levels: leave --levels out")
     if arguments.json:
         sys.stdout.write(model_json(model))
-        return 0
-    if not isinstance(model, Tree) and (arguments.dot or arguments.svg or arguments.levels is not None):
-        kind = "holds itemsets" if isinstance(model, JointItemsets) else "is naive Bayes"
-        raise InputError(f"{arguments.model} {kind}, no tree: --dot, --svg and --levels do not apply")
-    if isinstance(model, JointItemsets):
-        lay_out(joint_blocks(model, drawing_width()), drawing_width())
-        return 0
-    how = shown(model)
-    if isinstance(model, Tree) and arguments.svg:
-        sys.stdout.write(tree_svg(model, arguments.levels))
-    elif how.dot is not None and arguments.dot:
-        sys.stdout.write(how.dot(model))
+    elif arguments.svg:
+        sys.stdout.write(how.svg(model, levels))
+    elif arguments.png:
+        sys.stdout.buffer.write(png_of(how.svg(model, levels)))
+    elif arguments.dot:
+        if how.dot is None:
+            raise InputError(f"{arguments.model} holds no tree: draw it by --svg or --png, not by --dot")
+        sys.stdout.write(how.dot(model, levels))
     else:
         width = drawing_width()
-        lay_out(how.blocks(model, arguments.levels, (), width), width)
+        lay_out(how.blocks(model, levels, (), width), width)
     return 0

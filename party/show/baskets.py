@@ -11,6 +11,7 @@ from party.names import printable
 from party.settings.transactions import BasketDesign
 from party.show.figures import epsilon, percent
 from party.show.layout import Block, ScreenColumn, screen_table
+from party.show.page.interval_svg import Interval
 from protocols.association.apriori import MinedItemsets
 from protocols.association.assumptions import Exceeding
 from protocols.association.audit import OperatorAudit, OperatorTest
@@ -69,31 +70,48 @@ def support_lines(
     yield _UNBIASED
 
 
+ITEMSET_HEADS = (ScreenColumn("itemset", is_text=True), *map(ScreenColumn, ("support", "error", "low", "high")))
+RULE_HEADS = (
+    ScreenColumn("rule", is_text=True),
+    ScreenColumn("confidence"),
+    ScreenColumn("error"),
+    ScreenColumn("support"),
+    ScreenColumn("lift", rank=1),
+)
+
+
 def itemset_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
     """Yield a table of the most frequent sets."""
-    order = _first(columns["support"])
-    heads = [ScreenColumn("itemset", is_text=True), *map(ScreenColumn, ("support", "error", "low", "high"))]
-    rows = [
+    yield from _table(ITEMSET_HEADS, itemset_rows(columns), len(columns["support"]), width, "sets")
+
+
+def itemset_rows(columns: ResultColumns) -> list[list[str]]:
+    """Return the most frequent sets, a row each."""
+    return [
         [
             _set(columns["itemsets"][k]) + _mark(columns, k),
             *(f"{float(columns[name][k]):.4f}" for name in ("support", "standard_error", "low", "high")),
         ]
-        for k in order
+        for k in _first(columns["support"])
     ]
-    yield from _table(heads, rows, len(columns["support"]), width, "sets")
+
+
+def itemset_intervals(columns: ResultColumns) -> list[Interval]:
+    """Return the supports of the same sets, to be drawn."""
+    return [
+        Interval(_set(columns["itemsets"][k]), *(float(columns[name][k]) for name in ("support", "low", "high")))
+        for k in _first(columns["support"])
+    ]
 
 
 def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
     """Yield a table of the rules whose confidence is surely highest: by the lower ends of its intervals."""
-    order = _first(columns["low"])
-    heads = [
-        ScreenColumn("rule", is_text=True),
-        ScreenColumn("confidence"),
-        ScreenColumn("error"),
-        ScreenColumn("support"),
-        ScreenColumn("lift", rank=1),
-    ]
-    rows = [
+    yield from _table(RULE_HEADS, rule_rows(columns), len(columns["support"]), width, "rules")
+
+
+def rule_rows(columns: ResultColumns) -> list[list[str]]:
+    """Return these rules, a row each."""
+    return [
         [
             f"{_set(columns['antecedents'][k])} => {_set(columns['consequents'][k])}{_mark(columns, k)}",
             f"{float(columns['confidence'][k]):.3f}",
@@ -101,9 +119,8 @@ def rule_blocks(columns: ResultColumns, width: int | None) -> Iterator[Block]:
             f"{float(columns['support'][k]):.4f}",
             f"{float(columns['lift'][k]):.2f}",
         ]
-        for k in order
+        for k in _first(columns["low"])
     ]
-    yield from _table(heads, rows, len(columns["support"]), width, "rules")
 
 
 def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output: Path | None) -> Iterator[str]:

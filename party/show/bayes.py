@@ -28,8 +28,7 @@ def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]
     """
     target = model.schema.class_attribute
     attributes = model.schema.attributes
-    number = "1 attribute" if len(attributes) == 1 else f"{len(attributes)} attributes"
-    yield f"{printable(target.name)}: naive Bayes over {number}"
+    yield bayes_title(model)
     rows: list[_Line] = [("P(class)", list(np.exp(model.prior)))]
     for name, attribute, table in zip(references(attributes), attributes, map(np.exp, model.conditional), strict=True):
         rows.append((printable(name), []))
@@ -40,6 +39,13 @@ def bayes_blocks(model: NaiveBayes, width: int | None = None) -> Iterator[Block]
         shown = [ScreenColumn("", is_text=True), *(ScreenColumn(head) for head in heads[first:last])]
         cells = [_cells(label, chances[first:last], last - first) for label, chances in rows]
         yield screen_table(shown, cells, width).drawn
+
+
+def bayes_title(model: NaiveBayes) -> str:
+    """Return the line over a model."""
+    attributes = len(model.schema.attributes)
+    number = "1 attribute" if attributes == 1 else f"{attributes} attributes"
+    return f"{printable(model.schema.class_attribute.name)}: naive Bayes over {number}"
 
 
 def _groups(heads: Sequence[str], rows: Sequence[_Line], width: int | None) -> Iterator[tuple[int, int]]:

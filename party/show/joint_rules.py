@@ -1,14 +1,16 @@
 """What two parties have found together in words: how many sets and rules, how sure, what was told."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from party.association.joint import rules_of, sets_of
 from party.association.mining import RuleThreshold
 from party.node.players import FoundRules
-from party.show.baskets import itemset_blocks, rule_blocks
+from party.show.baskets import itemset_blocks, itemset_intervals, rule_blocks
 from party.show.costs import factors_use_lines
 from party.show.layout import Block
+from party.show.page.interval_svg import intervals_svg
 from protocols.association.joint import JointItemsets
 
 
@@ -45,11 +47,26 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
         yield f"{found.undecided:,} sets were left out undecided: raise most_sets, or take theta further from 1/2"
 
 
-def joint_blocks(found: JointItemsets, width: int | None) -> Iterator[Block]:
-    """Yield the most frequent sets."""
-    yield f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {_numbers(found)}"
-    yield from itemset_blocks(sets_of(found), width)
+def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
+    """Yield the most frequent sets, of so many items at most."""
+    yield _title(found)
+    yield from itemset_blocks(sets_of(_up_to(found, most_items)), width)
     yield from doubt_lines(found)
+
+
+def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
+    """Return a drawing of the supports of the most frequent sets, of so many items at most."""
+    return intervals_svg(_title(found), itemset_intervals(sets_of(_up_to(found, most_items))), float(found.threshold))
+
+
+def _title(found: JointItemsets) -> str:
+    return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {_numbers(found)}"
+
+
+def _up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
+    if most_items is None:
+        return found
+    return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))
 
 
 def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold, width: int | None) -> Iterator[Block]:

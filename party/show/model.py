@@ -1,13 +1,17 @@
-"""A model of any kind for people to read."""
+"""What a run or a survey ended with, for people to read: as text, and as drawings."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from party.models.any_file import KeptResult
 from party.show.bayes import bayes_blocks
+from party.show.joint_rules import joint_blocks, joint_svg
 from party.show.layout import Block, branched
+from party.show.page.bayes_svg import bayes_svg
+from party.show.page.tree_svg import tree_svg
 from party.show.tree import to_dot, tree_lines
-from protocols.learning.models import Model
+from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Tree
 from protocols.tables.expression import Expression
@@ -19,19 +23,30 @@ class ModelDisplay:
 
     Args:
         blocks: From the model, how many levels of it, the splits that get a mark, and the width of the screen, if any.
-        dot: The model in Graphviz's language; None of a kind that has no levels to draw.
+        svg: From the model and how many levels of it, a drawing.
+        dot: From the same, Graphviz's language; None of a kind that has no branches.
+        levels: Whether the kind has levels, some of which can be left out.
     """
 
     blocks: Callable[[Any, int | None, Collection[Expression], int | None], Iterator[Block]]
-    dot: Callable[[Any], str] | None
+    svg: Callable[[Any, int | None], str]
+    dot: Callable[[Any, int | None], str] | None = None
+    levels: bool = True
 
 
-_SHOWN: Mapping[type[Model], ModelDisplay] = {
-    Tree: ModelDisplay(lambda tree, levels, marked, width: branched(tree_lines(tree, levels, marked), width), to_dot),
-    NaiveBayes: ModelDisplay(lambda model, _levels, _marked, width: bayes_blocks(model, width), None),
+_SHOWN: Mapping[type[KeptResult], ModelDisplay] = {
+    Tree: ModelDisplay(
+        lambda tree, levels, marked, width: branched(tree_lines(tree, levels, marked), width), tree_svg, to_dot
+    ),
+    NaiveBayes: ModelDisplay(
+        lambda model, _levels, _marked, width: bayes_blocks(model, width),
+        lambda model, _levels: bayes_svg(model),
+        levels=False,
+    ),
+    JointItemsets: ModelDisplay(lambda found, levels, _marked, width: joint_blocks(found, width, levels), joint_svg),
 }
 
 
-def shown(model: Model) -> ModelDisplay:
+def shown(model: KeptResult) -> ModelDisplay:
     """Return how a model of this kind is shown."""
     return _SHOWN[type(model)]

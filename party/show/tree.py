@@ -74,23 +74,26 @@ def tree_lines(tree: Tree, levels: int | None = None, marked: Collection[Express
         ]
 
 
-def to_dot(tree: Tree) -> str:
-    """Return the tree in Graphviz's language."""
+def to_dot(tree: Tree, levels: int | None = None) -> str:
+    """Return the tree in Graphviz's language, without what is deeper than so many levels."""
     names = references(tree.schema.attributes)
     lines = ["digraph model {", "  node [fontname=sans];", "  edge [fontname=sans];"]
-    pending: list[tuple[Node, int]] = [(tree.root, 0)]
+    pending: list[tuple[Node, int, int]] = [(tree.root, 0, 0)]
     made = 1
     while pending:
-        node, own = pending.pop()
+        node, own, depth = pending.pop()
         counts = " ".join(map(count_text, node.counts))
         if isinstance(node, Leaf):
             label = tree.schema.class_attribute.values[node.label]
             lines.append(f"  n{own} [shape=box, label={_quoted(label, counts)}];")
             continue
-        lines.append(f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], counts)}];")
-        for value, child in zip(tree.schema.attributes[node.attribute].values, node.children, strict=True):
+        below = () if depth == levels else node.children
+        lines.append(
+            f"  n{own} [shape=ellipse, label={_quoted(names[node.attribute], counts, *[] if below else '…')}];"
+        )
+        for value, child in zip(tree.schema.attributes[node.attribute].values, below, strict=False):
             lines.append(f"  n{own} -> n{made} [label={_quoted(value)}];")
-            pending.append((child, made))
+            pending.append((child, made, depth + 1))
             made += 1
     return "\n".join([*lines, "}", ""])
 

@@ -4,7 +4,7 @@ import base64
 from pathlib import Path
 
 from party.cli.report import gathered
-from party.show.page.run_page import run_page
+from party.show.page.run_page import page_of_run
 from party.show.page.writing import as_html
 from tests.support.browser import chromium
 from tests.support.finished import finished_party, hostile
@@ -16,7 +16,7 @@ def test_a_page_of_hostile_names_fits_a_phone_prints_and_runs_nothing(tmp_path: 
     settings = finished_party(tmp_path)
     told = gathered(settings, settings.parent / "model.json", settings.parent / "report.json")
     page = tmp_path / "page.html"
-    page.write_text(as_html(run_page(hostile(told))), encoding="utf-8")
+    page.write_text(as_html(page_of_run(hostile(told))), encoding="utf-8")
     with chromium(tmp_path / "profile") as browser:
         metrics = {"width": PHONE, "height": 740, "deviceScaleFactor": 1, "mobile": True}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)

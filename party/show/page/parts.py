@@ -62,21 +62,21 @@ class Drawing:
     lines: Sequence[str] = ()
 
 
-Part = Sentences | Pairs | Grid | Drawing
+PagePart = Sentences | Pairs | Grid | Drawing
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """Parts under one heading."""
 
     name: str
     heading: str
-    parts: Sequence[Part]
+    parts: Sequence[PagePart]
 
 
 @dataclass(frozen=True)
-class Page:
+class Document:
     """Sections under one title."""
 
     title: str
-    sections: Sequence[Section]
+    sections: Sequence[PageSection]

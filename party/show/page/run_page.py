@@ -16,7 +16,7 @@ from party.records.train_report import TrainReport
 from party.show.figures import epsilon, percent
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
-from party.show.page.parts import Drawing, Grid, Page, Pairs, Part, Section, Sentences
+from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import strongest, summary_lines
 from party.show.runs import size_text
@@ -76,59 +76,59 @@ class Finished:
 _Rows = list[tuple[str, str]]
 
 
-def run_page(told: Finished, levels: int | None = None) -> Page:
+def page_of_run(told: Finished, levels: int | None = None) -> Document:
     """Return the page of a finished run.
 
     Args:
         told: What to tell.
         levels: How many levels of the tree to draw; as many as can be read, if None.
     """
-    return Page(
+    return Document(
         f"Decision tree for {printable(told.tree.schema.class_attribute.name)}",
         [
-            Section("built", "What was built, and by whom", [Pairs(_built(told))]),
+            PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
             tree_section(told.tree, levels),
-            Section("worth", "What it is worth", [Pairs(_worth(told))]),
+            PageSection("worth", "What it is worth", [Pairs(_worth(told))]),
             importance_section(told.tree),
             _learned(told),
-            Section("privacy", "What our disguised copy tells of a single person", _privacy(told)),
-            Section("time", "What it took", _costs(told.costs)),
+            PageSection("privacy", "What our disguised copy tells of a single person", _privacy(told)),
+            PageSection("time", "What it took", _costs(told.costs)),
             _checks(told),
         ],
     )
 
 
-def tree_section(tree: Tree, levels: int | None) -> Section:
+def tree_section(tree: Tree, levels: int | None) -> PageSection:
     """Return the section of a tree: drawn, and as text."""
     drawn = shown_levels(tree) if levels is None else levels
     lines = list(tree_lines(tree, None if tree.size <= _LINES else drawn))[1:]
     said = f"{title(tree)}. In brackets, and as a bar: the records of each class, in this order."
     if drawn < tree.depth:
         said += f" The first {drawn} of {tree.depth} levels are drawn; a dashed box has more below it."
-    return Section(
+    return PageSection(
         "tree", "The tree", [Sentences([said]), Drawing("The tree", tree_svg(tree, drawn, alone=False), lines)]
     )
 
 
-def importance_section(tree: Tree) -> Section:
+def importance_section(tree: Tree) -> PageSection:
     """Return the section on what each attribute adds to a tree."""
     rows = _importances(tree)
     if not rows:
-        return Section("importance", _IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
+        return PageSection("importance", _IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
     said = "Each attribute's share of all that the tree's splits decrease impurity by, on the training records."
     parties = [ScreenColumn("Party", is_text=True)] if any(party for party, *_ in rows) else []
     heads = [ScreenColumn("Attribute", is_text=True), *parties, ScreenColumn("Share")]
     cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
     bars = [share / rows[0][2] for *_, share in rows]
-    return Section("importance", _IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
+    return PageSection("importance", _IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
 
 
-def _learned(told: Finished) -> Section:
+def _learned(told: Finished) -> PageSection:
     parts = [
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]
-    return Section("learned", "What each side has learned of the other", parts)
+    return PageSection("learned", "What each side has learned of the other", parts)
 
 
 def _built(told: Finished) -> _Rows:
@@ -205,7 +205,7 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _privacy(told: Finished) -> list[Part]:
+def _privacy(told: Finished) -> list[PagePart]:
     """Return what our copy discloses."""
     if told.run.copy is None:
         return [Sentences(["No disguised copy left this party in this run."])]
@@ -232,7 +232,7 @@ def _privacy_row(found: Findings, column: int) -> tuple[str, str, str, str]:
     return own.name, group, f"{percent(belief.after)} (was {percent(belief.before)})", epsilon(own.loss)
 
 
-def _costs(costs: TrainReport | None) -> list[Part]:
+def _costs(costs: TrainReport | None) -> list[PagePart]:
     if costs is None:
         return [Sentences(["The costs of this run were not kept (`cotally train --report FILE` keeps them)."])]
     told = [
@@ -246,7 +246,7 @@ def _costs(costs: TrainReport | None) -> list[Part]:
     return [Pairs(told), Grid((ScreenColumn("Phase", is_text=True), ScreenColumn("Seconds")), phases)]
 
 
-def _checks(told: Finished) -> Section:
+def _checks(told: Finished) -> PageSection:
     rows = [
         (f"Key of {told.party}", told.fingerprint),
         (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
@@ -255,4 +255,4 @@ def _checks(told: Finished) -> Section:
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
     ]
     said = Sentences(["The other party's page shows the same run, digest and certificates."])
-    return Section("checks", "What can be compared", [said, Pairs(rows)])
+    return PageSection("checks", "What can be compared", [said, Pairs(rows)])

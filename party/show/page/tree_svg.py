@@ -6,21 +6,16 @@ Classes differ in colour and in pattern, and every leaf names its own.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
-
 from party.models.tree_file import references
 from party.names import printable
+from party.show.page.classes import EDGE, class_words, legend_height, shortened
 from party.show.page.templates import render
 from party.show.page.tidy import tidy
 from party.show.tree import count_text, title
 from protocols.learning.tree import Node, Split, Tree
 
-_BOX, _HEIGHT, _ROOM, _ROW, _EDGE = 168, 46, 112, 58, 8
+_BOX, _HEIGHT, _ROOM, _ROW = 168, 46, 112, 58
 _BRANCH_CELLS, _NAME_CELLS = 14, 20
-_LEGEND, _LEGEND_ROW = 16, 20
-# Okabe and Ito's palette, which colour-blind people can tell apart, and patterns for who sees no colour at all.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#595959")
-_SHAPES = ("", "M0 8L8 0", "M0 4H8", "M4 0V8", "M0 0L8 8", "M0 4H8M4 0V8", "M0 0L8 8M0 8L8 0")
 MOST_DRAWN = 80
 
 
@@ -58,26 +53,20 @@ def tree_svg(tree: Tree, levels: int | None = None, *, alone: bool = True) -> st
         if place.parent is not None:
             children[place.parent].append(number)
     across = tidy(children)
-    top = _EDGE + min(tree.schema.classes, _LEGEND) * _LEGEND_ROW + _EDGE
+    top = legend_height(tree.schema.classes)
     corners = [
-        (_EDGE + place.depth * (_BOX + _ROOM), top + round(position * _ROW))
+        (EDGE + place.depth * (_BOX + _ROOM), top + round(position * _ROW))
         for place, position in zip(places, across, strict=True)
     ]
     names = [printable(name) for name in references(tree.schema.attributes)]
     classes = [printable(value) for value in tree.schema.class_attribute.values]
-    words: dict[str, object] = {
+    words: dict[str, object] = class_words(classes) | {
         "alone": alone,
         "title": title(tree),
-        "width": max(x for x, _ in corners) + _BOX + _EDGE,
-        "height": max(y for _, y in corners) + _HEIGHT + _EDGE,
+        "width": max(x for x, _ in corners) + _BOX + EDGE,
+        "height": max(y for _, y in corners) + _HEIGHT + EDGE,
         "box": _BOX,
         "box_height": _HEIGHT,
-        "fills": [{"colour": colour, "shape": shape} for colour, shape in map(_fill, range(len(classes)))],
-        "legend": [
-            {"y": _EDGE + k * _LEGEND_ROW, "number": k, "text": _cut(name, 3 * _NAME_CELLS)}
-            for k, name in enumerate(classes[:_LEGEND])
-        ],
-        "unnamed": max(len(classes) - _LEGEND, 0),
         "links": [
             _link(corners[place.parent], corner)
             for place, corner in zip(places, corners, strict=True)
@@ -112,12 +101,6 @@ def _nodes_below(tree: Tree) -> dict[int, int]:
     return below
 
 
-def _fill(number: int) -> tuple[str, str]:
-    """Return a class's colour and pattern: 49 pairs before one comes again."""
-    kinds = len(_COLOURS)
-    return _COLOURS[number % kinds], _SHAPES[(number + number // kinds) % kinds]
-
-
 def _link(parent: tuple[int, int], child: tuple[int, int]) -> str:
     middle = _HEIGHT // 2
     return f"M{parent[0] + _BOX} {parent[1] + middle}h10V{child[1] + middle}H{child[0]}"
@@ -133,9 +116,9 @@ def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: 
         "x": x,
         "y": y,
         "is_split": is_split,
-        "branch": _cut(branch, _BRANCH_CELLS),
-        "name": _cut(name if is_split else f"→ {name}", _NAME_CELLS),
-        "counts": _cut(f"[{records}]", _NAME_CELLS - 6 if place.hidden else _NAME_CELLS + 2),
+        "branch": shortened(branch, _BRANCH_CELLS),
+        "name": shortened(name if is_split else f"→ {name}", _NAME_CELLS),
+        "counts": shortened(f"[{records}]", _NAME_CELLS - 6 if place.hidden else _NAME_CELLS + 2),
         "hidden": place.hidden,
         "whole": f"{branch}: {name} [{records}]" if branch else f"{name} [{records}]",
         "bar": list(_bar(node, x)),
@@ -151,12 +134,3 @@ def _bar(node: Node, x: int) -> Iterator[dict[str, object]]:
             wide = (_BOX - 2) * count / total
             yield {"x": f"{start:.1f}", "width": f"{wide:.1f}", "number": number}
             start += wide
-
-
-def _cut(text: str, cells: int) -> str:
-    """Return a text that is not wider than so many columns of a terminal."""
-    if cell_len(text) <= cells:
-        return text
-    while cell_len(text) >= cells:
-        text = text[:-1]
-    return f"{text}…"

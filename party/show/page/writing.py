@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from party.show.page.parts import Page
+from party.show.page.parts import Document
 from party.show.page.templates import page_file, render, render_markdown
 
 
-def as_html(page: Page) -> str:
+def as_html(page: Document) -> str:
     """Return a page as one HTML file."""
     return render("page.html", {"page": page, "style": page_file("page.css")})
 
 
-def as_markdown(page: Page) -> str:
+def as_markdown(page: Document) -> str:
     """Return a page as Markdown, for a ticket or a wiki: drawings as text, names as plain text whatever they hold."""
     return render_markdown("page.md", {"page": page})
 
@@ -21,7 +21,7 @@ def is_markdown(path: Path) -> bool:
     return path.suffix.lower() in {".md", ".markdown"}
 
 
-def written(page: Page, path: Path) -> str:
+def written(page: Document, path: Path) -> str:
     """Return a page in the form that its file's name asks for."""
     return as_markdown(page) if is_markdown(path) else as_html(page)
 

@@ -13,7 +13,7 @@ from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
 from party.show.ledger import dealings_lines
-from party.show.page.run_page import Finished, run_page
+from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
@@ -23,11 +23,11 @@ from tests.support.models import small_model
 
 
 def page_html(told: Finished) -> str:
-    return as_html(run_page(told))
+    return as_html(page_of_run(told))
 
 
 def page_markdown(told: Finished) -> str:
-    return as_markdown(run_page(told))
+    return as_markdown(page_of_run(told))
 
 
 VOID = {"meta", "br", "img", "input", "link", "hr"}

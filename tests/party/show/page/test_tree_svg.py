@@ -5,14 +5,10 @@ from collections.abc import Iterator
 from itertools import combinations
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given
 
-from party.cli.main import main
-from party.models.any_file import write_model
 from party.show.page.tree_svg import MOST_DRAWN, shown_levels, tree_svg
 from protocols.learning.tree import Tree
-from tests.party.models.test_bayes_file import small_bayes
 from tests.support.models import chain, models, small_model
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -63,16 +59,3 @@ def test_what_is_deeper_than_its_levels_is_left_out_and_counted() -> None:
 def test_a_page_draws_as_many_levels_as_can_be_read() -> None:
     assert shown_levels(small_model()) == 2
     assert shown_levels(chain(100)) == MOST_DRAWN // 2 - 1
-
-
-def test_show_prints_the_drawing(tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path_factory.mktemp("drawn") / "model.json"
-    write_model(path, small_model())
-    assert main(["show", str(path), "--svg", "--levels", "1"]) == 0
-    assert capsys.readouterr().out == tree_svg(small_model(), 1)
-    for form in ("--json", "--dot"):
-        assert main(["show", str(path), form, "--levels", "1"]) == 2
-        assert "--levels does not apply" in capsys.readouterr().err
-    write_model(path, small_bayes())
-    assert main(["show", str(path), "--svg"]) == 2
-    assert "no tree" in capsys.readouterr().err
