@@ -16,6 +16,7 @@ from party.keys.identity import load_identity
 from party.keys.keystore import load_secret
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
+from party.node.cancelling import AwaitedRuns
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer
 from party.node.players import FoundRules, Matched, OnAgreed, Trained
@@ -66,8 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
                 announce_match(progress, matched)
 
             def meet(fresh: bool) -> Report:
+                awaited = AwaitedRuns(config.folder, local.secrets.coins, job)
                 progress.show(waiting(peer.name, address, config.node.patience))
-                with call_peer(config, identity, peer) as channel:
+                with call_peer(config, identity, peer, awaited.check) as channel:
                     host = Host(progress.follow, on_agreed, kept, fresh, rows=rows, on_matched=on_matched)
                     return run_session(rows.local, config, held, channel, job, host)
 

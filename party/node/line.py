@@ -1,6 +1,8 @@
 """A party's line to its peer, by its settings; a certificate that either side renews meanwhile is taken up and kept."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +17,16 @@ from party.transport.timer import Waits
 from protocols.errors import InputError
 
 
-def call_peer(config: PartyConfig, identity: Identity, peer: Peer) -> PagedChannel:
+def call_peer(
+    config: PartyConfig, identity: Identity, peer: Peer, heed: Callable[[], None] | None = None
+) -> PagedChannel:
     """Open a session with the peer, at the address that our settings name.
+
+    Args:
+        config: Our settings.
+        identity: Ours.
+        peer: As it is on file.
+        heed: Called again and again while the peer does not answer; what it raises ends the waiting.
 
     Raises:
         CotallyError: As for `party.transport.grpc.client.connect`.
@@ -25,7 +35,7 @@ def call_peer(config: PartyConfig, identity: Identity, peer: Peer) -> PagedChann
         identity,
         peer,
         str(config.need_address()),
-        waits=_waits(config),
+        waits=replace(_waits(config), heed=heed),
         latest=Latest(config.folder, identity),
         renewed=partial(_keep, config.folder),
     )

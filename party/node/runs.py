@@ -78,6 +78,12 @@ class SessionRuns:
         """The run that both go on with, if there is one."""
         return self._before
 
+    @property
+    def at_work(self) -> str | None:
+        """The run that the session is at, or both have named, by its name."""
+        run = self._now or self._before
+        return None if run is None else run.run
+
     def judge(self, contents: bytes) -> Objection | None:
         """Object to going on with a run whose contents were others."""
         if self._before is None or self._before.contents == contents.hex():

@@ -12,6 +12,7 @@ from party.keys.signatures import Signatures, signatures
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows
 from party.node.budget import Account
+from party.node.cancelling import heeding_cancels
 from party.node.offers import Offers
 from party.node.players import Ended, OnAgreed, OnMatched, OnProgress, Stage, play_job
 from party.node.runs import SessionRuns
@@ -103,7 +104,7 @@ def run_session(
     Raises:
         PeerError: The peer's fault; `DisagreementError` before any data has left.
         PausedError: A run that has begun goes on in another session.
-        InputError: Ours.
+        InputError: Ours; `RunCancelledError` as soon as somebody cancels the run.
     """
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
@@ -115,7 +116,7 @@ def run_session(
             runs.follow(progress)
 
         stage = _stage(local, config, channel, runs, host, on_progress)
-        with runs.watched():
+        with runs.watched(), heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt):
             opening = _opened(local, stage.policy, channel, job)
             play(_compare_ledgers(pages, runs, opening.job), channel)
             ended = play_job(opening, stage)

@@ -187,7 +187,7 @@ class Journal(Closing):
     def _living(self, run: str) -> RunRecord:
         record = self.find(run)
         if record is None or record.state is RunState.CANCELLED:
-            raise RunCancelledError(f"run {run} was cancelled here: it may begin anew")
+            raise cancelled_here(run)
         return record
 
     def recall(self, run: str, part: Part) -> Iterator[bytes]:
@@ -266,16 +266,30 @@ def open_journal(folder: Path, secret: bytes) -> Journal:
     return journal
 
 
+def cancelled_here(run: str) -> RunCancelledError:
+    """Return the error of a run that somebody has cancelled."""
+    return RunCancelledError(f"run {run} was cancelled here: it may begin anew")
+
+
+def read_journal(folder: Path, secret: bytes) -> Journal:
+    """Open the journal of a folder to read it, whoever writes meanwhile.
+
+    Raises:
+        JournalError: There is none, or it is damaged, belongs to another secret, or cannot be read.
+    """
+    path = folder / JOURNAL_FILE
+    return Journal(_KIND.open(path, "ro"), path, secret)
+
+
 def recorded_runs(folder: Path, secret: bytes) -> list[RunRecord]:
     """Return the runs of a folder, whoever writes meanwhile; none where there is no journal yet.
 
     Raises:
         JournalError: The journal is damaged, belongs to another secret, or cannot be read.
     """
-    path = folder / JOURNAL_FILE
-    if not is_there(path):
+    if not is_there(folder / JOURNAL_FILE):
         return []
-    with Journal(_KIND.open(path, "ro"), path, secret) as journal:
+    with read_journal(folder, secret) as journal:
         return journal.runs()
 
 

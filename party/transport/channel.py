@@ -91,7 +91,7 @@ class Channel(Protocol):
 
     `send` and `receive` raise `PeerLostError`, `PeerStoppedError`, or another `PeerError` for what the wire does
     not allow. `close` returns when the peer has everything that was sent. `stop` tells the peer why we end, and
-    raises nothing.
+    raises nothing. `interrupt` may be called by another thread: what waits then raises that error.
     """
 
     peer: str
@@ -109,6 +109,10 @@ class Channel(Protocol):
 
     def stop(self, reason: Reason) -> None:
         """End the session without finishing it."""
+        ...
+
+    def interrupt(self, error: Exception) -> None:
+        """Let what waits to send or to receive raise this error."""
         ...
 
     def close(self) -> None:
@@ -194,6 +198,11 @@ class PagedChannel(ABC):
                 raise PeerError(f"the peer sent a {kind.__name__} of more than {most} bytes")
             if page.last:
                 return bodies[0] if len(bodies) == 1 else b"".join(bodies)
+
+    def interrupt(self, error: Exception) -> None:
+        """Let our role's next wait, or the one that it is in, raise this error; why it ends is then told as ever."""
+        self._incoming.fail(error)
+        self._outgoing.refuse(error)
 
     def stop(self, reason: Reason) -> None:
         """Tell the peer why we end, as far as it can be reached, and let go of everything."""

@@ -83,7 +83,7 @@ class Pages:
         """Wait for room and append; tell whether there was room in time. An end needs none.
 
         Raises:
-            Exception: What `fail` or `replace` was given.
+            Exception: What `fail`, `refuse` or `replace` was given.
         """
         with self._changed:
             self._wait(lambda: self._failure or self._closed or page.end or len(self._pages) < self._limit, timeout)
@@ -120,6 +120,12 @@ class Pages:
         """Append the end of a stream that is complete."""
         with self._changed:
             self._pages.append(Page(end=Reason.FINISHED))
+            self._changed.notify_all()
+
+    def refuse(self, error: Exception) -> None:
+        """Take no more: who would put another page gets the error."""
+        with self._changed:
+            self._closed = error
             self._changed.notify_all()
 
     def replace(self, page: Page, error: Exception) -> None:

@@ -88,6 +88,7 @@ class Waits:
         patience: Seconds without a sign of life before the peer counts as lost.
         silence: Seconds without a frame from a peer that lives: computing takes time, but not for ever.
         timer: Measures both.
+        heed: Called again and again while no session is open yet; what it raises ends the waiting.
 
     Raises:
         ConfigError: Patience is out of its range.
@@ -96,6 +97,7 @@ class Waits:
     patience: float = 30.0
     silence: float = 3600.0
     timer: Timer = REAL_TIME
+    heed: Callable[[], None] | None = None
 
     def __post_init__(self) -> None:
         if not _LEAST_PATIENCE <= self.patience <= _MOST_PATIENCE:

@@ -3,6 +3,7 @@
 import re
 import resource
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
@@ -180,3 +181,66 @@ def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> 
         finish(alice)
     assert runs(pair.alice) == runs(pair.bob) == [RunState.CANCELLED, RunState.DONE]
     assert_same_model(pair)
+
+
+def cancelled(folder: Path) -> str:
+    """Cancel the one run of a folder, and return what is then said of it."""
+    (record,) = (each for each in recorded_runs(folder, load_secret(folder)) if each.is_open)
+    assert cotally_here("cancel", folder, record.run).code == 0
+    return f"run {record.run} was cancelled here"
+
+
+def test_who_calls_and_waits_within_a_run_ends_as_soon_as_it_is_cancelled(pair: Pair) -> None:
+    """Alice stands still, and Bob would wait for ten minutes."""
+    pair.edit("bob", "patience = 3", "patience = 600")
+    work = job(pair)
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        alice.send_signal(signal.SIGSTOP)
+        said = cancelled(pair.bob)
+        assert_one_line(finish(bob), 2, said)
+        alice.send_signal(signal.SIGCONT)
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        finish(alice)
+    assert runs(pair.alice) == runs(pair.bob) == [RunState.CANCELLED, RunState.DONE]
+
+
+def test_who_listens_and_waits_within_a_run_ends_it_as_soon_as_it_is_cancelled_and_tells_the_peer(pair: Pair) -> None:
+    """Bob stands still, and Alice would wait for ten minutes; she has ended the run before he wakes."""
+    pair.edit("alice", "patience = 3", "patience = 600")
+    pair.edit("bob", "patience = 3", "patience = 600")
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(job(pair), "--progress", "json"))
+        until_growing(bob)
+        bob.send_signal(signal.SIGSTOP)
+        said = cancelled(pair.alice)
+        assert alice.stderr is not None
+        assert any(said in line for line in alice.stderr)
+        bob.send_signal(signal.SIGCONT)
+        assert_one_line(finish(bob), 3, "alice cancelled the run")
+        alice.terminate()
+        finish(alice)
+    assert runs(pair.alice) == runs(pair.bob) == [RunState.CANCELLED]
+
+
+@pytest.mark.parametrize("there", ["nobody listens", "who listens says nothing"])
+def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair, there: str) -> None:
+    work = job(pair)
+    with serving(pair) as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        for each in (alice, bob):
+            each.kill()
+        finish(bob)
+    pair.edit("bob", "patience = 3", "patience = 600")
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        if there == "who listens says nothing":
+            pair.edit("bob", pair.listening, f"127.0.0.1:{deaf.getsockname()[1]}")
+        waiting = start(*pair.train_arguments(work, "--progress", "json"))
+        assert waiting.stderr is not None
+        assert any("waiting for alice" in line for line in waiting.stderr)
+        said = cancelled(pair.bob)
+        assert_one_line(finish(waiting), 2, said)

@@ -115,7 +115,7 @@ class _Line:
         """Start the session."""
         request = wire.OpenRequest(version=WIRE_VERSION, session=self.session)
         try:
-            reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience)
+            reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience, heed=self.waits.heed)
         except PeerLostError as error:
             hint = "is it listening there, and do both sides trust each other's present certificates?"
             raise PeerLostError(f"{error}: {hint}") from None
@@ -129,8 +129,16 @@ class _Line:
         *,
         repeat: frozenset[grpc.StatusCode] = _BUSY,
         refused_seconds: float = REFUSED_SECONDS,
+        heed: Callable[[], None] | None = None,
     ) -> Any:
         """Make one call, repeated with the same bytes while its failure may pass.
+
+        Args:
+            name: Of the method.
+            request: What is sent.
+            repeat: Failures that may pass.
+            refused_seconds: How long nobody may listen on the port.
+            heed: Called again and again meanwhile; what it raises ends the waiting.
 
         Raises:
             PeerLostError: It failed for `patience` seconds, or a port that nobody listens on for fewer.
@@ -140,9 +148,7 @@ class _Line:
         for attempt in itertools.count():
             left = started + self._patience - self._timer.now()
             try:
-                return self._known(
-                    getattr(self.stub, name)(request, timeout=max(left, _FIRST_PAUSE), wait_for_ready=False)
-                )
+                return self._known(_called(getattr(self.stub, name), request, max(left, _FIRST_PAUSE), heed))
             except ValueError:  # the channel has been closed
                 self._gone.set()
                 code, details = grpc.StatusCode.CANCELLED, ""
@@ -184,6 +190,20 @@ class _Line:
         with self._looking:
             for channel in self._channels:
                 channel.close()
+
+
+def _called(method: Any, request: Any, seconds: float, heed: Callable[[], None] | None) -> Any:
+    """Make one call, once."""
+    if heed is None:
+        return method(request, timeout=seconds, wait_for_ready=False)
+    call = method.future(request, timeout=seconds, wait_for_ready=False)
+    try:
+        while True:
+            heed()
+            with contextlib.suppress(grpc.FutureTimeoutError):
+                return call.result(timeout=_BEAT_SECONDS)
+    finally:
+        call.cancel()  # which changes nothing of one that is over
 
 
 class _Session(PagedChannel):

@@ -13,7 +13,7 @@ from typing import Final, Self
 import grpc
 
 from party.closing import Closing
-from party.errors import ConfigError, PeerLostError, PeerPausedError
+from party.errors import ConfigError, PeerLostError, PeerPausedError, RunCancelledError
 from party.keys.certificates import Clock, OnRenewed, Peer, anchor, not_kept, utc_now
 from party.keys.identity import Identity
 from party.transport.channel import STOP_SECONDS, PagedChannel, stopped_by
@@ -260,7 +260,7 @@ class _Session(PagedChannel):
         self._last_call = self._timer.now()
         try:
             yield self
-        except StoppedHereError:
+        except (StoppedHereError, RunCancelledError):
             self._told.set()
             raise
         finally:
@@ -320,7 +320,7 @@ class _Session(PagedChannel):
                 return
 
     def _tell(self, reason: Reason) -> None:
-        if self._incoming.failure is None:
+        if isinstance(self._incoming.failure, RunCancelledError | None):
             self._fail(StoppedHereError(reason))
             self._timer.wait(self._told, 0 if self._incoming.ended else STOP_SECONDS)
 

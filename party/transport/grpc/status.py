@@ -13,7 +13,7 @@ import grpc
 from cryptography import x509
 from google.protobuf.message import DecodeError
 
-from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedError
+from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedError, RunCancelledError
 from party.keys.certificates import ODD, Clock, OnRenewed, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
@@ -55,6 +55,7 @@ STATUS: Final[dict[type, tuple[grpc.StatusCode, str]]] = {
     DisagreementError: (Code.FAILED_PRECONDITION, "the parties disagree"),
     PeerLostError: (Code.NOT_FOUND, "there is no such session"),
     PeerStoppedError: (Code.CANCELLED, "the session has ended"),
+    RunCancelledError: (Code.CANCELLED, "the session has ended"),
     NotNowError: (Code.RESOURCE_EXHAUSTED, "not now"),
     UnknownSessionError: (Code.NOT_FOUND, "there is no such session"),
     OutOfOrderError: (Code.FAILED_PRECONDITION, "the page is out of order"),
