@@ -1,7 +1,7 @@
 """Give up a run that has not ended, here and, when both meet, at the peer.
 
-A process that is at work on it stops within a step. The job may be started again, and then begins anew; what was told
-stays told.
+A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step. The job
+may be started again, and then begins anew; what was told stays told.
 """
 
 import argparse
