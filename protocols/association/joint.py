@@ -127,6 +127,10 @@ def items_of(attributes: Iterable[Attribute], absent: Iterable[str] = ()) -> lis
 
 
 def item_name(schema: Schema | JointItemsets, term: Term) -> str:
-    """Return how an item is written: `party.column=value`."""
+    r"""Return how an item is written: `party.column=value`, with `\=` in the name of a column.
+
+    So no two items are written alike, whatever names and values a peer has chosen.
+    """
     attribute = schema.attributes[term.column]
-    return f"{attribute.party}.{attribute.name}={attribute.values[term.value]}"
+    name = attribute.name.replace("\\", r"\\").replace("=", r"\=")
+    return f"{attribute.party}.{name}={attribute.values[term.value]}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from party.association import joint_rules
 from party.models.any_file import read_model
 from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
 from party.models.strict_json import ModelError
@@ -63,3 +64,25 @@ def test_a_file_that_breaks_a_rule_is_refused_with_its_place(
     inside[place[-1]] = value
     with pytest.raises(ModelError, match=problem):
         itemsets_from_json(json.dumps(content))
+
+
+def test_no_two_items_of_columns_that_a_peer_has_named_are_written_alike(tmp_path: Path) -> None:
+    """Its columns `a` with the value `b=c` and `a=b` with the value `c` would stand for each other in rules."""
+    attributes = (
+        Attribute("alice", "x", ("0", "1")),
+        Attribute("bob", "a", ("", "b=c")),
+        Attribute("bob", "a=b", ("", "c")),
+    )
+    x, first, second = Term(0, 1), Term(1, 1), Term(2, 1)
+    sets = {(x,): 60, (first,): 60, (second,): 50, (x, first): 50, (first, second): 45}
+    kept = tuple(JointSet(terms, Fraction(count)) for terms, count in sets.items())
+    found = JointItemsets(attributes, 100, Fraction(1, 20), 5, kept)
+    path = tmp_path / "model.json"
+    path.write_text(itemsets_json(found))
+    rules = joint_rules(path, min_threshold=0.0)
+    told = dict(zip(zip(rules["antecedents"], rules["consequents"], strict=True), rules["confidence"], strict=True))
+    one, two, three = (frozenset([name]) for name in ("alice.x=1", "bob.a=b=c", r"bob.a\=b=c"))
+    assert told == {
+        (one, two): pytest.approx(5 / 6), (two, one): pytest.approx(5 / 6),
+        (two, three): pytest.approx(3 / 4), (three, two): pytest.approx(9 / 10),
+    }  # fmt: skip
