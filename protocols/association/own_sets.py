@@ -1,13 +1,14 @@
 """The frequent itemsets of one party's own columns, of which none singles out a few people.
 
 Whoever chooses its columns knows for whom each count stands that it is told of them, and can subtract one from the
-other. So with a limit a set is used only if the records in which it differs from each set that is used, and from
-having no record and having all of them, are none or as many as the limit (the groups that Atzori, Bonchi, Giannotti
-and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts). What is told of
-the other side's items is then always of that many people.
+other. So with a limit a set is used only if the records in which it differs from each set that is used and from its
+complement, and from having no record and having all of them, are none or as many as the limit (the groups that Atzori,
+Bonchi, Giannotti and Pedreschi, VLDB Journal 2008, call k-anonymous patterns; here for every difference of two counts,
+and for two counts beside that of all records, which is known). Each of these tells of the other side's items of that
+many people. Sums of more counts may tell of fewer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,10 +56,10 @@ def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple
     """
     max_len, smallest = limits
     found, withheld = _Found(len(codes), smallest), 0
-    level: dict[TermSet, _Bits] = {(item,): np.packbits(codes[:, item.column] == item.value) for item in sorted(items)}
+    level = _singles(codes, items)
     for _ in range(max_len):
         kept: dict[TermSet, _Bits] = {}
-        for terms, bits in level.items():
+        for terms, bits in level:
             count = int(np.bitwise_count(bits).sum())
             if count < least:
                 continue
@@ -69,8 +70,19 @@ def find_own_sets(codes: Codes, items: Sequence[Term], least: int, limits: tuple
                 return OwnSets(tuple(found.sets), withheld, complete=False)
             found.add(OwnSet(terms, count), bits)
             kept[terms] = bits
-        level = {terms: kept[terms[:-1]] & kept[(*terms[:-2], terms[-1])] for terms in larger_sets(kept)}
+        level = _joined(kept)
     return OwnSets(tuple(found.sets), withheld, complete=True)
+
+
+def _singles(codes: Codes, items: Sequence[Term]) -> Iterator[tuple[TermSet, _Bits]]:
+    for item in sorted(items):
+        yield (item,), np.packbits(codes[:, item.column] == item.value)
+
+
+def _joined(kept: Mapping[TermSet, _Bits]) -> Iterator[tuple[TermSet, _Bits]]:
+    """Yield the sets of one item more with their records, one by one: of all together memory may not hold these."""
+    for terms in larger_sets(kept):
+        yield terms, kept[terms[:-1]] & kept[(*terms[:-2], terms[-1])]
 
 
 class _Found:
@@ -80,18 +92,32 @@ class _Found:
         self.sets: list[OwnSet] = []
         self._records, self._smallest = records, smallest
         self._bits = np.zeros((16, -(-records // 8)), dtype=np.uint8)
+        self._counts = np.zeros(16, dtype=np.int64)
 
     def may_add(self, bits: _Bits, count: int) -> bool:
-        """Tell whether a set differs enough from those that are used, from no record, and from all."""
+        """Tell whether a set differs enough from those that are used, from their complements, from no record and all.
+
+        Two sets differ in as many records as their counts do, or in more: so few need be compared record by record.
+        """
         if self._smallest <= 1:
             return True
-        apart = np.bitwise_count(self._bits[: len(self.sets)] ^ bits).sum(axis=1, dtype=np.int64)
-        every = np.concatenate([apart, [count, self._records - count]])
+        used = self._counts[: len(self.sets)]
+        near = self._bits[: len(self.sets)][np.abs(used - count) < self._smallest]
+        beside = self._bits[: len(self.sets)][np.abs(used + count - self._records) < self._smallest]
+        apart = [_differences(near, bits), self._records - _differences(beside, bits)]
+        every = np.concatenate([*apart, [count, self._records - count]])
         return not ((every > 0) & (every < self._smallest)).any()
 
     def add(self, found: OwnSet, bits: _Bits) -> None:
         """Use a set."""
         if len(self.sets) == len(self._bits):
             self._bits = np.concatenate([self._bits, np.zeros_like(self._bits)])
-        self._bits[len(self.sets)] = bits
+            self._counts = np.concatenate([self._counts, np.zeros_like(self._counts)])
+        self._bits[len(self.sets)], self._counts[len(self.sets)] = bits, found.count
         self.sets.append(found)
+
+
+def _differences(sets: NDArray[np.uint8], bits: _Bits) -> NDArray[np.int64]:
+    """Return in how many records each of some sets differs from another."""
+    apart: NDArray[np.int64] = np.bitwise_count(sets ^ bits).sum(axis=1, dtype=np.int64)
+    return apart

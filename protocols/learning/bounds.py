@@ -94,10 +94,24 @@ def tells_little(strata: Sequence[Stratum], free: int) -> bool:
     """Tell whether so many free counts per class have at most half of the bits that the strata's classes have."""
     if not free or not strata:
         return True
-    unknown = sum(lgamma(sum(each) + 1) - sum(lgamma(count + 1) for count in each) for each in strata) / log(2)
     variances = [sum(_variance(each[c], sum(each)) for each in strata) for c in range(len(strata[0]))]
-    *told, _ = sorted(log2(2 * pi * e * (variance + 1 / 12)) / 2 for variance in variances if variance > 0) or [0.0]
-    return free * sum(told) <= MOST_TOLD * unknown + SLACK
+    *told, _ = sorted(_bits(variance) for variance in variances if variance > 0) or [0.0]
+    return free * sum(told) <= MOST_TOLD * sum(map(unknown_bits, strata)) + SLACK
+
+
+def unknown_bits(stratum: Stratum) -> float:
+    """Return the bits of who is of which class, of records of which only the numbers are known."""
+    return (lgamma(sum(stratum) + 1) - sum(lgamma(count + 1) for count in stratum)) / log(2)
+
+
+def told_bits(count: float, records: float) -> float:
+    """Return the most bits that a count of some records tells of which of them are of a class of so many."""
+    variance = _variance(count, records)
+    return _bits(variance) if variance > 0 else 0.0
+
+
+def _bits(variance: float) -> float:
+    return log2(2 * pi * e * (variance + 1 / 12)) / 2
 
 
 def _variance(count: float, records: float) -> float:

@@ -22,6 +22,7 @@ from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Ve
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
+from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
 from protocols.two_party.inputs import PartyInputs, share_design
@@ -30,6 +31,7 @@ from protocols.two_party.split import held_out_records, split_records, training_
 
 VERSION = "cotally/2"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
+MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
     "version", "party", *TERM_NAMES, "model", "receiver", "probabilities", "ids", "id list", "overlap", "job", "memory",
     "run", "budget", "rows",
@@ -283,9 +285,8 @@ def _key_objection(local: PartyInputs, cipher: Cipher, key_bits: int) -> Objecti
 
 def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     """Return what our own limits say of the terms, whatever the records hold: a peer may try as many as it likes."""
-    if terms.rules is not None and (least := terms.rules.least(len(local.records))) < terms.min_leaf:
-        few = f"min_support makes {least} records enough, fewer than min_leaf = {terms.min_leaf}"
-        return Objection("rules", f"{few}: raise min_support")
+    if terms.rules is not None and (reason := _refuse_sets(terms.rules, terms.min_leaf, len(local.records))):
+        return Objection("rules", reason)
     held_out = held_out_records(len(local.records), terms.test)
     reason = local.limits.refuse_test(held_out)
     if reason is not None:
@@ -303,6 +304,14 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
         return None
     reason = local.limits.refuse_classes(local.class_attribute.size)
     return None if reason is None else Objection("class values", reason)
+
+
+def _refuse_sets(rules: RuleTerms, min_leaf: int, records: int) -> str | None:
+    if (least := rules.least(records)) < min_leaf:
+        return f"min_support makes {least} records enough, fewer than min_leaf = {min_leaf}: raise min_support"
+    if rules.most_sets * records > MAX_SET_BITS:
+        return f"most_sets must be at most {MAX_SET_BITS // records:,} for {records:,} records: it takes memory"
+    return None
 
 
 def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:

@@ -6,7 +6,7 @@ both parties the same estimate and standard error, in exact fractions:
 * clearly below the threshold, by `CERTAINTY`: dropped;
 * clearly at or above it: kept, with its estimate;
 * between: counted under encryption, those nearest to the threshold in standard errors first, while `most_sets` and
-  what both sides' items may tell (`MOST_TOLD`) allow it; then it is settled;
+  what both sides' columns may tell (`item_bits`) allow it; then it is settled;
 * left between: kept down to a standard error below the threshold, as in Review section 3.6, unless its error is as
   large as the threshold: then it is undecided.
 
@@ -14,26 +14,24 @@ Without copies (`smc`) every set of both is counted, those first whose subsets a
 copies alone (`randomized`) all counts are estimates, those of one party's items too.
 """
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, islice
 from math import inf
 from typing import Final
 
 from protocols.association.joint import JointItemsets, JointSet, items_of
 from protocols.association.term_sets import TermSet, larger_sets
 from protocols.counting.rows import View
-from protocols.errors import InputError
-from protocols.learning.bounds import tells_little
+from protocols.errors import DeviationError, InputError
 from protocols.randomized_response.estimate import estimate_count, quantile
 from protocols.role import Phase, Progress, Role
 from protocols.rule_terms import RuleTerms
-from protocols.tables.expression import Expression, Term
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
+from protocols.two_party.item_bits import ItemBits
 
 CERTAINTY: Final = 0.99
 """How sure an estimate must be to be left uncounted."""
@@ -78,7 +76,6 @@ class JointSearch:
     evidence: Evidence
     counted: int = field(default=0, init=False)
     _undecided: int = field(default=0, init=False)
-    _told_of: Counter[Term] = field(default_factory=Counter, init=False)
     _known: dict[TermSet, JointSet] = field(default_factory=dict, init=False)
 
     def find(self) -> Role[JointItemsets]:
@@ -86,17 +83,19 @@ class JointSearch:
 
         Raises:
             InputError: There are too many candidates of one size.
+            DeviationError: A count that was told cannot be true beside those of subsets.
         """
         level: list[TermSet] = [(item,) for item in items_of(self.schema.attributes, self.terms.absent)]
         for length in range(1, self.terms.max_len + 1):
             if len(level) > MOST_CANDIDATES:
                 raise InputError(
-                    f"there are {len(level):,} candidates of {length} items: raise min_support, or lower max_len"
+                    f"there are more than {MOST_CANDIDATES:,} candidates of {length} items: raise min_support, or "
+                    "lower max_len"
                 )
             yield Progress(Phase.COUNTS, length - 1, self.terms.max_len)
             kept = yield from self._kept(level)
             self._known |= {each.terms: each for each in kept}
-            level = list(larger_sets(each.terms for each in kept))
+            level = list(islice(larger_sets(each.terms for each in kept), MOST_CANDIDATES + 1))
         yield Progress(Phase.COUNTS, self.terms.max_len, self.terms.max_len)
         found = tuple(sorted(self._known.values(), key=lambda each: (len(each.terms), each.terms)))
         return JointItemsets(
@@ -170,20 +169,17 @@ class JointSearch:
         allowed: dict[TermSet, None] = {}
         for terms in wanted if self.evidence.count is not None else ():
             left = self.counted + len(allowed) < self.terms.most_sets
-            if left and all(self._told_of[term] < self._most_of(term) for term in terms):
-                self._told_of.update(terms)
+            if left and (self._bits is None or self._bits.may_tell(terms)):
                 allowed[terms] = None
+                if self._bits is not None:
+                    self._bits.tell(terms)
         return allowed
 
-    def _most_of(self, term: Term) -> float:
-        """Return of how many sets with this item a count may be told: together they tell half of who has it.
-
-        An item's own count is told by its owner, so both parties know this alike.
-        """
+    @cached_property
+    def _bits(self) -> ItemBits | None:
+        """What may be told of each column; None where there is no limit, or nothing exact."""
         own = self.evidence.own
-        if self.smallest <= 1 or own is None:
-            return inf
-        return _most_told(own[(term,)], self.records, self.terms.most_sets)
+        return None if self.smallest <= 1 or own is None else ItemBits(own, self.records)
 
     def _exact(self, asked: Iterable[TermSet]) -> Role[list[JointSet]]:
         sets, count = list(asked), self.evidence.count
@@ -191,12 +187,18 @@ class JointSearch:
             return []
         told = yield from count([Expression(terms) for terms in sets])
         self.counted += len(sets)
+        if not all(self._can_be(terms, number) for terms, number in zip(sets, told, strict=True)):
+            raise DeviationError
         exact = (JointSet(terms, Fraction(number)) for terms, number in zip(sets, told, strict=True))
         return [each for each in exact if each.count >= self._least]
 
-
-@cache
-def _most_told(count: int, records: int, most: int) -> int:
-    """Return the most free counts that tell little of which records have an item, so many of them (DESIGN 14)."""
-    strata = [(float(count), float(records - count))]
-    return bisect_left(range(most + 1), True, key=lambda free: not tells_little(strata, free)) - 1
+    def _can_be(self, terms: TermSet, count: int) -> bool:
+        """Tell whether a set can have so many records beside what is exact of its subsets (Frechet 1940)."""
+        for part in combinations(terms, len(terms) - 1):
+            without, (term,) = self._known[part], (each for each in terms if each not in part)
+            alone = self._known[(term,)]
+            if without.settled and count > without.count:
+                return False
+            if without.settled and alone.settled and count < without.count + alone.count - self.records:
+                return False
+        return count >= 0

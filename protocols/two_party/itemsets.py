@@ -131,12 +131,14 @@ class _Run:
         telling = OwnCounts(self.local.party, self.agreed, self.terms, copies.view.codes)
         mine = telling.find()
         own = telling.counts((yield from self.resumed.answers.ask(telling.share(mine))))
+        disguises = self.agreed.terms.disguises
+        check = _Plausible(copies.view) if disguises else _accept
+        for terms in telling.of_peer(own):
+            check(Expression(terms), own[terms])
         counting = SecureCounting(self.local, self.agreed, copies, self._parts, self.resumed)
         cipher = yield from counting.share_key()
         engine = counting.engine(cipher, Checks(self.agreed.schema, len(self.local.records), None))
         yield from engine.set_up()
-        disguises = self.agreed.terms.disguises
-        check = _Plausible(copies.view) if disguises else _accept
         supports = _Supports(engine, both_know, self.resumed.answers, check, self.agreed.schema.class_index)
         search = self._search(Evidence(own, copies.both if disguises else None, supports.count))
         itemsets = yield from search.find()

@@ -65,6 +65,10 @@ class OwnCounts:
         """Return the counts of both sides' sets from their numbers."""
         return {each.terms: each.count for each in self._sets(map(int, numbers))}
 
+    def of_peer(self, counts: Mapping[TermSet, int]) -> list[TermSet]:
+        """Return which of these sets the peer has told of."""
+        return [terms for terms in counts if self._owner(terms[0]) == self.agreed.peer]
+
     @property
     def _items(self) -> list[Term]:
         return items_of(self.agreed.schema.attributes)

@@ -1,11 +1,16 @@
-"""Attacks on association rules by items that the partner chooses: two that differ by a person, as many as records.
+"""Attacks on association rules by items that the partner chooses.
+
+Two of them differ by a person, or leave one out; there are as many as records; or what is told of a column is split
+between its values.
 
 Bob follows the protocol. He knows for whom each count with his items stands, and asks what follows of Alice's item.
 """
 
 from fractions import Fraction
+from math import comb, e, log2, pi
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from protocols.rule_terms import RuleTerms
@@ -47,6 +52,59 @@ def test_items_that_differ_by_one_person_read_her_item_and_one_of_them_is_not_us
         assert unlimited[Term(1, 1)] - unlimited[Term(2, 1)] == hers[person]
         limited = told_of_her_item(case_of(hers, his, 5))
         assert set(limited) == {Term(1, 1)}
+
+
+def leaving_out(person: int, people: int, parts: int) -> NDArray[np.int64]:
+    """Return so many items, of which each other person has one."""
+    order = np.random.default_rng(person).permutation([i for i in range(people) if i != person])
+    his = np.zeros((people, parts), dtype=np.int64)
+    for item, having in enumerate(np.array_split(order, parts)):
+        his[having, item] = 1
+    return his
+
+
+def told_of_the_person(case: RuleCase) -> int | None:
+    """Return what all counts of her item, less those with each of his, leave; None where one was not told."""
+    told = told_of_her_item(case)
+    if len(told) < len(case.sizes["bob"]):
+        return None
+    return int(case.codes[:, 0].sum()) - sum(told.values())
+
+
+def test_two_items_that_leave_one_person_out_read_her_item_and_one_of_them_is_not_used() -> None:
+    hers = (np.random.default_rng(3).random(80) < 0.5).astype(np.int64)
+    for person in range(3):
+        his = leaving_out(person, 80, 2)
+        assert told_of_the_person(case_of(hers, his, 1)) == hers[person]
+        assert told_of_the_person(case_of(hers, his, 5)) is None
+
+
+def test_three_items_that_leave_one_person_out_still_read_her_item() -> None:
+    hers = (np.random.default_rng(3).random(192) < 0.5).astype(np.int64)
+    for person in range(3):
+        assert told_of_the_person(case_of(hers, leaving_out(person, 192, 3), 5)) == hers[person]
+
+
+@pytest.mark.parametrize("smallest", [1, 5])
+def test_what_is_told_of_a_column_of_two_values_is_not_told_once_of_each(smallest: int) -> None:
+    """Items of his that are told with one value of hers, and others with the other, would tell all of her column."""
+    generator, people, items, having = np.random.default_rng(1), 64, 60, 28
+    hers = generator.permutation([1] * having + [2] * (people - having))
+    his = np.zeros((people, items), dtype=np.int64)
+    for item, size in enumerate(np.sort(generator.integers(having - 8, people - having + 9, items))):
+        his[generator.permutation(people)[:size], item] = 1
+    codes = np.column_stack([hers, his]).astype(np.uint8)
+    terms = rule_terms(RULES, method=Method.SMC, min_leaf=smallest)
+    _, bob = RuleCase({"alice": (3,), "bob": (2,) * items}, codes, terms).play()
+    pairs = [each.terms for each in bob.itemsets.kept if len(each.terms) == 2 and each.terms[0].column == 0]
+    equations = {second.column for _, second in pairs}
+    variance = having * (people - having) / (4 * (people - 1))
+    told = len(equations) * log2(2 * pi * e * (variance + 1 / 12)) / 2
+    if smallest == 1:
+        assert told > log2(comb(people, having))
+    else:
+        assert 0 < told <= log2(comb(people, having)) / 2
+        assert {first.value for first, _ in pairs} == {1, 2}
 
 
 def test_as_many_items_as_people_read_who_has_hers_and_few_of_them_are_counted_with_it() -> None:

@@ -1,21 +1,29 @@
-"""What a peer tells of its own sets is believed only if a party that finds its own sets can tell it."""
+"""What a peer tells of sets of items is believed only if a party that counts them can tell it."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from protocols.errors import PeerError
-from protocols.messages import SetCounts
+from protocols.errors import DeviationError, PeerError
+from protocols.messages import ExactCounts, ModelDigest, SetCounts
 from protocols.role import Receive, Role, Send
+from protocols.terms import Cipher, Method
 from tests.protocols.two_party.test_itemsets import RULES, table
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
 CASE = RuleCase(table(200).sizes, table(200).codes, rule_terms(RULES, min_leaf=5))
+EXACT = CASE.with_terms(method=Method.SMC, cipher=Cipher.CURVE, rules=replace(RULES, max_len=2))
+
+Change = Callable[[Any], object]
 
 
-def play_against(change: Callable[[SetCounts], SetCounts]) -> None:
-    """Play both, with what Bob tells changed on its way."""
-    roles: dict[str, Role[object]] = {name: CASE.role(name) for name in ("alice", "bob")}
+def play_against(
+    change: Change, case: RuleCase = CASE, sender: str = "bob", kind: type = SetCounts, crossed: set[type] | None = None
+) -> None:
+    """Play both, with messages of one kind of one side changed on their way; `crossed` gets the other's kinds."""
+    roles: dict[str, Role[object]] = {name: case.role(name) for name in ("alice", "bob")}
     inbox: dict[str, list[object]] = {"alice": [], "bob": []}
     waiting = dict.fromkeys(roles, False)
     while True:
@@ -25,8 +33,9 @@ def play_against(change: Callable[[SetCounts], SetCounts]) -> None:
                 waiting[name] = isinstance(effect, Receive)
                 if isinstance(effect, Send):
                     told = effect.message
-                    changed = change(told) if name == "bob" and isinstance(told, SetCounts) else told
-                    inbox[other].append(changed)
+                    if crossed is not None and name != sender:
+                        crossed.add(type(told))
+                    inbox[other].append(change(told) if name == sender and isinstance(told, kind) else told)
 
 
 def test_what_is_not_changed_is_believed() -> None:
@@ -52,3 +61,33 @@ def test_what_is_not_changed_is_believed() -> None:
 def test_what_no_party_can_have_found_ends_the_run(change: Callable[[SetCounts], SetCounts]) -> None:
     with pytest.raises(PeerError, match="cannot be true"):
         play_against(change)
+
+
+def test_counts_of_own_sets_that_the_copy_contradicts_end_the_run() -> None:
+    large, rules = table(2000), replace(RULES, max_len=1)
+    case = RuleCase(large.sizes, large.codes, rule_terms(rules, cipher=Cipher.CURVE))
+
+    def halved(told: SetCounts) -> SetCounts:
+        return SetCounts(told.items, told.sizes, tuple(max(count // 2, 500) for count in told.counts))
+
+    assert not ends_at_the_digests(halved, case, "bob", SetCounts)
+    slip = lambda told: SetCounts(told.items, told.sizes, tuple(count - 1 for count in told.counts))  # noqa: E731
+    assert ends_at_the_digests(slip, case, "bob", SetCounts)  # the copy is too noisy to see it
+
+
+def ends_at_the_digests(change: Change, case: RuleCase, sender: str, kind: type) -> bool:
+    """Tell whether false counts are seen only by the results, which differ, and not before."""
+    crossed = set[type]()
+    with pytest.raises(DeviationError):
+        play_against(change, case, sender, kind, crossed)
+    return ModelDigest in crossed
+
+
+@pytest.mark.parametrize("wrong", [lambda count: count + 200, lambda count: count - 200], ids=["many", "few"])
+def test_counts_of_both_that_those_of_subsets_contradict_end_the_run(wrong: Callable[[int], int]) -> None:
+    def changed(told: ExactCounts) -> ExactCounts:
+        return ExactCounts(tuple(min(max(wrong(count), 0), 200) for count in told.values))
+
+    assert not ends_at_the_digests(changed, EXACT, "alice", ExactCounts)
+    slip = lambda told: ExactCounts(tuple(count - 1 for count in told.values))  # noqa: E731
+    assert ends_at_the_digests(slip, EXACT, "alice", ExactCounts)
