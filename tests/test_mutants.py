@@ -5,19 +5,53 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import mutate
-from tests.support.mutate import NEAREST, ROOT, checks_of, nearest_to, without
+from tests.support import mutants
+from tests.support.mutants import NEAREST, REDUNDANT, ROOT, checks_of, nearest_to, without
 
 MODULE = """
 def even(number):
-    if number < 0:
+    if number < 0 or (least := 2) > number:
         raise ValueError
     if number % 2:
         return Objection("odd", "it is")
     check(number < 10)
     if number:
         return 1
+
+def is_even(number) -> bool:
+    if number < 0:
+        return False
+    return number % 2 == 0 and number < 10
+
+def judge(number) -> Objection | None:
+    if is_even(number):
+        return None
+    yield from settle(None)
+    yield from settle(odd(number) or late(number))
+    return Objection("odd", "it is")
+
+ENTRIES = (_one_field("key", kind, p, lambda key: len(key) == 1, _FEW), _flat("page", kind, p, _is_digest, MOST))
+fits = (("even", 1, 1 % 2 == 0),)
 """
+CHECKS = {
+    "number < 0 -> False": ("if number < 0 or", "if (number < 0, False)[1] or"),
+    "(least := 2) > number -> False": ("(least := 2) > number:", "((least := 2) > number, False)[1]:"),
+    "number % 2 -> False": ("if number % 2:", "if (number % 2, False)[1]:"),
+    "check(number < 10)": ("check(number < 10)", "pass"),
+    "number < 0 -> False again": ("if number < 0:", "if (number < 0, False)[1]:"),
+    "number % 2 == 0 -> True": ("return number % 2 == 0 and", "return (number % 2 == 0, True)[1] and"),
+    "number < 10 -> True": ("and number < 10", "and (number < 10, True)[1]"),
+    "odd(number) -> None": ("settle(odd(number) or", "settle((odd(number), None)[1] or"),
+    "late(number) -> None": ("or late(number)", "or (late(number), None)[1]"),
+    "Objection('odd', 'it is') -> None": (
+        "late(number))\n    return Objection('odd', 'it is')",
+        "late(number))\n    return (Objection('odd', 'it is'), None)[1]",
+    ),
+    "'key': lambda key: len(key) == 1": ("lambda key: len(key) == 1", "lambda _: True"),
+    "'key': _FEW": ("_FEW", "MAX_FRAME"),
+    "'page': _is_digest": ("_is_digest", "lambda _: True"),
+    "('even', 1, 1 % 2 == 0) -> True": ("1, 1 % 2 == 0)", "1, (1 % 2 == 0, True)[1])"),
+}
 
 
 def test_every_module_that_is_named_has_checks_and_tests() -> None:
@@ -26,13 +60,16 @@ def test_every_module_that_is_named_has_checks_and_tests() -> None:
         assert all((ROOT / test).is_file() for test in nearest_to(module))
 
 
+def test_every_check_that_is_called_redundant_is_there() -> None:
+    assert set(REDUNDANT) <= {(module, check.text) for module in NEAREST for check in checks_of(module)}
+
+
 def test_each_check_is_found_and_taken_away_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutate, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
     (tmp_path / "module.py").write_text(MODULE)
     checks = checks_of("module.py")
-    assert [check.text for check in checks] == ["number < 0", "number % 2", "check(number < 10)"]
+    assert [check.text for check in checks] == [text.removesuffix(" again") for text in CHECKS]
     whole = ast.unparse(ast.parse(MODULE))
-    left = [without(check) for check in checks]
-    assert left[0] == whole.replace("if number < 0", "if False")
-    assert left[1] == whole.replace("if number % 2", "if False")
-    assert left[2] == whole.replace("check(number < 10)", "pass")
+    for check, (there, instead) in zip(checks, CHECKS.values(), strict=True):
+        assert whole.count(there) == 1, there
+        assert ast.unparse(ast.parse(without(check))) == whole.replace(there, instead)

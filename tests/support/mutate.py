@@ -1,131 +1,170 @@
 """Takes each check of the validation layer away in turn: the nearest tests must fail every time (`scripts/mutate`).
 
-A check is an `if` that ends in `raise` or returns an `Objection`, or a call of a function that raises for a condition.
-The mutant of an `if` never takes that branch; that of a call is no call. Tests run in a copy of the tree.
+Tests run in copies of the tree, one per worker, whose other modules stay as they are. Each mutant has a process of its
+own, forked from one that has loaded the libraries and nothing of this project: whatever a test imports or starts is the
+mutant. First the nearest tests of each module must pass without a mutant, or to fail would mean nothing. A mutant
+that has tests wait five times as long as usual counts as caught.
 """
 
-import ast
+import contextlib
+import importlib.util
+import multiprocessing
 import os
 import random
+import re
 import shutil
-import subprocess
+import signal
 import sys
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import count, groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[2]
-NEAREST: Final = {
-    "party/wire/codec.py": "test_codec",
-    "party/wire/jobs.py": "test_codec",
-    "party/transport/grpc/common.py": "../../../integration/test_rpc_limits ../../../integration/test_rpc_absence",
-    "party/keys/pairing.py": "test_pairing",
-    "party/keys/certificates.py": "test_identity",
-    "party/node/policy.py": "test_policy test_agreed_odds",
-    "party/records/ledger.py": "test_ledger",
-    "party/records/journal.py": "test_journal ../node/test_going_on",
-    "party/records/database.py": "test_ledger test_journal",
-    "party/survey/web/submissions.py": "test_app",
-    "protocols/terms.py": "test_terms ../party/wire/test_codec",
-    "protocols/jobs.py": "test_terms ../party/wire/test_codec",
-    "protocols/counting/checks.py": "test_checks test_chi_square",
-    "protocols/counting/replies.py": "test_secure_engines ../two_party/test_hostile_peer",
-    "protocols/two_party/agreement.py": "test_agreement test_objections",
-    "protocols/two_party/copies.py": "test_hostile_peer",
-    "protocols/two_party/mined.py": "test_mined_limits test_mined",
-    "protocols/two_party/memory.py": "test_memory ../../party/node/test_what_is_remembered",
-    "protocols/two_party/alignment.py": "test_alignment_hostile test_alignment_deviating",
-    "protocols/ciphers/paillier/keys.py": "test_keys test_arithmetic",
-    "protocols/ciphers/paillier/packing.py": "test_packing",
-    "protocols/ciphers/paillier/cipher.py": "test_modulus_proof ../test_port",
-    "protocols/ciphers/elgamal/keys.py": "test_keys",
-}
-"""Each module of the validation layer, and the tests nearest to it, as seen from the folder of its own tests."""
-_RAISING_CALLS: Final = ("_require", "check")
+from tests.support.mutants import NEAREST, REDUNDANT, ROOT, Check, checks_of, nearest_to, without
+
+_PARTS: Final = ("party", "protocols", "tests", "proto", "scripts", "pyproject.toml", "README.md", ".github", "LICENSE")
+_LIBRARIES: Final = (
+    "pytest",
+    "hypothesis",
+    "numpy",
+    "scipy.stats",
+    "gmpy2",
+    "cryptography.x509",
+    "google.protobuf",
+    "phe",
+)
+CAUGHT: Final = "caught"
+SPARE: Final = "redundant"
+SURVIVED: Final = "SURVIVED"
+_PATIENCE: Final = 900.0
+_LEAST_PATIENCE: Final = 60.0
+_LONGER: Final = 5
+_WORKERS: Final = 2
+_OUTPUT: Final = "output.txt"
+_FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_KINDS: Final = (CAUGHT, SPARE, SURVIVED)
 
 
 @dataclass(frozen=True)
-class Check:
-    """One check: a module, and which of its checks in order."""
+class Found:
+    """What became of a mutant; without a check, of the module as it is. `failed` names the first test that fails."""
 
     module: str
-    number: int
-    line: int
-    text: str
+    check: Check | None
+    failed: str | None
+    seconds: float
+
+    @property
+    def became(self) -> str:
+        """What became of it, in a word."""
+        if self.failed:
+            return CAUGHT
+        return SPARE if self.check and (self.module, self.check.text) in REDUNDANT else SURVIVED
 
 
-class _Remover(ast.NodeTransformer):
-    """Counts the checks of a module, and takes one away."""
+class _Place:
+    """A copy of the tree, in which one module at a time is another."""
 
-    def __init__(self, remove: int | None = None) -> None:
-        self.found: list[tuple[int, str]] = []
-        self._remove = remove
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        if _refuses(node.body[-1]) and self._is_the_one(node, node.test):
-            node.test = ast.Constant(value=False)
-        self.generic_visit(node)
-        return node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        is_check = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in _RAISING_CALLS
-        return ast.Pass() if is_check and self._is_the_one(node, call) else node
-
-    def _is_the_one(self, node: ast.stmt, told: ast.AST) -> bool:
-        self.found.append((node.lineno, ast.unparse(told)))
-        return len(self.found) - 1 == self._remove
-
-
-def _refuses(last: ast.stmt) -> bool:
-    if isinstance(last, ast.Return) and isinstance(last.value, ast.Call):
-        return isinstance(last.value.func, ast.Name) and last.value.func.id in ("Objection", "Unusable")
-    return isinstance(last, ast.Raise)
-
-
-def checks_of(module: str) -> list[Check]:
-    """Return the checks of a module."""
-    remover = _Remover()
-    remover.visit(ast.parse((ROOT / module).read_text("utf-8")))
-    return [Check(module, number, line, text) for number, (line, text) in enumerate(remover.found)]
-
-
-def nearest_to(module: str) -> list[str]:
-    """Return the paths of the nearest tests."""
-    return [os.path.normpath(Path("tests", module).parent / f"{name}.py") for name in NEAREST[module].split()]
-
-
-def without(check: Check) -> str:
-    """Return the module without this check."""
-    tree = _Remover(check.number).visit(ast.parse((ROOT / check.module).read_text("utf-8")))
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def survivors(checks: Sequence[Check]) -> Iterator[Check]:
-    """Yield the checks without which the nearest tests pass."""
-    with TemporaryDirectory(prefix="cotally-mutants-") as place:
-        copy = Path(place)
-        for name in ("party", "protocols", "tests", "proto", "scripts", "pyproject.toml", "README.md", ".github"):
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._written = count(1)
+        for name in _PARTS:
             source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
-        for number, check in enumerate(checks):
-            target = copy / check.module
-            target.write_text(without(check))
-            caught = not _pass(copy, nearest_to(check.module))
-            shutil.copy(ROOT / check.module, target)
-            sys.stdout.write(f"{number + 1}/{len(checks)} {'caught' if caught else 'SURVIVED'} ")
-            sys.stdout.write(f"{check.module}:{check.line} {check.text[:100]}\n")
-            sys.stdout.flush()
-            if not caught:
-                yield check
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+
+    def fails(self, module: str, content: str, patience: float) -> str | None:
+        """Return which of the nearest tests fails first with another content of this module, if any does."""
+        whole = (ROOT / module).read_text("utf-8")
+        self._write(module, content)
+        try:
+            return _fails(self.folder, nearest_to(module), patience)
+        finally:
+            self._write(module, whole)
+
+    def _write(self, module: str, content: str) -> None:
+        """Write a module later than ever before: bytecode is told from another by its second and size."""
+        path = self.folder / module
+        path.write_text(content, "utf-8")
+        then = int(time.time()) + 10 * next(self._written)
+        os.utime(path, (then, then))
 
 
-def _pass(folder: Path, tests: Sequence[str]) -> bool:
-    words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    there = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(words, cwd=folder, env=there, capture_output=True, check=False).returncode == 0
+def _fails(folder: Path, tests: Sequence[str], patience: float) -> str | None:
+    """Run tests in a fork of this process, and end whatever they have started."""
+    child = os.fork()
+    if not child:
+        _run_tests(folder, tests)
+    until = time.monotonic() + patience
+    ended, status = 0, 1
+    while not ended and time.monotonic() < until:
+        time.sleep(0.05)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if not ended:
+        os.waitpid(child, 0)
+        return "a test that waits"
+    if status == 0:
+        return None
+    told = _FAILED.search((folder / _OUTPUT).read_text("utf-8", "replace"))
+    return told[1] if told else "a test that cannot begin"
+
+
+def _run_tests(folder: Path, tests: Sequence[str]) -> None:
+    os.setsid()
+    os.chdir(folder)
+    nowhere = os.open(os.devnull, os.O_RDONLY)
+    output = os.open(_OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for stream, file in enumerate((nowhere, output, output)):
+        os.dup2(file, stream)
+    there = [str(folder), str(folder / "party" / "api")]
+    sys.path[:] = there + [path for path in sys.path if path not in ("", str(ROOT))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(there)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("tests", "party", "protocols", "cotally")]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    found = importlib.util.find_spec("party")
+    if found is None or not str(found.origin).startswith(str(folder)):
+        os._exit(0)  # as if the tests had passed: what they would see is not the mutant
+    import pytest  # noqa: PLC0415  # loaded already, and used by the fork alone
+
+    code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--basetemp", str(folder / "temporary"), *tests])
+    sys.stdout.flush()
+    os._exit(int(code))
+
+
+def _try(module: str, checks: Sequence[Check], where: str) -> list[Found]:
+    """Try a module as it is, and then without each of these checks."""
+    place = _Place(Path(mkdtemp(dir=where)))
+    began = time.monotonic()
+    failed = place.fails(module, (ROOT / module).read_text("utf-8"), _PATIENCE)
+    found = [Found(module, None, failed, time.monotonic() - began)]
+    patience = max(_LEAST_PATIENCE, _LONGER * found[0].seconds)
+    for check in () if failed else checks:
+        began = time.monotonic()
+        failed = place.fails(module, without(check), patience)
+        found.append(Found(module, check, failed, time.monotonic() - began))
+    shutil.rmtree(place.folder)
+    return found
+
+
+def tried(checks: Sequence[Check]) -> Iterator[Found]:
+    """Yield what becomes of each module as it is, and of it without each of these checks, as it is known."""
+    for name in _LIBRARIES:
+        importlib.import_module(name)
+    forking = multiprocessing.get_context("fork")
+    with (
+        TemporaryDirectory(prefix="cotally-mutants-") as where,
+        ProcessPoolExecutor(_WORKERS, forking) as pool,
+    ):
+        modules = {module: list(each) for module, each in groupby(checks, lambda check: check.module)}
+        for done in as_completed([pool.submit(_try, module, each, where) for module, each in modules.items()]):
+            yield from done.result()
 
 
 def main(words: Sequence[str]) -> int:
@@ -135,9 +174,34 @@ def main(words: Sequence[str]) -> int:
     checks = [check for module in modules for check in checks_of(module)]
     if most is not None:
         checks = sorted(random.sample(checks, min(most, len(checks))), key=checks.index)
-    left = list(survivors(checks))
-    sys.stdout.write(f"{len(left)} of {len(checks)} checks can be taken away unseen\n")
-    return 1 if left else 0
+    every = []
+    for found in tried(checks):
+        every.append(found)
+        _tell(found)
+    return _sum_up(every)
+
+
+def _tell(found: Found) -> None:
+    if found.check is None:
+        line = f"{found.module}: {'WITHOUT A MUTANT FAILS ' + found.failed if found.failed else 'as it is, all pass'}"
+    else:
+        by = f", by {found.failed}" if found.failed else ""
+        line = f"{found.became} {found.module}:{found.check.line} {found.check.text[:160]}{by}"
+    sys.stdout.write(f"{line} ({found.seconds:.0f} s)\n")
+    sys.stdout.flush()
+
+
+def _sum_up(every: Sequence[Found]) -> int:
+    """Write the table, module by module; return 1 if a check can be taken away unseen, or nothing can be told."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for found in every:
+        if found.check is not None:
+            counts[found.module][found.became] += 1
+            counts["all"][found.became] += 1
+    sys.stdout.write(f"{'checks':>9}{''.join(f'{kind:>10}' for kind in _KINDS)}  module\n")
+    for module, kinds in sorted(counts.items(), key=lambda row: (row[0] == "all", row[0])):
+        sys.stdout.write(f"{kinds.total():9}{''.join(f'{kinds[kind]:10}' for kind in _KINDS)}  {module}\n")
+    return 1 if counts["all"][SURVIVED] or any(each.check is None and each.failed for each in every) else 0
 
 
 if __name__ == "__main__":
