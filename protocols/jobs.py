@@ -35,7 +35,7 @@ class Receiver(Choice):
 class PredictionTerms:
     """The parameters of classifying rows together, on which both parties must agree.
 
-    `model` is the digest of the tree that both hold, `receiver` who learns, `probabilities` whether that is the shares
+    `model` is the digest of the model that both hold, `receiver` who learns, `probabilities` whether that is the shares
     of the classes beside the class, `cipher` and `key_bits` as in `Terms`.
 
     Raises:
@@ -66,7 +66,7 @@ PREDICTION_TERM_NAMES: Final = tuple(field.name for field in fields(PredictionTe
 
 @dataclass(frozen=True)
 class Predict:
-    """Classify rows of which each party holds some columns, by a tree that both hold."""
+    """Classify rows of which each party holds some columns, by a model that both hold."""
 
     terms: PredictionTerms
 

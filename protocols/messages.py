@@ -378,12 +378,25 @@ class RowsAsked(Message):
 
 
 @dataclass(frozen=True, repr=False)
+class SealedComparisons(Message):
+    """Fresh encryptions, under the receiver's key, of numbers that are 0 or drawn by lot, in an order drawn by lot.
+
+    So many for each pair of classes of each row, which naive Bayes compares. The receiver learns whether one of them is
+    0, and so in what order the classes come out, by places that only the sender can name: nothing, by itself. A
+    receiver that encrypted other than bits learns how many of them are 0.
+    """
+
+    ciphertexts: bytes
+
+
+@dataclass(frozen=True, repr=False)
 class SealedAnswers(Message):
     """Fresh encryptions, under the receiver's key, of one number for each row of a batch that was asked.
 
-    The receiver learns which outcome of the tree the row has: its class or, where agreed, the shares of the classes
-    where it ends, which nearly name the leaf. A receiver that encrypted other than bits reads one other number for each
-    row: of Paillier no more bits than the outcomes need, of the curve whatever it can guess of a sum (DESIGN 13).
+    The receiver learns which outcome of the model the row has: its class or, where agreed, the shares of the classes
+    where it ends in a tree, which nearly name the leaf. A receiver that encrypted other than bits reads one other
+    number for each row: of Paillier no more bits than the outcomes need, of the curve whatever it can guess of a sum
+    (DESIGN 13); of naive Bayes, which class stands at each place of `SealedComparisons`.
     """
 
     ciphertexts: bytes

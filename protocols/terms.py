@@ -247,12 +247,6 @@ class Terms:
             raise TermError("prune", "is for trees")
         if self.noise is not None and self.window is not ALL:
             raise TermError("noise", 'needs omega = "all": what naive Bayes estimates for the rest would have none')
-        if self.test and self.counts_exactly and not self.encrypts_coins:
-            raise TermError(
-                "test",
-                "must be 0: dot products cannot test naive Bayes; with method hybrid, omega = all and engine "
-                "encrypted_coins its counts are as exact, and it is tested",
-            )
 
     def _check_prune(self) -> None:
         if not self.prune:

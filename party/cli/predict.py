@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.peer is not None:
         return predict_with(arguments)
     if arguments.tree is not None:
-        raise InputError("--model: names the tree of a joint prediction; without --with give it as the first argument")
+        raise InputError("--model: names the model of a joint prediction; without --with give it as the first argument")
     if arguments.model.suffix == ".toml":
         raise InputError(f"{arguments.model} holds settings: add --with PEER, or give a model, such as model.json")
     model = read_model(arguments.model)

@@ -41,7 +41,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
     offer = load_offer(config, model, arguments.rows)
     tell(offer.notices)
     reads = (config.path, config.data.file, model, arguments.rows)
-    check_written(arguments, offer.frame, offer.tree.schema.class_attribute, reads)
+    check_written(arguments, offer.frame, offer.model.schema.class_attribute, reads)
     job = _job(arguments, config, offer)
     with locked_folder(config.folder) as held:
         local = load_inputs(config, KEY_FLOOR)
@@ -63,7 +63,7 @@ def predict_with(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace, config: PartyConfig, offer: Offer) -> Job:
     return Predict(
         PredictionTerms(
-            model=offer.tree.digest(),
+            model=offer.model.digest(),
             receiver=RECEIVERS[arguments.receiver],
             probabilities=arguments.probabilities,
             cipher=Cipher(arguments.cipher),
@@ -98,7 +98,7 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
 
 def _classified(offer: Offer, answers: Answers, *, probabilities: bool) -> Classified:
     """Put the answers into the order of the file; a row of a person whom the peer does not list has none."""
-    target = offer.tree.schema.class_attribute
+    target = offer.model.schema.class_attribute
     labels = [""] * len(offer.frame)
     shares = np.full((len(labels), target.size), np.nan) if probabilities else None
     for row, position in zip(offer.order, answers.positions, strict=True):

@@ -7,17 +7,18 @@ where the classes are clean the tree is smaller, and with it the counts. Encrypt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import comb, inf, prod
 
 from party.forecast.calibration import Speed
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.terms import ALL, Terms
+from protocols.terms import ALL, Learner, Terms
 from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
 _PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
+_DIGITS, _SUMS_PER_CELL = 20, 10  # of a comparison of classes: at odds of a million to one, and of a cell
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD = 4e-5  # one party's own work, of ten two-valued columns: coins, disguise, ids, merging
 _BASE_MEMORY = 190 << 20
@@ -177,15 +178,16 @@ class _Model:
         secure = self.terms.counts_exactly
         counts = self.counts() if secure else 0.0
         encrypted = self.ciphertexts() if secure else 0.0
+        compared = self.compared() if secure else 0.0
         length = self.sizes.key.public.ciphertext_bytes
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
-        others = copies + gains + counts * 2 + self.replies(counts) * length + 8_000
+        others = copies + gains + counts * 2 + (self.replies(counts) + compared) * length + 8_000
         trips = _AGREEMENT_TRIPS + _LAST_TRIPS + 2 * self.levels()
         own = 1 + self.sizes.records * _SECONDS_PER_RECORD + self.splits * _SECONDS_PER_SPLIT
         waiting = self.line.sending(others) + 2 * trips * self.line.delay
         return Forecast(
-            seconds=own + self.setting_up(encrypted) + self.counting(counts) + waiting,
+            seconds=own + self.setting_up(encrypted) + self.counting(counts) + self.comparing(compared) + waiting,
             bytes=encrypted * length + others,
             memory=self.memory(secure),
             round_trips=trips,
@@ -216,7 +218,15 @@ class _Model:
         if self.terms.encrypts_coins:
             return self.sizes.records * (min(self.sizes.patterns) - 1)
         test = self.sizes.records - self.train
+        if self.terms.learner is Learner.NAIVE_BAYES:
+            return _PLANES_PER_SPLIT * self.train + self.compared() + test * self.sizes.classes
         return self.splits * (_PLANES_PER_SPLIT * self.train + _TEST_PLANES_PER_SPLIT * test)
+
+    def compared(self) -> float:
+        """Cells of the comparisons by which naive Bayes is tested without encrypted coins."""
+        if self.terms.learner is not Learner.NAIVE_BAYES or self.terms.encrypts_coins:
+            return 0.0
+        return (self.sizes.records - self.train) * comb(self.sizes.classes, 2) * _DIGITS
 
     def setting_up(self, encrypted: float) -> float:
         """Encryption, its way over the line, and the evaluator's share of it, which go on side by side."""
@@ -233,6 +243,10 @@ class _Model:
         additions = 1 + self.sizes.key.public.packing_additions(self.train)
         each = self.replies(counts) * (self.speed.seal + self.speed.decrypt)
         return (rows + counts * additions) * self.speed.add + each
+
+    def comparing(self, cells: float) -> float:
+        """Comparisons: a cell is a few sums, is multiplied and made fresh, and decrypted."""
+        return cells * (_SUMS_PER_CELL * self.speed.add + 2 * self.speed.seal + self.speed.decrypt)
 
     def replies(self, counts: float) -> float:
         """Packed ciphertexts that travel back."""

@@ -9,21 +9,17 @@ from party.data import Frame, Notice, read_frame, taken_notices
 from party.data.ids import REFUSE, read_people
 from party.data.item_rows import wanted_items
 from party.errors import ConfigError
-from party.models.any_file import read_tree_for
+from party.models.any_file import read_model
 from party.models.prediction import Unknown, coded_rows
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
-from protocols.jobs import Align, Job, Predict, Train
-from protocols.learning.routes import check_holders
+from protocols.jobs import Align, Job, Predict, PredictionTerms, Train
+from protocols.learning.models import Model
 from protocols.learning.tree import Tree
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import SharedRows
-
-_TREES_ALONE = (
-    "two parties classify rows together by a tree alone; `cotally predict` classifies those whose columns are in one "
-    "file by either"
-)
+from protocols.two_party.ways import NO_SHARES, check_shared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,40 +47,40 @@ class Offer:
             InputError: There are none.
         """
         people = tuple(self.shared.people[row] for row in rows)
-        shared = SharedRows(self.tree, people, self.shared.codes[rows])
+        shared = SharedRows(self.model, people, self.shared.codes[rows])
         return replace(self, order=tuple(self.order[row] for row in rows), shared=shared)
 
     @property
-    def tree(self) -> Tree:
+    def model(self) -> Model:
         """The model."""
-        return self.shared.tree
+        return self.shared.model
 
 
-def load_offer(config: PartyConfig, model: Path, rows: Path) -> Offer:
+def load_offer(config: PartyConfig, path: Path, rows: Path) -> Offer:
     """Read a party's rows.
 
     Args:
         config: The party's settings: who it and its peer are, and how its files are written.
-        model: The tree's file.
-        rows: The file of the rows, with the ids and our columns of the tree.
+        path: The model's file.
+        rows: The file of the rows, with the ids and our columns of the model.
 
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    tree = read_tree_for(model, _TREES_ALONE)
+    model = read_model(path)
     try:
-        check_holders(tree, (config.name, config.need_peer()))
+        check_shared(model, (config.name, config.need_peer()))
     except InputError as error:
-        raise ConfigError(f"{model}: {error}: bring a model of both") from None
-    own = [column for column in tree.columns if tree.schema.attributes[column].party == config.name]
+        raise ConfigError(f"{path}: {error}: bring a model of both") from None
+    own = [column for column in model.columns if model.schema.attributes[column].party == config.name]
     frame, who = read_frame(rows, config.data.form), config.data.ids
     if who.items is not None:
         beside = [name for name in config.data.ignore if name in frame.columns]
-        frame = wanted_items(frame, who, beside, [tree.schema.attributes[column].name for column in own])
+        frame = wanted_items(frame, who, beside, [model.schema.attributes[column].name for column in own])
     people = read_people(frame, replace(who, repeated=REFUSE))
-    coded = coded_rows(tree, frame, own)
+    coded = coded_rows(model, frame, own)
     people = people.ordered(sorted(people.ids))
-    shared = SharedRows(tree, tuple(people.ids), coded.codes[people.rows])
+    shared = SharedRows(model, tuple(people.ids), coded.codes[people.rows])
     return Offer(frame, tuple(people.rows), shared, coded.unknown, (*frame.notices, *taken_notices(coded.read)))
 
 
@@ -125,20 +121,22 @@ class Offers:
         return offer
 
     def judge_job(self, job: Job) -> Objection | None:
-        """Object to a prediction of rows that we do not have, or by a tree that we do not hold."""
+        """Object to a prediction of rows that we lack, by a model that we lack, or of what it does not tell."""
         match job:
             case Train() | Align():
                 return None
             case Predict(terms):
-                return self._judge_model(terms.model)
+                return self._judge_terms(terms)
 
-    def _judge_model(self, wanted: bytes) -> Objection | None:
+    def _judge_terms(self, terms: PredictionTerms) -> Objection | None:
         try:
-            held = self.offer.tree.digest()
+            model = self.offer.model
         except InputError as error:
             return Objection("rows", str(error))
+        held, wanted = model.digest(), terms.model
         if held == wanted:
-            return None
+            untold = terms.probabilities and not isinstance(model, Tree)
+            return Objection("probabilities", NO_SHARES) if untold else None
         return Objection(
             "model", f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: name the model of one run"
         )

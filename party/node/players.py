@@ -278,7 +278,7 @@ def _contents(local: PartyInputs, agreed: Agreement) -> bytes:
 
 
 def _predict(terms: PredictionTerms, opening: Opening, stage: Stage) -> Predicted:
-    """Classify the rows that both offer; the tree fits, or there would be no agreement."""
+    """Classify the rows that both offer; the model fits, or there would be no agreement."""
     stage.memory.note_peer(opening.job)
     local, offer = stage.local, _with_common_rows(opening, stage)
     pages = PredictionPages(stage.pages, local, terms, stage.account.bounds.predictions)

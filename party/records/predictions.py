@@ -1,4 +1,4 @@
-"""Joint predictions in the ledger: for whom each side has been answered, and by which tree (DESIGN 13).
+"""Joint predictions in the ledger: for whom each side has been answered, and by which model (DESIGN 13).
 
 Of a person the ledger holds a digest under our own secret. Where we answered, it keeps the peer's commitment to its
 columns and a digest of ours beside it: the same question may be answered again, as after a crash, and no other one.

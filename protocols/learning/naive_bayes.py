@@ -7,6 +7,7 @@ of a whole table, or secure counts of two parties.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,9 @@ from protocols.tables.arrays import Floats
 from protocols.tables.expression import ROOT, Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Rows
+
+GRAIN: Final = 1 << 16
+"""Classes are compared by logarithms in whole parts of so many, whose sums are the same in any order, and exact."""
 
 _MOST = 1e12
 _DIGITS = 12
@@ -63,16 +67,14 @@ class NaiveBayes:
 
         A code outside an attribute's domain, such as -1, says nothing and is left out.
         """
-        scores = np.tile(self.prior, (len(codes), 1))
-        for column, logarithms in enumerate(self.conditional):
-            values = codes[:, column]
-            known = (values >= 0) & (values < len(logarithms))
-            scores[known] += logarithms[values[known]]
-        return scores
+        return _sums(codes, self.prior, self.conditional)
 
     def predict(self, codes: Rows) -> NDArray[np.intp]:
-        """Return the class of each row; ties go to the first, rows of no possible class to the most common."""
-        scores = self.scores(codes)
+        """Return the class of each row by scores in whole grains (`GRAIN`).
+
+        Ties go to the first class, rows of no possible class to the most common.
+        """
+        scores = _sums(codes, grains(self.prior), [grains(table) for table in self.conditional])
         impossible = np.isneginf(scores).all(axis=1)
         labels: NDArray[np.intp] = np.where(impossible, self.prior.argmax(), scores.argmax(axis=1))
         return labels
@@ -84,6 +86,20 @@ class NaiveBayes:
         chances = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares: Floats = chances / chances.sum(axis=1, keepdims=True)
         return shares
+
+
+def _sums(codes: Rows, prior: Floats, conditional: Sequence[Floats]) -> Floats:
+    scores = np.tile(prior, (len(codes), 1))
+    for column, table in enumerate(conditional):
+        values = codes[:, column]
+        known = (values >= 0) & (values < len(table))
+        scores[known] += table[values[known]]
+    return scores
+
+
+def grains(logarithms: Floats) -> Floats:
+    """Return logarithms as whole numbers of grains, by which classes are compared; minus infinity stays."""
+    return np.rint(logarithms * GRAIN)
 
 
 def fit_naive_bayes(

@@ -19,7 +19,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Node, Tree, label_of_node
 from protocols.tables.table import Rows
 
@@ -179,14 +178,3 @@ def _exact_shares(node: Node) -> tuple[Fraction, ...]:
     if not total:
         return tuple(Fraction(label == label_of_node(node)) for label in range(len(counts)))
     return tuple(count / total for count in counts)
-
-
-def check_holders(tree: Tree, parties: tuple[str, str]) -> None:
-    """Make sure that every column that the tree splits on belongs to one of two parties.
-
-    Raises:
-        InputError: One does not.
-    """
-    owners = {tree.schema.attributes[column].party for column in tree.columns}
-    if not owners <= set(parties):
-        raise InputError(f"the tree splits on columns of others than {' and '.join(parties)}")

@@ -78,7 +78,7 @@ _PEER_WANTS = {
         "on both sides, or ask it to allow fewer"
     ),
     "budget": "the peer has told of its data set as much as it allows: its screen says how much",
-    "model": "the peer has no such tree: its screen says which it has; both must name the model of one run",
+    "model": "the peer has no such model: its screen says which it has; both must name the model of one run",
     "people": "the peer has answered for some of these people before, about other columns of ours or its own",
     "probabilities": "the peer tells classes alone: its [agree] does not allow probabilities",
     "rows": "the peer offers no rows to classify, or they cannot be read: its screen says what to do",

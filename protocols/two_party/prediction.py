@@ -1,43 +1,38 @@
-"""Classifying rows of which each party holds some columns, by a tree that both hold (DESIGN 13), as a role.
+"""Classifying rows of which each party holds some columns, by a model that both hold (DESIGN 13), as a role.
 
     rows               how many, and keyed digests of their ids, both ways; they must be the same people
     then, for each receiver of classes:
     rows asked         which rows the receiver has no answer for, with a commitment to its columns of each
     public key         from the receiver
-    encrypted bits     from the receiver: for each row, which edges of the tree it takes (`protocols.learning.routes`)
-    sealed answers     to the receiver: one number for each row
+    what the model asks for (`ways`), at its end one number for each row
 
-Every row is encrypted by itself: bits that equal rows share would tell the other side which of the receiver's rows are
-alike. A person is answered once for a tree. A receiver that asks again after its memory was lost must bring the same
+A person is answered once for a model. A receiver that asks again after its memory was lost must bring the same
 columns, by its commitment, and so must who answers: answers to several variants of one row tell the path, and with it
 the other side's columns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from protocols.ciphers.port import AnyCiphertexts, AnyKeyHolder, Ciphertexts, Reply, Shape, Values
-from protocols.counting.replies import page_length
-from protocols.errors import DeviationError, InputError, PeerError
+from protocols.errors import InputError, PeerError
 from protocols.facts import AnsweringFact, AnswersFact, AskedRow
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.routes import Routes, RowOutcome
-from protocols.learning.tree import Tree
-from protocols.messages import CiphertextPage, HolderKey, RowsAsked, RowsShare, SealedAnswers
+from protocols.learning.models import Model
+from protocols.learning.routes import RowOutcome
+from protocols.messages import HolderKey, RowsAsked, RowsShare
 from protocols.randomness import canonical, keyed_digest
-from protocols.role import Note, Phase, Progress, Role, Send, exchange, receive
+from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Rows
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.people import spelling_digest, tell_difference
+from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18
-_BATCH_PAGES: Final = 8
 _SAME_PEOPLE: Final = "both sides must bring rows of the same people"
 _COMMITMENT: Final = 32
 _NOT_ASKED: Final = bytes(_COMMITMENT)
@@ -48,7 +43,7 @@ class SharedRows:
     """Rows to classify, as one party sees them.
 
     Args:
-        tree: The tree.
+        model: The model.
         people: Whose they are, ascending, so that both list them in one order.
         codes: `rows x attributes`; a column of the other's holds anything.
 
@@ -56,7 +51,7 @@ class SharedRows:
         InputError: There are none, or too many, or more or fewer than people.
     """
 
-    tree: Tree
+    model: Model
     people: tuple[str, ...]
     codes: Rows
 
@@ -76,7 +71,7 @@ def _accept_rows(asked: Sequence[AskedRow]) -> None:
 
 @dataclass(frozen=True)
 class Recall:
-    """What a party remembers of earlier answers by this tree: those that it got, and what it objects to answering."""
+    """What a party remembers of earlier answers by this model: those that it got, and what it objects to answering."""
 
     known: Mapping[str, int] = field(default_factory=dict)
     judge: RowsJudge = _accept_rows
@@ -119,14 +114,18 @@ class PredictionRun:
     nonces: bytes
     recall: Recall = NO_RECALL
 
-    def routes(self, asker: str) -> Routes:
-        """The edges of the tree for one of the parties."""
-        return Routes(self.rows.tree, asker, probabilities=self.terms.probabilities)
+    def way(self, asker: str) -> ModelWay:
+        """How one of the parties asks.
+
+        Raises:
+            InputError: It cannot by this model.
+        """
+        return way_of(self.rows.model, asker, self.local, probabilities=self.terms.probabilities)
 
     def columns_of(self, party: str) -> Index:
-        """The columns of a party that the tree splits on."""
-        attributes = self.rows.tree.schema.attributes
-        return np.array([c for c in sorted(self.rows.tree.columns) if attributes[c].party == party], dtype=np.intp)
+        """The columns of a party that the model reads."""
+        attributes = self.rows.model.schema.attributes
+        return np.array([c for c in sorted(self.rows.model.columns) if attributes[c].party == party], dtype=np.intp)
 
     def context(self, asker: str) -> bytes:
         """What names the run and the key holder, and no other."""
@@ -178,55 +177,33 @@ def learn_classes(run: PredictionRun) -> Role[Answers]:
         DisagreementError: The peer has answered before, for other columns.
     """
     people, known = run.rows.people, run.recall.known
-    routes = run.routes(run.local.party)
+    way = run.way(run.local.party)
     asked = np.array([row for row, person in enumerate(people) if person not in known], dtype=np.intp)
     yield Send(RowsAsked(b"".join(_commitments(run, known))))
     yield from settle(None)
     key = run.local.secrets.keys[run.terms.cipher]
     yield Send(HolderKey(key.announce(run.context(run.local.party))))
-    told = yield from _encrypt_and_learn(run, routes, key, asked)
+    told = yield from way.ask(run.rows.codes[asked], key)
     yield Note(AnswersFact(tuple(people[row] for row in asked), tuple(told)))
     found = {**known, **dict(zip((people[row] for row in asked), told, strict=True))}
     positions = tuple(found[person] for person in people)
-    return Answers(routes.outcomes, positions, len(people) - len(asked))
+    return Answers(way.outcomes, positions, len(people) - len(asked))
 
 
 def _commitments(run: PredictionRun, known: Mapping[str, int]) -> Iterator[bytes]:
     """Commit to our columns of each row that is asked; of equal rows no two commitments are equal."""
     own = np.ascontiguousarray(run.rows.codes[:, run.columns_of(run.local.party)], dtype=np.int16)
-    model = run.rows.tree.digest()
+    model = run.rows.model.digest()
     for person, codes in zip(run.rows.people, own, strict=True):
         row = (b"row to classify", model, person.encode(), codes.tobytes())
         yield _NOT_ASKED if person in known else keyed_digest(run.local.secrets.coins, *row)
 
 
-def _encrypt_and_learn(run: PredictionRun, routes: Routes, key: AnyKeyHolder, asked: Index) -> Role[list[int]]:
-    """Send the bits of all rows, page by page, then receive the answers, batch by batch."""
-    layout = _Layout.of(routes, key.public)
-    pages = (
-        routes.bits(run.rows.codes[rows]).astype(int).ravel().tolist() for rows in layout.pages(asked) if routes.edges
-    )
-    done = 0
-    for page in run.local.computing.encryption(key).encrypt_pages(pages):
-        yield Send(CiphertextPage(page))
-        done += len(page) // (routes.edges * key.public.ciphertext_bytes)
-        yield Progress(Phase.ROWS, done, len(asked))
-    told: list[int] = []
-    for batch in layout.batches(asked):
-        sealed = (yield from receive(SealedAnswers)).ciphertexts
-        told += key.counts(sealed, [Shape(len(batch), 1)], layout.largest)
-        yield Progress(Phase.ROWS, len(told), len(asked))
-    if not all(position < len(routes.outcomes) for position in told):
-        raise DeviationError
-    return told
-
-
 def tell_classes(run: PredictionRun) -> Role[None]:
     """Answer for the rows that the peer asks.
 
-    Discloses: to the peer, one number for each row that it asks: the outcome, if it has encrypted bits; else, of the
-    curve, whatever it can guess of another sum of weights, of Paillier as many bits as an outcome needs. Of a person
-    that we have answered for before nothing, unless both bring the same columns again.
+    Discloses: to the peer, the outcome of each row that it asks, if it has encrypted bits; else what `ways` says. Of a
+    person that we have answered for before nothing, unless both bring the same columns again.
 
     Raises:
         DisagreementError: We have answered for one of them before, for other columns, or have answered too many.
@@ -242,7 +219,7 @@ def tell_classes(run: PredictionRun) -> Role[None]:
     key = run.local.secrets.keys[run.terms.cipher]
     announced = (yield from receive(HolderKey)).key
     cipher = key.read_peer(announced, run.terms.key_bits, run.context(run.peer))
-    yield from _answer(run, cipher, rows)
+    yield from run.way(run.peer).tell(run.rows.codes[rows], cipher)
 
 
 def _asked(run: PredictionRun, commitments: bytes) -> Iterator[tuple[int, AskedRow]]:
@@ -251,79 +228,3 @@ def _asked(run: PredictionRun, commitments: bytes) -> Iterator[tuple[int, AskedR
         commitment = commitments[row * _COMMITMENT : (row + 1) * _COMMITMENT]
         if commitment != _NOT_ASKED:
             yield row, AskedRow(person, commitment, own[row].tobytes())
-
-
-def _answer(run: PredictionRun, cipher: AnyCiphertexts, asked: Index) -> Role[None]:
-    """Receive the bits of a batch, add them up by our own columns, and return one sealed number per row."""
-    routes = run.routes(run.peer)
-    layout = _Layout.of(routes, cipher)
-    done = 0
-    for batch in layout.batches(asked):
-        tasks: list[RowsTask[Any]] = []
-        for rows in layout.pages(batch):
-            page = (yield from receive(CiphertextPage)).ciphertexts if routes.edges else b""
-            if len(page) != len(rows) * routes.edges * cipher.ciphertext_bytes:
-                raise PeerError("the peer sent more or fewer encrypted bits than the tree has edges")
-            tasks.append(RowsTask(cipher, page, *routes.weights(run.rows.codes[rows])))
-        sums = cipher.join(list(run.local.computing.workers.map(add_rows, tasks)))
-        sealed = cipher.seal([Reply(sums, slots=1)], layout.largest, run.local.secrets.randomness)
-        yield Send(SealedAnswers(sealed))
-        done += len(batch)
-        yield Progress(Phase.ROWS, done, len(asked))
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """How rows travel: `page` of them in a message, several pages before an answer; `largest` is the last outcome."""
-
-    page: int
-    largest: int
-
-    @classmethod
-    def of(cls, routes: Routes, cipher: AnyCiphertexts) -> "_Layout":
-        """Lay out rows with so many bits; without any, as if there were one."""
-        return cls(max(1, page_length(cipher) // max(1, routes.edges)), max(1, len(routes.outcomes) - 1))
-
-    def pages(self, rows: Index) -> Iterator[Index]:
-        """Cut rows into pages."""
-        return (rows[start : start + self.page] for start in range(0, len(rows), self.page))
-
-    def batches(self, rows: Index) -> Iterator[Index]:
-        """Cut rows into what is answered at once."""
-        batch = self.page * _BATCH_PAGES
-        return (rows[start : start + batch] for start in range(0, len(rows), batch))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RowsTask(Generic[Values]):
-    """A page of encrypted bits, and how each row adds them: picklable, and without a private key."""
-
-    cipher: Ciphertexts[Values]
-    page: bytes
-    constants: Index
-    weights: NDArray[np.int32]
-
-
-def add_rows(task: RowsTask[Values]) -> Values:
-    """Return the encrypted outcome of each row, not yet fresh.
-
-    A weight is added bit by bit, the highest first: all sums are doubled, then those bits are added whose weight has
-    the binary digit, negative weights as the negated bits.
-
-    Raises:
-        DeviationError: A ciphertext is not one.
-    """
-    cipher, bits, weights = task.cipher, task.cipher.read(task.page), task.weights
-    rows = np.arange(len(weights))
-    total = cipher.sums(len(weights)).totals()
-    for digit in reversed(range(int(np.abs(weights).max(initial=0)).bit_length())):
-        sums = cipher.sums(len(weights))
-        sums.add(total, rows)
-        sums.add(total, rows)
-        has = (np.abs(weights) >> digit & 1).astype(np.bool_)
-        for positive in (True, False):
-            places = np.flatnonzero(has & ((weights > 0) == positive))
-            added = cipher.take(bits, places)
-            sums.add(added if positive else cipher.negate(added), places // weights.shape[1])
-        total = sums.totals()
-    return cipher.add_numbers(total, task.constants)

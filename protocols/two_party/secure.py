@@ -18,7 +18,9 @@ from protocols.noise.both import EXACT, Noises
 from protocols.randomness import canonical
 from protocols.role import Role, Send, receive
 from protocols.tables.arrays import Index
+from protocols.terms import Learner
 from protocols.two_party.agreement import Agreement
+from protocols.two_party.bayes_test import BayesTestEvaluator, BayesTestKeyHolder, TestRecords
 from protocols.two_party.copies import Copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.resume import Resumed
@@ -103,10 +105,14 @@ class SecureCounting:
         train, test, pruning = (view.codes for view in views)
         largest = telling.largest if self._holds_key else replying.largest
         layout = make_layout(self.agreed.schema, self.key_holder, largest, cipher)
+        held_out = TestRecords(self.local, self.agreed.schema, test, self.key_holder)
+        is_bayes = self.agreed.terms.learner is Learner.NAIVE_BAYES
         if self._holds_key:
             encryption = self.local.computing.encryption(self._key)
-            return DotProductKeyHolder(encryption, layout, train, test, pruning, telling)
-        return DotProductEvaluator(layout, train, test, pruning, replying)
+            holder = DotProductKeyHolder(encryption, layout, train, test, pruning, telling)
+            return BayesTestKeyHolder(holder, held_out, telling) if is_bayes else holder
+        evaluator = DotProductEvaluator(layout, train, test, pruning, replying)
+        return BayesTestEvaluator(evaluator, held_out, replying) if is_bayes else evaluator
 
 
 def key_holder(party: str, agreed: Agreement) -> str:

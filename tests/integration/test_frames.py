@@ -47,6 +47,7 @@ from protocols.messages import (
     RowsAsked,
     RowsShare,
     SealedAnswers,
+    SealedComparisons,
     SentTree,
     SetCounts,
     Share,
@@ -65,7 +66,7 @@ AGREEMENT: set[type[Message]] = {
 }  # fmt: skip
 OF_OTHER_JOBS: set[type[Message]] = {
     IdList, BlindedPage, ListCommitment, HiddenPage, CountedPage, ReblindedPage, PlacesPage,
-    RowsShare, RowsAsked, SealedAnswers, SetCounts,
+    RowsShare, RowsAsked, SealedAnswers, SealedComparisons, SetCounts,
 }  # fmt: skip
 KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     # method: what the key holder may send, what the evaluator may send
@@ -170,6 +171,20 @@ def test_naive_bayes_sends_estimates_from_the_class_holder_alone_and_no_private_
         kinds = {type(decode(frame, Message)) for frame in recording.sent}
         assert kinds <= AGREEMENT | allowed | estimates
         assert (EstimatedCounts in kinds) == (name == "alice")
+        assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
+
+
+def test_naive_bayes_is_tested_by_comparisons_where_no_coins_are_encrypted_and_no_private_cell_crosses(
+    pair: Pair,
+) -> None:
+    crossed = play_session(pair, method="smc", engine="dot_product", learner="naive_bayes", cipher="curve")
+    outcome = trained(crossed.reports["alice"]).outcome
+    assert outcome.correct == trained(crossed.reports["bob"]).outcome.correct is not None
+    for name, recording in crossed.recordings.items():
+        compares = set() if name == outcome.key_holder else {SealedComparisons}
+        kinds = {type(decode(frame, Message)) for frame in recording.sent}
+        assert kinds <= AGREEMENT | KINDS["smc"][0 if name == outcome.key_holder else 1] | compares
+        assert compares <= kinds
         assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
 
 

@@ -73,6 +73,21 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
     assert not re.search("Traceback", told + done.err + refused.err + again.err)
 
 
+def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: Path) -> None:
+    joined, together = tmp_path / "all.csv", tmp_path / "together.csv"
+    with serving(pair):
+        job = pair.write_job(cipher="curve", learner="naive_bayes", method="smc", engine="dot_product", test="1/4")
+        assert pair.train_here(job).code == 0
+        done = predict(pair, "-o", together)
+        assert done.code == 0, done.err
+        refused = predict(pair, "--probabilities")
+        assert refused.code == 3
+        assert "would tell the other side's columns" in refused.err.splitlines()[-1]
+    assert main(["predict", str(pair.bob / "model.json"), str(tmp_path / "joined.csv"), "-o", str(joined)]) == 0
+    assert classes(together) == classes(joined)
+    assert len(set(classes(together).values())) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [

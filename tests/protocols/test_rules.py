@@ -81,7 +81,11 @@ KNOWN_ROLES = {
     "two_party.agreement.settle",
     "two_party.alignment.align",
     "two_party.alignment.are_to_align",
+    "two_party.bayes_test.BayesTestEvaluator",
+    "two_party.bayes_test.BayesTestKeyHolder",
     "two_party.class_first.share_class_counts",
+    "two_party.comparing.learn_places",
+    "two_party.comparing.tell_places",
     "two_party.copies.exchange_copies",
     "two_party.itemset_search.JointSearch",
     "two_party.itemsets.find_itemsets",
@@ -100,10 +104,16 @@ KNOWN_ROLES = {
     "two_party.pruning.prune_by_claims",
     "two_party.resume.resume",
     "two_party.rounding.RoundedCounts",
+    "two_party.row_sums.ask_row_sums",
+    "two_party.row_sums.receive_bits",
+    "two_party.row_sums.send_bits",
+    "two_party.row_sums.tell_row_sums",
     "two_party.secure.SecureCounting",
     "two_party.told_estimates.HearingEstimates",
     "two_party.told_estimates.TellingEstimates",
     "two_party.training.run",
+    "two_party.ways.BayesWay",
+    "two_party.ways.TreeWay",
 }
 """A role that is new here needs a look at its `Discloses:` line."""
 

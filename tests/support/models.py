@@ -1,9 +1,14 @@
 """Models for the tests, and strategies that make them."""
 
+import numpy as np
 from hypothesis import strategies as st
 
+from protocols.counting.plaintext import PlaintextEngine
+from protocols.learning.naive_bayes import NaiveBayes, fit_naive_bayes
 from protocols.learning.tree import Leaf, Node, Split, Tree, majority
+from protocols.role import run_alone
 from protocols.tables.schema import Attribute, Schema
+from protocols.tables.table import Codes
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 EXACT = st.integers(0, 10**6).map(float)
@@ -60,3 +65,34 @@ def models(draw: st.DrawFn) -> Tree:
         return Split(own, attribute, tuple(node(rest) for _ in schema.attributes[attribute].values))
 
     return Tree(schema, node(tuple(range(len(schema.attributes)))))
+
+
+@st.composite
+def bayes_models(draw: st.DrawFn) -> NaiveBayes:
+    """Naive Bayes over columns of both parties; a class may be one that no record has."""
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=4))
+    attributes = tuple(
+        Attribute(draw(st.sampled_from(["alice", "bob"])), f"column {i}", tuple(map(str, range(size))))
+        for i, size in enumerate(sizes)
+    )
+    classes = draw(st.integers(1, 4))
+    schema = Schema(attributes, Attribute("", "class", tuple(map(str, range(classes)))), ())
+    rows = draw(st.lists(st.tuples(*(st.integers(0, size - 1) for size in (*sizes, classes))), min_size=1, max_size=20))
+    return _fitted(schema, np.array(rows, dtype=np.uint8))
+
+
+def bayes_of(sizes: tuple[int, ...], classes: int, seed: int, records: int = 200) -> NaiveBayes:
+    """Naive Bayes of random records, whose columns are alice's and bob's in turn and tell something of the class."""
+    rng = np.random.default_rng(seed)
+    attributes = tuple(
+        Attribute(("alice", "bob")[i % 2], f"column {i}", tuple(map(str, range(size)))) for i, size in enumerate(sizes)
+    )
+    labels = rng.integers(0, classes, records)
+    columns = [np.where(rng.random(records) < 0.5, labels % size, rng.integers(0, size, records)) for size in sizes]
+    schema = Schema(attributes, Attribute("", "class", tuple(map(str, range(classes)))), ())
+    return _fitted(schema, np.stack([*columns, labels], axis=1).astype(np.uint8))
+
+
+def _fitted(schema: Schema, codes: Codes) -> NaiveBayes:
+    counts = tuple(np.bincount(codes[:, -1], minlength=schema.classes).astype(float).tolist())
+    return run_alone(fit_naive_bayes(schema, PlaintextEngine(schema, codes, codes[:0]), 1.0, counts))

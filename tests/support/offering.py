@@ -4,6 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from party.files import locked_folder
 from party.models.any_file import write_model
 from party.node.offers import Offers, load_offer
@@ -14,6 +16,8 @@ from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
 from protocols.errors import DisagreementError
 from protocols.jobs import Job, Predict, PredictionTerms, Receiver
+from protocols.learning.models import Model
+from protocols.learning.naive_bayes import bayes_of_counts
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.role import Message
 from protocols.tables.schema import Attribute, Schema
@@ -49,6 +53,7 @@ TREE = Tree(
         (Split((5, 3), 0, (Leaf((4, 0), 0), Leaf((1, 3), 1))), Leaf((0, 3), 1), Leaf((4, 0), 0)),
     ),
 )
+BAYES = bayes_of_counts(SCHEMA, (9, 6), (np.array([[7, 2], [2, 4]]), np.array([[2, 3], [3, 2], [4, 1]])), (1.0, 1.0))
 AGES = {"p1": "old", "p2": "young", "p3": "old", "p4": "young"}
 CITIES = {"p4": "Oslo", "p3": "Rome", "p2": "Oslo", "p1": ""}
 EXPECTED = {"p1": "no", "p2": "yes", "p3": "yes", "p4": "yes"}
@@ -62,7 +67,7 @@ class Offering:
     agree: str = ""
     ages: dict[str, str] = field(default_factory=lambda: dict(AGES))
     cities: dict[str, str] = field(default_factory=lambda: dict(CITIES))
-    trees: dict[str, Tree] = field(default_factory=lambda: {"alice": TREE, "bob": TREE})
+    models: dict[str, Model] = field(default_factory=lambda: {"alice": TREE, "bob": TREE})
     killed: str = ""
     at: int = -1
     sent: dict[str, int] = field(default_factory=dict)
@@ -74,7 +79,7 @@ class Offering:
             path.write_text(path.read_text() + f'\n[node]\npeer = "{peer}"\n')
 
     def terms(self, **changes: object) -> PredictionTerms:
-        usual = PredictionTerms(self.trees["bob"].digest(), Receiver.INITIATOR, False, Cipher.CURVE, TEST_BITS)
+        usual = PredictionTerms(self.models["bob"].digest(), Receiver.INITIATOR, False, Cipher.CURVE, TEST_BITS)
         return replace(usual, **changes)  # type: ignore[arg-type]
 
     def play(self, **changes: object) -> list[Predicted | BaseException]:
@@ -82,7 +87,7 @@ class Offering:
         for party, column, rows in (("alice", "age", self.ages), ("bob", "city", self.cities)):
             text = "".join(f"{person},{value}\n" for person, value in rows.items())
             (self.folder / party / "new.csv").write_text(f"id,{column}\n{text}")
-            write_model(self.folder / party / "model.json", self.trees[party])
+            write_model(self.folder / party / "model.json", self.models[party])
         ours, theirs = memory_channels()
         with ThreadPoolExecutor(2) as pool:
             alice = pool.submit(self._take_part, "alice", ours, None)

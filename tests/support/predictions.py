@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.jobs import PredictionTerms, Receiver
-from protocols.learning.tree import Tree
+from protocols.learning.models import Model
 from protocols.role import Role
 from protocols.terms import Cipher
 from protocols.two_party.prediction import NO_RECALL, Answers, PredictionRun, Recall, SharedRows, predict_together
@@ -14,7 +14,7 @@ from tests.support.cases import correlated
 from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import TEST_BITS, Case, make_local, make_terms
 
-_PARTIES = Case(
+PARTIES = Case(
     sizes={"alice": (2,), "bob": (2,)},
     class_owners=("bob",),
     classes=2,
@@ -30,7 +30,7 @@ NOT_OURS = -9
 class Together:
     """Alice opens, Bob answers; each sees its own columns of the rows alone."""
 
-    tree: Tree
+    model: Model
     codes: NDArray[np.int16]
     receiver: str = "initiator"
     cipher: str = "curve"
@@ -41,15 +41,15 @@ class Together:
     @property
     def terms(self) -> PredictionTerms:
         return PredictionTerms(
-            self.tree.digest(), Receiver(self.receiver), self.probabilities, Cipher(self.cipher), TEST_BITS
+            self.model.digest(), Receiver(self.receiver), self.probabilities, Cipher(self.cipher), TEST_BITS
         )
 
     def run(self, party: str, peer: str) -> PredictionRun:
         """Return a party's side of it."""
-        own = np.array([attribute.party == party for attribute in self.tree.schema.attributes])
+        own = np.array([attribute.party == party for attribute in self.model.schema.attributes])
         people = tuple(f"p{number:03}" for number in range(len(self.codes)))
-        rows = SharedRows(self.tree, people, np.where(own, self.codes, NOT_OURS))
-        local, nonces = make_local(_PARTIES, party), bytes(32)
+        rows = SharedRows(self.model, people, np.where(own, self.codes, NOT_OURS))
+        local, nonces = make_local(PARTIES, party), bytes(32)
         recall = self.recalls.get(party, NO_RECALL)
         return PredictionRun(local, rows, self.terms, party == "alice", peer, nonces, recall)
 

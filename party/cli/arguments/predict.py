@@ -7,7 +7,7 @@ seen in training, or missing where the model knows no missing value) gives its r
 it reached; naive Bayes leaves it out. How many such cells each column has is told on the standard error; so is, if the
 file has the class column, the accuracy over the rows whose class is given.
 
-With --with PEER the first argument names this party, the file holds the ids and our own columns of the tree, and the
+With --with PEER the first argument names this party, the file holds the ids and our own columns of the model, and the
 peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to the other.
 """
 
@@ -42,7 +42,7 @@ def _add_joint(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of a prediction with a peer."""
     joint = parser.add_argument_group("with a peer")
     joint.add_argument("--with", dest="peer", metavar="PEER", help="the party that holds the other columns")
-    joint.add_argument("--model", dest="tree", type=Path, help="the tree (default: model.json in the party's folder)")
+    joint.add_argument("--model", dest="tree", type=Path, help="the model (default: model.json in the party's folder)")
     joint.add_argument("--receiver", choices=RECEIVERS, default="us", help="who learns the classes (%(default)s)")
     joint.add_argument(
         "--cipher", choices=Cipher.names(), default=Cipher.CURVE.value, help="of the bits that cross (%(default)s)"

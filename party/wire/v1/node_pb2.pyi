@@ -345,6 +345,7 @@ class Frame(_message.Message):
     ROWS_SHARE_FIELD_NUMBER: _builtins.int
     ROWS_ASKED_FIELD_NUMBER: _builtins.int
     SEALED_ANSWERS_FIELD_NUMBER: _builtins.int
+    SEALED_COMPARISONS_FIELD_NUMBER: _builtins.int
     KEPT_PARTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
@@ -406,6 +407,8 @@ class Frame(_message.Message):
     @_builtins.property
     def sealed_answers(self) -> Global___SealedAnswers: ...
     @_builtins.property
+    def sealed_comparisons(self) -> Global___SealedComparisons: ...
+    @_builtins.property
     def kept_parts(self) -> Global___KeptParts: ...
     @_builtins.property
     def estimated_counts(self) -> Global___EstimatedCounts: ...
@@ -444,16 +447,17 @@ class Frame(_message.Message):
         rows_share: Global___RowsShare | None = ...,
         rows_asked: Global___RowsAsked | None = ...,
         sealed_answers: Global___SealedAnswers | None = ...,
+        sealed_comparisons: Global___SealedComparisons | None = ...,
         kept_parts: Global___KeptParts | None = ...,
         estimated_counts: Global___EstimatedCounts | None = ...,
         estimated_correct: Global___EstimatedCorrect | None = ...,
         set_counts: Global___SetCounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -1432,6 +1436,27 @@ class RowsAsked(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RowsAsked: _TypeAlias = RowsAsked  # noqa: Y015
+
+@_typing.final
+class SealedComparisons(_message.Message):
+    """For each row and pair of classes, as many numbers as what is compared has digits, encrypted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CIPHERTEXTS_FIELD_NUMBER: _builtins.int
+    ciphertexts: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        ciphertexts: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ciphertexts", b"ciphertexts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SealedComparisons: _TypeAlias = SealedComparisons  # noqa: Y015
 
 @_typing.final
 class SealedAnswers(_message.Message):

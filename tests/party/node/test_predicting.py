@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from party.cli.predict_with import write_predicted
@@ -12,10 +13,11 @@ from party.node.players import Predicted
 from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines
 from protocols.jobs import Receiver
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.tables.schema import Attribute
 from protocols.terms import Cipher
-from tests.support.offering import EXPECTED, TREE, Killed, Offering, assert_not_answered, classes
+from tests.support.offering import AGES, BAYES, EXPECTED, SCHEMA, TREE, Killed, Offering, assert_not_answered, classes
 from tests.support.parties import TEST_BITS, make_terms
 
 
@@ -154,9 +156,9 @@ def test_rows_of_other_people_are_refused_where_one_side_aligns_nothing(tmp_path
 
 def test_a_model_that_the_other_side_does_not_hold_is_refused(tmp_path: Path) -> None:
     other = Tree(TREE.schema, replace(TREE.root, counts=(8.0, 7.0)))
-    ends = Offering(tmp_path, trees={"alice": other, "bob": TREE}).play()
+    ends = Offering(tmp_path, models={"alice": other, "bob": TREE}).play()
     assert_not_answered(ends, "model")
-    assert "the peer has no such tree" in str(ends[1])
+    assert "the peer has no such model" in str(ends[1])
 
 
 def test_a_party_without_rows_is_told_so_and_the_other_hears_that_it_has_none(tmp_path: Path) -> None:
@@ -194,9 +196,40 @@ def test_by_paillier_it_is_the_same(tmp_path: Path) -> None:
     assert Offering(tmp_path).learned(cipher=Cipher.PAILLIER) == EXPECTED
 
 
+def test_naive_bayes_is_asked_as_a_tree_is_and_remembered(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, models={"alice": BAYES, "bob": BAYES})
+    codes = np.array([[0, 2], [1, 0], [0, 1], [1, 0]])  # of p1 to p4; an empty cell is "missing"
+    expected = [SCHEMA.class_attribute.values[label] for label in BAYES.predict(codes)]
+    assert pair.learned() == dict(zip(AGES, expected, strict=True))
+    assert len(set(expected)) == 2
+    told = [len(people) for people in pair.dealings("alice").told.answers.values()]
+    assert told == [4]
+    pair.cities["p1"] = "Oslo"
+    _, bob = pair.play()
+    assert not isinstance(bob, BaseException)
+    assert bob.answers is not None
+    assert bob.answers.remembered == 4
+
+
+def test_naive_bayes_tells_no_shares_whatever_the_settings_allow(tmp_path: Path) -> None:
+    pair = Offering(tmp_path, "probabilities = true", models={"alice": BAYES, "bob": BAYES})
+    ends = pair.play(probabilities=True)
+    assert_not_answered(ends, "probabilities")
+    assert "would tell the other side's columns" in str(ends[1])
+
+
+def test_naive_bayes_that_calls_a_value_impossible_is_refused_with_its_file(tmp_path: Path) -> None:
+    impossible = NaiveBayes(SCHEMA, BAYES.prior, (np.log([[1.0, 0.5], [1e-300, 0.5]]), BAYES.conditional[1]))
+    impossible.conditional[0][1, 0] = -np.inf
+    pair = Offering(tmp_path, models={"alice": impossible, "bob": impossible})
+    ends = pair.play()
+    assert_not_answered(ends, "rows")
+    assert "model.json: the model calls a value impossible" in str(ends[1])
+
+
 def test_a_tree_without_a_split_is_applied_too(tmp_path: Path) -> None:
     leaf = Tree(TREE.schema, Leaf((1.0, 4.0), 1))
-    assert set(Offering(tmp_path, trees={"alice": leaf, "bob": leaf}).learned().values()) == {"yes"}
+    assert set(Offering(tmp_path, models={"alice": leaf, "bob": leaf}).learned().values()) == {"yes"}
 
 
 def test_rows_of_ids_and_items_are_read_as_the_columns_of_the_model(tmp_path: Path) -> None:

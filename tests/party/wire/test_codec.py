@@ -127,6 +127,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.RowsShare: st.builds(m.RowsShare, COUNTS, DIGESTS, DIGESTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
     m.SealedAnswers: st.builds(m.SealedAnswers, st.binary()),
+    m.SealedComparisons: st.builds(m.SealedComparisons, st.binary()),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
     m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.binary(min_size=192, max_size=192)),
@@ -359,7 +360,7 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 
 
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
-    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers}
+    raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers, m.SealedComparisons}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
     assert max(entry.most for entry in ENTRIES if entry.kind not in raw) <= codec.MAX_FRAME // 16
     assert max(longest_frame(kind, encode(example(kind))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14

@@ -41,10 +41,10 @@ Chances = list[list[Fraction]]
 BAYES: dict[str, Any] = {"learner": Learner.NAIVE_BAYES}
 EXACT_WAYS: Mapping[str, dict[str, Any]] = {
     "encrypted coins": {"method": "hybrid"},
-    "dot products": {"method": "hybrid", "engine": "dot_product", "test": Fraction(0)},
-    "smc": {"method": "smc", "engine": "dot_product", "test": Fraction(0)},
+    "dot products": {"method": "hybrid", "engine": "dot_product"},
+    "smc": {"method": "smc", "engine": "dot_product"},
     "encrypted coins on the curve": {"method": "hybrid", "cipher": "curve"},
-    "smc on the curve": {"method": "smc", "engine": "dot_product", "test": Fraction(0), "cipher": "curve"},
+    "smc on the curve": {"method": "smc", "engine": "dot_product", "cipher": "curve"},
 }
 
 
@@ -220,7 +220,7 @@ def test_too_many_columns_for_so_few_records_are_refused_before_a_copy_leaves() 
     codes = np.random.default_rng(0).integers(0, 2, size=(60, 62)).astype(np.uint8)
     sizes = {"alice": (2,), "bob": (2,) * 60}
     for method, limit, refused in (("smc", 2, True), ("randomized", 2, True), ("smc", 1, False)):
-        terms = bayes_terms(make_terms(method=method, engine="dot_product", test=Fraction(0)), min_leaf=limit)
+        terms = bayes_terms(make_terms(method=method, engine="dot_product"), min_leaf=limit)
         case = Case(sizes, ("alice",), 2, codes, {"alice": 1, "bob": 1}, terms)
         sent: list[Message] = []
 
@@ -287,7 +287,7 @@ def noisy_terms(**changes: Any) -> Terms:
 
 @pytest.mark.parametrize("method", ["hybrid", "smc"])
 def test_with_noise_both_have_the_same_model_and_twice_the_same(method: str) -> None:
-    test = Fraction(1, 5) if method == "hybrid" else Fraction(0)
+    test = Fraction(1, 5)
     case = replace(CASE, terms=noisy_terms(method=method, test=test))
     first, second = agreed_outcome(case), agreed_outcome(case)
     assert first.model.digest() == second.model.digest()

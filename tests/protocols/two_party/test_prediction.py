@@ -52,10 +52,10 @@ def test_it_equals_local_prediction_on_the_joined_rows_by_either_cipher_for_whoe
             assert answers is None
             continue
         assert answers is not None
-        assert labels(answers) == meeting.tree.predict(meeting.codes).tolist()
+        assert labels(answers) == meeting.model.predict(meeting.codes).tolist()
         if meeting.probabilities:
             shares = [answers.outcomes[position].shares or () for position in answers.positions]
-            np.testing.assert_allclose(np.array(shares, dtype=float), meeting.tree.shares(meeting.codes))
+            np.testing.assert_allclose(np.array(shares, dtype=float), meeting.model.shares(meeting.codes))
 
 
 @pytest.mark.parametrize("cipher", ["curve", "paillier"])
@@ -98,7 +98,7 @@ def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
     meeting = Together(small_model(), ROWS, recalls={"alice": Recall({"p001": 0, "p003": 1})})
     alice, _ = run_pair(*meeting.roles(), transcript)
     assert alice is not None
-    expected = meeting.tree.predict(ROWS).tolist()
+    expected = meeting.model.predict(ROWS).tolist()
     asked_of = [row for row in range(len(ROWS)) if row not in (1, 3)]
     assert [labels(alice)[row] for row in asked_of] == [expected[row] for row in asked_of]
     assert (alice.remembered, alice.positions[1], alice.positions[3]) == (2, 0, 1)

@@ -23,6 +23,7 @@ from protocols.messages import (
     KnownDigests,
     ModelDigest,
     PackedCounts,
+    SealedComparisons,
     SentTree,
     Share,
     TableCommitment,
@@ -93,9 +94,9 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | EVALUATOR | {EstimatedGains} | MODELS,
     ),
     "naive Bayes, smc": (
-        {"learner": Learner.NAIVE_BAYES, "method": "smc", "test": Fraction(0)},
+        {"learner": Learner.NAIVE_BAYES, "method": "smc"},
         AGREEMENT | HOLDER | MODELS,
-        AGREEMENT | EVALUATOR | MODELS,
+        AGREEMENT | EVALUATOR | {SealedComparisons} | MODELS,
     ),
     "naive Bayes, randomized": (
         {"learner": Learner.NAIVE_BAYES, "method": "randomized"},
