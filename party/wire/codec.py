@@ -324,8 +324,8 @@ ENTRIES: Final = (
     _one_field("counted_page", m.CountedPage, wire.CountedPage, most=_NUMBERS),
     _flat("rows_share", m.RowsShare, wire.RowsShare, _rows_valid, _FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
-    _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),
     _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
+    _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
     _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _NUMBERS),
     _flat(
