@@ -7,13 +7,14 @@ from math import inf
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Line, Sizes, forecast
+from party.forecast.rules import guess_rules
 from party.node.aligning import load_common
 from party.node.check import told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.costs import CAVEAT, accuracy_outlook, forecast_text, guessed_line, supposed_line
+from party.show.costs import accuracy_outlook, caveat, forecast_text, guessed_line, supposed_line
 from party.show.left import epsilon_lines, left_lines
 from party.show.noise import noise_lines
 from party.show.notices import tell
@@ -78,10 +79,12 @@ def _plan_training(
     told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
     before = told_before(local, config.folder)
     told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
-    expected = forecast(sizes, terms, _speed(sizes.key, config.compute, arguments.workers), arguments.splits, line)
+    rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
+    speed = _speed(sizes.key, config.compute, arguments.workers)
+    expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = _guessed(arguments, len(peer), mean)
-    say_all([*told, guessed, *supposed, forecast_text(expected, noisy=terms.noise is not None), CAVEAT])
+    say_all([*told, guessed, *supposed, forecast_text(expected, terms), caveat(terms)])
 
 
 def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) -> Speed:

@@ -160,7 +160,7 @@ def announcer(
         progress.finish()
         announce(rows.local, agreed)
         if speed is not None:
-            note(expected(forecast_agreed(agreed, rows.local, speed), noisy=agreed.terms.noise is not None))
+            note(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
 
     return on_agreed
 

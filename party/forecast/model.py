@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import comb, inf, prod
 
 from party.forecast.calibration import Speed
+from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.terms import ALL, Learner, Terms
@@ -125,7 +126,14 @@ def likely_counts(domains: Sequence[int], classes: int, train: int, terms: Terms
     return most_counts(domains, classes, train, terms, max(1, round(guess_splits(domains, terms, train))))
 
 
-def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None, line: Line = NO_LINE) -> Forecast:
+def forecast(
+    sizes: Sizes,
+    terms: Terms,
+    speed: Speed,
+    splits: int | None = None,
+    line: Line = NO_LINE,
+    rules: RuleOutlook | None = None,
+) -> Forecast:
     """Return what a run will cost.
 
     Args:
@@ -134,6 +142,7 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
         speed: Of each machine.
         splits: Inner nodes of the tree, if better known than the guess.
         line: Between them.
+        rules: What a run for rules will probably tell, if that was looked at.
     """
     train = training_records(sizes.records, terms)
     guess = guess_splits(sizes.domains, terms, train) if splits is None else splits
@@ -141,7 +150,9 @@ def forecast(sizes: Sizes, terms: Terms, speed: Speed, splits: int | None = None
         guess = _ONE_NODE
     most = most_counts(sizes.domains, sizes.classes, train, terms, splits)
     likely = most if splits is not None else likely_counts(sizes.domains, sizes.classes, train, terms)
-    return _Model(sizes, terms, speed, line, train, guess).forecast(most, likely)
+    if rules is not None:
+        likely = rules.counts
+    return _Model(sizes, terms, speed, line, train, guess, rules).forecast(most, likely)
 
 
 def _most_levels(attributes: int, terms: Terms) -> int:
@@ -172,6 +183,7 @@ class _Model:
     line: Line
     train: int
     splits: float
+    rules: RuleOutlook | None
 
     def forecast(self, most: int, likely: int) -> Forecast:
         """Add the parts up; `most` counts are told at most."""
@@ -209,7 +221,7 @@ class _Model:
     def counts(self) -> float:
         """A guess at the exact counts, which cost little: the cells of every window, or as many sets as may be told."""
         if self.terms.rules is not None:
-            return float(self.terms.rules.most_sets)
+            return float(self.terms.rules.most_sets if self.rules is None else self.rules.both)
         mean_size = sum(self.sizes.domains) / len(self.sizes.domains)
         return self.splits * self.window() * mean_size * self.sizes.classes
 

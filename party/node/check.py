@@ -4,7 +4,7 @@ The copy is measured by the same code as a survey's design (`protocols.privacy`)
 themselves as what a receiver may know beforehand.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
+from party.forecast.rules import guess_rules
 from party.node.policy import check_job
 from party.records.ledger import LEDGER_FILE, read_ledger
 from party.records.releases import released, spent_of
@@ -178,14 +179,21 @@ def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns
     domains = [*own, *[mean] * peer_columns]
     classes = local.class_attribute.size if local.class_attribute else 2
     train = training_records(len(local.records), terms)
-    flaw: InputError | None = None
+    most, flaw = most_counts(domains, classes, train, terms), None
     try:
+        likely = _likely(local, terms, domains, classes)
         check_job(local, config, Train(terms))
     except InputError as error:
-        flaw = error
-    return RunOutlook(
-        terms=terms,
-        most=most_counts(domains, classes, train, terms),
-        likely=likely_counts(domains, classes, train, terms),
-        flaw=flaw,
-    )
+        likely, flaw = most, error
+    return RunOutlook(terms=terms, most=most, likely=likely, flaw=flaw)
+
+
+def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int) -> int:
+    """Guess how many exact counts a run tells.
+
+    Raises:
+        InputError: It would end before, on our side.
+    """
+    if terms.rules is not None:
+        return guess_rules(local, terms, terms.rules).counts
+    return likely_counts(domains, classes, training_records(len(local.records), terms), terms)

@@ -93,7 +93,8 @@ def _run_lines(run: RunOutlook | None) -> list[str]:
         return []
     if run.terms.counts_exactly:
         kind = "exact counts" if run.terms.noise is None else "counts with noise"
-        told = f"This run tells at most {run.most:,} {kind}, whatever tree it grows, and probably about {run.likely:,}"
+        whatever = "whatever tree it grows" if run.terms.rules is None else "whatever sets are frequent"
+        told = f"This run tells at most {run.most:,} {kind}, {whatever}, and probably about {run.likely:,}"
     else:
         told = "This run tells the counts of the classes and no others exactly"
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]

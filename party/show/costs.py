@@ -7,9 +7,13 @@ from party.keys.factors import FactorsUse
 from protocols.randomized_response.moments import noise
 from protocols.randomized_response.precision import records_to_tell, tells
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import Cipher
+from protocols.terms import Cipher, Terms
 
-CAVEAT = (
+_CAVEAT_OF_RULES = (
+    "Encryption, traffic and memory follow from the sizes; how many sets are counted is played through with a peer "
+    "that has our columns over again, of other people."
+)
+_CAVEAT = (
     "Encryption, traffic and memory follow from the sizes; the tree is a guess (grown to the end on noisy data): with "
     "clean classes there are fewer counts and round trips."
 )
@@ -18,10 +22,16 @@ _MEBIBYTE = 1 << 20
 _MINUTES_FROM, _HOURS_FROM = 100, 7200  # seconds
 
 
-def forecast_text(expected: Forecast, *, noisy: bool = False) -> str:
-    """Return a forecast in one line, without false precision; `noisy` tells whether its counts have noise."""
-    kind = "counts told with noise" if noisy else "exact counts told"
-    guess = f"about {_rounded(expected.likely_counts):,} where classes are noisy, fewer where clean, "
+def caveat(terms: Terms) -> str:
+    """Say what of a forecast is a guess."""
+    return _CAVEAT if terms.rules is None else _CAVEAT_OF_RULES
+
+
+def forecast_text(expected: Forecast, terms: Terms) -> str:
+    """Return a forecast in one line, without false precision."""
+    kind = "exact counts told" if terms.noise is None else "counts told with noise"
+    where = " where classes are noisy, fewer where clean" if terms.rules is None else ""
+    guess = f"about {_rounded(expected.likely_counts):,}{where}, "
     likely = guess if expected.likely_counts < expected.counts else ""
     return (
         f"about {_time(expected.seconds)}, {expected.bytes / 1e6:.1f} MB in all, "

@@ -72,9 +72,9 @@ def _looked_for(terms: Terms) -> str:
     return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
 
 
-def expected(forecast: Forecast, *, noisy: bool) -> str:
-    """Say what a run on which both agreed will cost; `noisy` tells whether its counts have noise."""
-    return f"Expect {forecast_text(forecast, noisy=noisy)}"
+def expected(forecast: Forecast, terms: Terms) -> str:
+    """Say what a run on which both agreed will cost."""
+    return f"Expect {forecast_text(forecast, terms)}"
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:

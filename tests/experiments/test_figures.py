@@ -28,6 +28,7 @@ NAMES = (
     "noise_accuracy",
     "question_binning",
     "question_cost_ratio",
+    "question_rules_budget",
     "question_theta_zero",
     "question_window_auto",
     "question_window_one",

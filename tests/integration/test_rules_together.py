@@ -138,10 +138,14 @@ def test_rows_of_ids_and_items_give_the_rules_of_columns_of_0_and_1(pair: Pair) 
         assert support == pytest.approx(exact_share(items))
 
 
-def test_a_plan_tells_the_most_counts(pair: Pair) -> None:
+def test_a_plan_tells_how_many_counts_there_will_be_at_most_and_probably(pair: Pair) -> None:
     ended = cotally_here("plan", pair.bob / "party.toml", write_job(pair, most_sets=20))
     assert ended.code == 0, ended.err
-    assert "exact counts told: at most 61" in ended.out
+    found = re.search(r"exact counts told: about (\d+), at most 61\n", ended.out)
+    assert found, ended.out
+    assert 2 * 7 <= int(found.group(1)) <= 61  # all 7 sets of ours are frequent, and the peer is taken for such a one
+    refused = cotally_here("plan", pair.bob / "party.toml", write_job(pair, most_sets=1))
+    assert (refused.code, "more than most_sets = 1 sets of one party's items are frequent" in refused.err) == (2, True)
 
 
 def test_rules_of_fewer_records_than_a_leaf_may_have_are_refused_before_anybody_is_called(pair: Pair) -> None:

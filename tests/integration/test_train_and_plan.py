@@ -220,7 +220,8 @@ def expected(
         patterns=patterns,
         key=load_keys(pair.bob, BITS)[Cipher.PAILLIER],
     )
-    return forecast_text(forecast(sizes, read_job(pair.write_job(**terms)).terms, SPEED, splits)).split(", ", 1)[1]
+    agreed = read_job(pair.write_job(**terms)).terms
+    return forecast_text(forecast(sizes, agreed, SPEED, splits), agreed).split(", ", 1)[1]
 
 
 def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:
@@ -286,9 +287,10 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
         "100 Mb/s; a delay of 1e+09 ms each way"
     )
     sizes = Sizes(10**8, [4, 2, 3, 3], 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.PAILLIER])
-    told = forecast(sizes, read_job(pair.write_job(max_depth=2)).terms, SPEED, line=Line(1e8, 1e6))
+    terms = read_job(pair.write_job(max_depth=2)).terms
+    told = forecast(sizes, terms, SPEED, line=Line(1e8, 1e6))
     time, rest = line.split(", ", 1)
-    assert rest == forecast_text(told).split(", ", 1)[1]
+    assert rest == forecast_text(told, terms).split(", ", 1)[1]
     assert float(time.split()[1]) == pytest.approx(told.round_trips * 2e6 / 3600, rel=0.05)
 
 

@@ -1,0 +1,60 @@
+"""A run for rules on one table counts what two parties would, and finds what they would."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from protocols.association.joint import JointItemsets
+from protocols.association.term_sets import TermSet
+from protocols.errors import InputError
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.rule_terms import RuleTerms
+from protocols.simulation.joint_rules import PARTIES, JointTable
+from protocols.tables.schema import Attribute
+from tests.protocols.two_party.test_itemsets import cases, table
+from tests.support.joint_itemsets import RuleCase, plain_apriori
+
+
+def joint(case: RuleCase) -> JointTable:
+    alice, bob = ([each for each in case.attributes if each.party == party] for party in PARTIES)
+    return JointTable.of(alice, bob, case.codes)
+
+
+def counts_of(found: JointItemsets) -> dict[TermSet, int]:
+    return {each.terms: int(each.count) for each in found.frequent}
+
+
+@settings(max_examples=8)
+@given(case=cases())
+def test_without_copies_it_tells_and_finds_what_a_run_does(case: RuleCase) -> None:
+    assert case.terms.rules is not None
+    run, _ = case.play()
+    found = joint(case).find(case.terms.rules, case.terms.min_leaf, None)
+    assert counts_of(found.itemsets) == counts_of(run.itemsets) == plain_apriori(case)
+    assert (found.own, found.counted) == (run.told, run.counted)
+
+
+def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> None:
+    case = table(2000)
+    rules = RuleTerms(Fraction(1, 4), 3, 10_000)
+    every = joint(case).find(rules, 1, None).counted
+    counted = []
+    for theta in ("1", "9/10", "3/5"):
+        design = RelatedDesign.of_contrast((2, 2, 2), ((0,), (1, 2)), Fraction(theta))
+        copies = joint(case).copies(dict.fromkeys(PARTIES, design), np.random.default_rng(1))
+        found = joint(case).find(rules, 1, copies)
+        assert {terms for terms, _ in counts_of(found.itemsets).items()} == plain_apriori(
+            RuleCase(case.sizes, case.codes, case.with_terms(rules=rules).terms)
+        ).keys()
+        counted.append(found.counted)
+    assert counted[0] == 0
+    assert 0 < counted[1] < counted[2] <= every
+
+
+def test_more_sets_of_one_party_than_are_agreed_are_refused() -> None:
+    attributes = [Attribute("", name, ("0", "1")) for name in "ab"]
+    made = JointTable.of(attributes, attributes, np.zeros((10, 4), dtype=np.uint8))
+    with pytest.raises(InputError, match="more than most_sets = 2 sets of one party's items are frequent"):
+        made.find(RuleTerms(Fraction(1, 2), 2, 2), 1, None)
