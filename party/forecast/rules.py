@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from protocols.rule_terms import RuleTerms
-from protocols.simulation.joint_rules import PARTIES, JointTable
+from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
 
@@ -59,6 +59,6 @@ def guess_rules(local: PartyInputs, terms: Terms, rules: RuleTerms, records: int
     copies = None
     if terms.disguises:
         design = ours.design(terms.theta, class_is_shared=True)
-        copies = joint.copies(dict.fromkeys(PARTIES, design), generator)
+        copies = joint.copies(dict.fromkeys(SIDES, design), generator)
     found = joint.find(rules, terms.min_leaf, copies)
     return RuleOutlook(found.own, found.counted)

@@ -23,7 +23,7 @@ from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
 from protocols.two_party.itemset_search import Evidence, JointSearch
 
-PARTIES = ("alice", "bob")
+SIDES = ("alice", "bob")
 _EVERYONE = Attribute("", "everyone", ("all",))
 
 
@@ -57,20 +57,20 @@ class JointTable:
     @classmethod
     def of(cls, alice: Sequence[Attribute], bob: Sequence[Attribute], codes: Codes) -> "JointTable":
         """Put together columns whose attributes name them; whose they are is overwritten."""
-        owned = zip(PARTIES, (alice, bob), strict=True)
+        owned = zip(SIDES, (alice, bob), strict=True)
         attributes = [Attribute(party, each.name, each.values) for party, all_ in owned for each in all_]
         last = np.zeros((len(codes), 1), dtype=np.uint8)
-        return cls(joint_schema(attributes, _EVERYONE, PARTIES), np.hstack([codes, last]))
+        return cls(joint_schema(attributes, _EVERYONE, SIDES), np.hstack([codes, last]))
 
     def copies(self, designs: Mapping[str, RelatedDesign], generator: np.random.Generator) -> View:
         """Return both disguised copies side by side, by the design of each party."""
-        copy = {party: self._copy(party, designs[party], generator) for party in PARTIES}
-        own = self.codes[:, list(self.schema.held_by(PARTIES[0]))]
-        view = make_view(self.schema, PARTIES[0], own, copy[PARTIES[1]], designs[PARTIES[1]])
-        return view_of_copies(view, PARTIES[0], copy[PARTIES[0]], designs[PARTIES[0]])
+        copy = {party: self._copy(party, designs[party], generator) for party in SIDES}
+        own = self.codes[:, list(self.schema.held_by(SIDES[0]))]
+        view = make_view(self.schema, SIDES[0], own, copy[SIDES[1]], designs[SIDES[1]])
+        return view_of_copies(view, SIDES[0], copy[SIDES[0]], designs[SIDES[0]])
 
     def _copy(self, party: str, design: RelatedDesign, generator: np.random.Generator) -> Codes:
-        other = PARTIES[1 - PARTIES.index(party)]
+        other = SIDES[1 - SIDES.index(party)]
         columns = list(peer_columns(self.schema, other))
         return design.randomize(self.codes[:, columns], bulk_draw(generator, len(self.codes)))
 
@@ -87,7 +87,7 @@ class JointTable:
             InputError: One side has too many sets of its own, or there are too many candidates.
         """
         own: dict[TermSet, int] = {}
-        for party in PARTIES:
+        for party in SIDES:
             own |= self._own(party, terms, smallest, terms.most_sets if most_own is None else most_own)
         search = JointSearch(self.schema, len(self.codes), terms, smallest, Evidence(own, copies, self._count))
         return Found(run_alone(search.find()), len(own), search.counted)

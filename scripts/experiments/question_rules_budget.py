@@ -22,7 +22,7 @@ from protocols.association.term_sets import TermSet
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.rule_terms import MOST_SETS, RuleTerms
 from protocols.simulation.draws import random_groups
-from protocols.simulation.joint_rules import PARTIES, JointTable
+from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.tables.schema import Attribute
 from protocols.tables.table import Codes
 
@@ -52,7 +52,7 @@ def dealt(codes: Codes, generator: np.random.Generator) -> JointTable:
 
 def designs(joint: JointTable, theta: Fraction, generator: np.random.Generator) -> dict[str, RelatedDesign]:
     """Return the disguise of each party, in groups at random."""
-    sizes = {party: sum(each.party == party for each in joint.schema.attributes) for party in PARTIES}
+    sizes = {party: sum(each.party == party for each in joint.schema.attributes) for party in SIDES}
     return {
         party: RelatedDesign.of_contrast((2,) * size, random_groups(range(size), GROUPS, generator), theta)
         for party, size in sizes.items()
@@ -70,7 +70,7 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     measured: Measured = [({"quantity": "true sets"}, float(len(true)))]
     for budget in BUDGETS:
         found = joint.find(RuleTerms(support, MAX_LEN, budget, absent), 1, copies, MOST_SETS)
-        labels: Labels = {"budget": "none" if budget == MOST_SETS else budget}
+        labels: Labels = {"budget": budget}
         mine = _of_both(found.itemsets)
         counted = {
             "found": len(true & mine),

@@ -11,14 +11,14 @@ from protocols.association.term_sets import TermSet
 from protocols.errors import InputError
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.rule_terms import RuleTerms
-from protocols.simulation.joint_rules import PARTIES, JointTable
+from protocols.simulation.joint_rules import SIDES, JointTable
 from protocols.tables.schema import Attribute
 from tests.protocols.two_party.test_itemsets import cases, table
 from tests.support.joint_itemsets import RuleCase, plain_apriori
 
 
 def joint(case: RuleCase) -> JointTable:
-    alice, bob = ([each for each in case.attributes if each.party == party] for party in PARTIES)
+    alice, bob = ([each for each in case.attributes if each.party == party] for party in SIDES)
     return JointTable.of(alice, bob, case.codes)
 
 
@@ -43,7 +43,7 @@ def test_copies_that_tell_all_leave_nothing_to_count_and_weak_ones_most() -> Non
     counted = []
     for theta in ("1", "9/10", "3/5"):
         design = RelatedDesign.of_contrast((2, 2, 2), ((0,), (1, 2)), Fraction(theta))
-        copies = joint(case).copies(dict.fromkeys(PARTIES, design), np.random.default_rng(1))
+        copies = joint(case).copies(dict.fromkeys(SIDES, design), np.random.default_rng(1))
         found = joint(case).find(rules, 1, copies)
         assert {terms for terms, _ in counts_of(found.itemsets).items()} == plain_apriori(
             RuleCase(case.sizes, case.codes, case.with_terms(rules=rules).terms)
