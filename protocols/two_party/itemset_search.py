@@ -4,7 +4,7 @@ Sets of one party's items have the counts that it has told. Of a set with items 
 both parties the same estimate and standard error, in exact fractions:
 
 * clearly below the threshold, by `CERTAINTY`: dropped;
-* clearly at or above it: kept, with its estimate;
+* clearly at or above it, with an error below the threshold: kept, with its estimate;
 * between: counted under encryption, those nearest to the threshold in standard errors first, while `most_sets` and
   what both sides' columns may tell (`item_bits`) allow it; then it is settled;
 * left between: kept down to a standard error below the threshold, as in Review section 3.6, unless its error is as
@@ -117,13 +117,10 @@ class JointSearch:
             return kept + (yield from self._count_without_copies(between))
         doubtful: list[JointSet] = []
         for each in map(self._estimate, between):
-            doubt = self._doubt(each)
             if each.settled:
                 kept += [each] if each.count >= self._least else []
-            elif abs(doubt) <= quantile(CERTAINTY):
-                doubtful.append(each)
-            elif doubt > 0:
-                kept.append(each)
+            elif self._doubt(each) >= -quantile(CERTAINTY):
+                (kept if self._is_clear(each) else doubtful).append(each)
         doubtful.sort(key=lambda each: (abs(self._doubt(each)), each.terms))
         return kept + (yield from self._settle(doubtful))
 
@@ -142,6 +139,14 @@ class JointSearch:
         """Return how many standard errors an estimate lies above the threshold."""
         apart = float(each.count - self._least)
         return apart / each.error if each.error else (inf if apart >= 0 else -inf)
+
+    def _is_clear(self, each: JointSet) -> bool:
+        """Tell whether an estimate shows that a set is frequent.
+
+        Of many sets some are estimated far too high; where an error is as large as the threshold, that is likelier than
+        a set so frequent.
+        """
+        return each.variance >= 0 and each.error < self._least and self._doubt(each) > quantile(CERTAINTY)
 
     def _settle(self, doubtful: Sequence[JointSet]) -> Role[list[JointSet]]:
         asked = self._allowed(each.terms for each in doubtful)

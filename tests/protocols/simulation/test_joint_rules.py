@@ -58,3 +58,16 @@ def test_more_sets_of_one_party_than_are_agreed_are_refused() -> None:
     made = JointTable.of(attributes, attributes, np.zeros((10, 4), dtype=np.uint8))
     with pytest.raises(InputError, match="more than most_sets = 2 sets of one party's items are frequent"):
         made.find(RuleTerms(Fraction(1, 2), 2, 2), 1, None)
+
+
+def test_no_estimate_is_taken_for_frequent_whose_error_is_as_large_as_the_threshold() -> None:
+    """Of some hundred sets a few are estimated at several times what there is."""
+    generator = np.random.default_rng(2)
+    attributes = [Attribute("", f"i{number}", ("0", "1")) for number in range(16)]
+    codes = (generator.random((600, 32)) < 0.3).astype(np.uint8)
+    made = JointTable.of(attributes, attributes, codes)
+    design = RelatedDesign.of_contrast((2,) * 16, (tuple(range(8)), tuple(range(8, 16))), Fraction(2, 3))
+    copies = made.copies(dict.fromkeys(SIDES, design), generator)
+    found = made.find(RuleTerms(Fraction(1, 20), 4, 0, ("0",)), 1, copies, 5000).itemsets
+    assert found.undecided > 0
+    assert all(0 < each.error < found.least for each in found.kept if not each.settled)
