@@ -12,7 +12,7 @@ from party.records.entries import job_content
 from party.records.journal import JournalError, RunRecord, RunState, cancelled_here, read_journal, recorded_runs
 from protocols.jobs import Job
 
-LOOK_SECONDS: Final = 0.5
+CANCEL_LOOK_SECONDS: Final = 0.5
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def _look(
 ) -> None:
     try:
         with read_journal(folder, secret) as journal:
-            while not over.wait(LOOK_SECONDS):
+            while not over.wait(CANCEL_LOOK_SECONDS):
                 if (run := at_work()) is not None:
                     journal.check_not_cancelled(run)
     except RunCancelledError as error:
