@@ -56,7 +56,7 @@ def write_new(path: Path, data: bytes, mode: int) -> None:
 @contextmanager
 def _finished(path: Path, data: bytes, mode: int) -> Iterator[Path]:
     """Yield a file beside `path` that holds the data, to be renamed; then make sure that the disk has the name too."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=_unfinished_prefix(path))
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -68,6 +68,15 @@ def _finished(path: Path, data: bytes, mode: int) -> Iterator[Path]:
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
+
+
+def _unfinished_prefix(path: Path) -> str:
+    return f".{path.name[:40]}."
+
+
+def unfinished(path: Path) -> list[Path]:
+    """Return what processes that were killed have left of writing a file: others beside it, whole or in part."""
+    return [each for each in path.parent.iterdir() if each.name.startswith(_unfinished_prefix(path))]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -2,7 +2,8 @@
 
 `sealed.keys` takes the place of `key.pem`, `secret.key` and the keys of both ciphers: their content, encrypted by
 ChaCha20-Poly1305 (RFC 8439) under a key that scrypt (RFC 7914) makes of the passphrase. The store of factors is sealed
-under `secret.key` in any case. A folder that holds a secret both ways, as after a crash, is refused until one is gone.
+under `secret.key` in any case. A folder that holds a secret both ways, as after a crash, is refused until one is gone;
+so is one with what a killed process has left of writing one.
 """
 
 import base64
@@ -19,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
-from party.files import is_there
+from party.files import is_there, unfinished
 from party.keys.passphrase import PassphraseSource, forget_passphrase, passphrase_of
 from party.keys.secret_file import CURE, read_secret, write_secret
 
@@ -40,8 +41,8 @@ def read_party_secret(folder: Path, name: str) -> bytes:
     sealed, plain = folder / SEALED_FILE, folder / name
     if not is_there(sealed):
         return read_secret(plain)
-    if is_there(plain):
-        raise IdentityError(f"{plain} lies beside sealed.keys: run `cotally keys seal {folder}` again, or `unseal`")
+    for beside in [plain] if is_there(plain) else unfinished(plain):
+        raise IdentityError(f"{beside} lies beside sealed.keys: run `cotally keys seal {folder}` again, or `unseal`")
     return _opened_once(sealed, _state(sealed))[name]
 
 
@@ -62,17 +63,17 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
     Raises:
         IdentityError: They are sealed already, or cannot be read or written.
     """
-    plain = [name for name in SECRET_FILES if is_there(folder / name)]
+    plain, left = [name for name in SECRET_FILES if is_there(folder / name)], _left_over(folder)
     files = {name: read_secret(folder / name) for name in plain}
     if not is_there(folder / SEALED_FILE):
         if len(plain) != len(SECRET_FILES):
             raise IdentityError(f"{folder} is no party's folder, or lacks some of {', '.join(SECRET_FILES)}: {CURE}")
         write_sealed(folder, files, source)
-    elif not plain:
+    elif not plain and not left:
         raise IdentityError(f"{folder} is sealed already")
     _check_same(folder, files)
-    for name in plain:
-        (folder / name).unlink()
+    for path in [*(folder / name for name in plain), *left]:
+        path.unlink()
 
 
 def unseal_keys(folder: Path) -> None:
@@ -90,9 +91,16 @@ def unseal_keys(folder: Path) -> None:
     for name, data in files.items():
         if not is_there(folder / name):
             write_secret(folder / name, data)
+    for left in _left_over(folder):
+        left.unlink()
     head = read_sealed(path).head
     path.unlink()
     forget_passphrase(folder, head["by"], head["id"])
+
+
+def _left_over(folder: Path) -> list[Path]:
+    """Return what killed processes have left of writing secrets in the clear."""
+    return [left for name in SECRET_FILES for left in unfinished(folder / name)]
 
 
 def sealed_bytes(files: Mapping[str, bytes], phrase: str, by: str, number: bytes) -> bytes:

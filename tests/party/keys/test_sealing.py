@@ -1,6 +1,9 @@
 """Secrets in a sealed file: what opens it, what does not, and that none is lost on the way."""
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -180,3 +183,33 @@ def test_a_sealed_file_that_others_can_read_is_refused(folder: Path) -> None:
     (folder / SEALED_FILE).chmod(0o640)
     with pytest.raises(IdentityError, match="open to other users"):
         load_secret(folder)
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from party.keys import sealing
+from party.keys.passphrase import asking
+sealing._COST = 1 << 10
+Path.hardlink_to = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+with asking(lambda *_: sys.argv[2]):
+    sealing.unseal_keys(Path(sys.argv[1]))
+"""
+
+
+def test_a_key_that_a_killed_process_has_left_half_written_is_told_of_and_does_not_outlive_sealing(
+    folder: Path,
+) -> None:
+    before, secret = contents(folder), load_secret(folder)
+    seal_keys(folder, TYPED)
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(folder), PHRASE], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = (path for path in folder.iterdir() if path.name.startswith(".key.pem."))
+    assert left.read_bytes() == before["key.pem"]
+    with pytest.raises(IdentityError, match=r"lies beside sealed\.keys: run `cotally keys seal"):
+        load_identity(folder)
+    seal_keys(folder, TYPED)
+    assert not left.exists()
+    assert load_secret(folder) == secret
+    with pytest.raises(IdentityError, match="is sealed already"):
+        seal_keys(folder, TYPED)
