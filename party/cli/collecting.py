@@ -106,9 +106,9 @@ def run_publish(arguments: argparse.Namespace) -> int:
     test = fraction("--test", arguments.test)
     model, exported = read_model(arguments.model), read_disguised(arguments.disguised, asked)
     with _store(settings) as store:
-        codes = response_codes(store.responses(), asked)
-        check_publishable(model, codes, exported, asked, HeldOut(test, arguments.seed))
-        store.publish(PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed))
+        responses = store.responses()
+        check_publishable(model, response_codes(responses, asked), exported, asked, HeldOut(test, arguments.seed))
+        store.publish(PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed), responses)
     say_all(published_lines(settings.path, bit))
     return 0
 

@@ -158,16 +158,22 @@ class AnswerStore(Closing):
             )
             return Reception.TAKEN if changed else self._why_not(digest)
 
-    def publish(self, model: PublishedModel) -> None:
+    def publish(self, model: PublishedModel, learned_from: Sequence[bytes]) -> None:
         """Take no further answers, and let respondents test this model.
 
+        Args:
+            model: What they test.
+            learned_from: The responses that were looked at before: which are held out follows from all of them.
+
         Raises:
-            ConfigError: One has been published, or the survey is closed.
+            ConfigError: One has been published, or the survey is closed; or a response has come meanwhile.
         """
         with self._database.transaction():
             if self._stage() is not SurveyStage.OPEN:
                 raise ConfigError("a model is published once, and before the survey is closed")
-            self._database.run("UPDATE survey SET stage = ?", (SurveyStage.TESTING,))
+            self._database.run("UPDATE survey SET stage = ?", (SurveyStage.TESTING,))  # from here on no answer comes
+            if self._responses() != learned_from:
+                raise ConfigError("an answer came at this moment: export the answers, and mine the model again")
             self._database.run(
                 "INSERT INTO model VALUES (1, ?, ?, ?, ?, 0, 0)", (model.text, model.truth, model.test, model.seed)
             )
@@ -222,9 +228,12 @@ class AnswerStore(Closing):
     def responses(self) -> list[bytes]:
         """Return all responses, in the order of their values."""
         with self._database.transaction():
-            rows = self._database.rows(
-                "SELECT response FROM responses UNION ALL SELECT response FROM links WHERE response IS NOT NULL"
-            )
+            return self._responses()
+
+    def _responses(self) -> list[bytes]:
+        rows = self._database.rows(
+            "SELECT response FROM responses UNION ALL SELECT response FROM links WHERE response IS NOT NULL"
+        )
         return sorted(bytes(response) for (response,) in rows)
 
     def status(self) -> StoreStatus:

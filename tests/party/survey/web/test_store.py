@@ -106,10 +106,10 @@ def test_a_model_is_published_once_and_each_code_that_answered_counts_once(store
     store.submit(one, b"\1", 3)
     store.submit(two, b"\0", 3)
     assert (store.published(), store.count_bit(one, right=True)) == (None, Reception.CLOSED)
-    store.publish(MODEL)
+    store.publish(MODEL, store.responses())
     assert store.published() == MODEL
     with pytest.raises(ConfigError, match="published once"):
-        store.publish(PublishedModel("another", "1", "1/5", 7))
+        store.publish(PublishedModel("another", "1", "1/5", 7), store.responses())
     assert store.submit(one, b"\0", 3) is Reception.CLOSED
     with pytest.raises(ConfigError, match="no further links"):
         add_links(store, 1)
@@ -121,17 +121,30 @@ def test_a_model_is_published_once_and_each_code_that_answered_counts_once(store
     assert store.status() == StoreStatus(3, 2, SurveyStage.TESTING)
 
 
+def test_no_model_is_published_of_which_an_answer_has_come_since_it_was_looked_at(store: AnswerStore) -> None:
+    one, two = map(code_digest, add_links(store, 2))
+    store.submit(one, b"\1", 3)
+    seen = store.responses()
+    store.submit(two, b"\0", 3)
+    with pytest.raises(ConfigError, match="an answer came at this moment: export the answers"):
+        store.publish(MODEL, seen)
+    assert store.published() is None
+    assert store.submit(two, b"\1", 3) is Reception.TAKEN  # it is as open as before
+    store.publish(MODEL, store.responses())
+    assert store.published() == MODEL
+
+
 def test_closing_a_survey_under_test_keeps_counts_and_answers_and_no_code(store: AnswerStore) -> None:
     (one,) = map(code_digest, add_links(store, 1))
     store.submit(one, b"\1", 3)
-    store.publish(MODEL)
+    store.publish(MODEL, store.responses())
     store.count_bit(one, right=True)
     store.close_survey()
     assert store.count_bit(one, right=True) is Reception.CLOSED
     assert (store.responses(), store.bits()) == ([b"\1"], BitCount(1, 1))
     assert store.status() == StoreStatus(0, 1, SurveyStage.CLOSED)
     with pytest.raises(ConfigError, match="before the survey is closed"):
-        store.publish(MODEL)
+        store.publish(MODEL, store.responses())
 
 
 def test_what_is_opened_again_is_the_same_survey_or_refused(place: Path | str, store: AnswerStore) -> None:
