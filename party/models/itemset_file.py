@@ -6,6 +6,7 @@ items as positions, counts and variances as fractions in text, in the order of t
 items. The reader trusts nothing: a file that breaks any rule is refused with the place.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -20,6 +21,8 @@ FORMAT = "cotally-itemsets/1"
 
 _MOST_DIGITS = 400
 _MOST_RECORDS = 1 << 53
+_LARGEST, _SMALLEST = Fraction(10**60), Fraction(1, 10**60)
+"""Of a count, or of the root of a variance, that is not 0: beyond, ratios of them leave what floats can hold."""
 
 
 def itemsets_json(found: JointItemsets) -> str:
@@ -69,10 +72,12 @@ def itemsets_from_json(data: bytes | str) -> JointItemsets:
         if not all(part in sets for part in subsets):
             refuse(f"sets[{position}]", "has a subset that is not listed")
         sets[each.terms] = each
+    records = _count(top["records"], "records", 1)
+    _check_counts(sets, records)
     return JointItemsets(
         attributes=attributes,
-        records=_count(top["records"], "records", 1),
-        threshold=_fraction(top["min_support"], "min_support"),
+        records=records,
+        threshold=_threshold(top["min_support"]),
         least=_count(top["least"], "least", 1),
         kept=tuple(sets.values()),
         undecided=_count(top["undecided"], "undecided", 0),
@@ -93,9 +98,28 @@ def _set(value: object, place: str, attributes: tuple[Attribute, ...]) -> JointS
     if type(entry["settled"]) is not bool:
         refuse(f"{place}.settled", "must be true or false")
     count, variance = (_fraction(entry[key], f"{place}.{key}") for key in ("count", "variance"))
+    for key, number, power in (("count", count, 1), ("variance", variance, 2)):
+        if number and not _SMALLEST**power <= abs(number) <= _LARGEST**power:
+            refuse(f"{place}.{key}", "is larger or smaller than any that can be")
     if entry["settled"] and (variance or count < 0 or count.denominator != 1):
         refuse(place, "is settled, but its count is not exact")
     return JointSet(terms, count, variance, entry["settled"])
+
+
+def _threshold(value: object) -> Fraction:
+    threshold = _fraction(value, "min_support")
+    if not 0 < threshold <= 1:
+        refuse("min_support", "must be above 0 and at most 1")
+    return threshold
+
+
+def _check_counts(sets: Mapping[TermSet, JointSet], records: int) -> None:
+    """Refuse exact counts of more records than there are, or than a subset has."""
+    for position, each in enumerate(sets.values()):
+        parts = combinations(each.terms, len(each.terms) - 1) if len(each.terms) > 1 else ()
+        exact = [sets[part].count for part in parts if sets[part].settled]
+        if each.settled and each.count > min([Fraction(records), *exact]):
+            refuse(f"sets[{position}].count", "is more than there are, or than a subset has")
 
 
 def _term(value: object, place: str, attributes: tuple[Attribute, ...]) -> Term:

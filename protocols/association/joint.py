@@ -15,12 +15,16 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from math import sqrt
+from typing import Final
 
 from protocols.association.rules import MinedRules, RuleEstimate
 from protocols.association.term_sets import TermSet
+from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute, Schema
+
+MOST_RULES: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,17 @@ class JointItemsets:
         return {each.terms: each for each in self.kept}
 
     def rules(self) -> MinedRules:
-        """Return the rules of all frequent sets; their items are numbered as by `items_of`."""
+        """Return the rules of all frequent sets; their items are numbered as by `items_of`.
+
+        Raises:
+            InputError: There are too many of them.
+        """
+        every = sum(2 ** len(whole.terms) - 2 for whole in self.frequent)
+        if every > MOST_RULES:
+            raise InputError(
+                f"these sets make {every:,} rules, more than {MOST_RULES:,}: list the sets, or find fewer with "
+                "a larger min_support or a smaller max_len"
+            )
         number = {item: position for position, item in enumerate(items_of(self.attributes))}
         rules, undefined = [], 0
         for whole in self.frequent:

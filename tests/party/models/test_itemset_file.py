@@ -1,6 +1,7 @@
 """A file of itemsets is written again as it was read, and none that breaks a rule is read."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from party.association import joint_rules
 from party.models.any_file import read_model
 from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
 from party.models.strict_json import ModelError
+from protocols.association import joint
 from protocols.association.joint import JointItemsets, JointSet
+from protocols.errors import InputError
 from protocols.tables.expression import Term
 from protocols.tables.schema import Attribute
 
@@ -49,6 +52,17 @@ def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
         (("sets", 0, "count"), "20.0", "must be a fraction in lowest terms"),
         (("sets", 0, "count"), "40/2", "must be a fraction in lowest terms"),
         (("sets", 0, "count"), "1/2", "is settled, but its count is not exact"),
+        (("sets", 0, "count"), "41", "is more than there are, or than a subset has"),
+        (
+            ("sets", 2),
+            {"items": [[0, 1], [1, 0]], "count": "16", "variance": "0", "settled": True},
+            "than a subset has",
+        ),
+        (("sets", 2, "count"), "1/" + "9" * 99, "is larger or smaller than any that can be"),
+        (("sets", 2, "count"), "9" * 350, "is larger or smaller than any that can be"),
+        (("sets", 2, "variance"), "9" * 350, "is larger or smaller than any that can be"),
+        (("min_support",), "2", "must be above 0 and at most 1"),
+        (("min_support",), "0", "must be above 0 and at most 1"),
         (("sets", 0, "settled"), 1, "must be true or false"),
         (("records",), 0, "must be an integer from 1"),
         (("format",), "cotally-itemsets/2", "must be 'cotally-itemsets/1'"),
@@ -86,3 +100,12 @@ def test_no_two_items_of_columns_that_a_peer_has_named_are_written_alike(tmp_pat
         (one, two): pytest.approx(5 / 6), (two, one): pytest.approx(5 / 6),
         (two, three): pytest.approx(3 / 4), (three, two): pytest.approx(9 / 10),
     }  # fmt: skip
+
+
+def test_more_rules_than_memory_holds_are_told_of_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    settled = replace(FOUND, kept=(*FOUND.kept[:2], JointSet((A, B), Fraction(12))))
+    monkeypatch.setattr(joint, "MOST_RULES", 2)
+    assert len(settled.rules().rules) == 2
+    monkeypatch.setattr(joint, "MOST_RULES", 1)
+    with pytest.raises(InputError, match="these sets make 2 rules, more than 1: list the sets"):
+        settled.rules()
