@@ -12,6 +12,8 @@ from pathlib import Path
 from protocols.errors import InputError
 
 LOCK_FILE = "lock"
+PRIVATE_FILES = ("*.key", "*.keys", "key.pem", "*.store", "*.sqlite", "*.sqlite-wal", "alignments.json")
+"""Names of the files in a party's folder that are its owner's alone."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)  # what file systems without hard links say, such as FAT
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EACCES)
 
@@ -202,6 +204,19 @@ def check_own_folder(folder: Path) -> None:
         raise InputError(f"others can write to {folder}: take that from them (`chmod go-w {folder}`)")
     if status.st_uid not in (0, os.geteuid()):
         raise InputError(f"{folder} belongs to another user, who can change what is in it: use a folder of your own")
+
+
+def check_party_folder(folder: Path) -> None:
+    """Refuse a party's folder that others can write to, and one in which they can read what is its owner's alone.
+
+    Raises:
+        InputError: They can, or the folder cannot be used.
+    """
+    check_own_folder(folder)
+    for path in sorted(path for pattern in PRIVATE_FILES for path in folder.glob(pattern)):
+        with suppress(FileNotFoundError):  # another process may have removed it
+            if path.stat().st_mode & 0o077:
+                raise InputError(f"{path} is open to other users: run `chmod 600 {path}`")
 
 
 @dataclass(frozen=True)

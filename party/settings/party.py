@@ -177,6 +177,7 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
 
     Raises:
         ConfigError: The file cannot be read, or a setting is missing, unknown or out of range.
+        InputError: Others can change the folder or read its secrets.
     """
     path = settings_file(path)
     top = read_toml(path, ("name", "data", "columns", "disguise", "agree", "node", "compute", "predict"))

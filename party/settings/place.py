@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from party.errors import ConfigError
-from party.files import is_there
+from party.files import check_party_folder, is_there
 from party.names import is_party_name
 
 CONFIG_FILE: Final = "party.toml"
@@ -17,9 +17,19 @@ CONFIG_FILE: Final = "party.toml"
 def settings_file(party: Path) -> Path:
     """Return the file of a party's settings, which need not be there where a file or a folder was named.
 
+    Every command that works in a folder begins here: one that others can change or read is refused at once.
+
     Raises:
         ConfigError: What was named is neither a path nor the name of one party here.
+        InputError: Others can write to the folder, or read a file of it that is its owner's alone.
     """
+    path = _found(party)
+    if path.parent.is_dir():
+        check_party_folder(path.parent)
+    return path
+
+
+def _found(party: Path) -> Path:
     if is_there(party):
         return party / CONFIG_FILE if party.is_dir() else party
     if not is_party_name(str(party)):
@@ -40,7 +50,7 @@ def party_folder(party: Path) -> Path:
     """Return the folder of a party, in which its settings need not be yet.
 
     Raises:
-        ConfigError: What was named is neither a path nor the name of one party here.
+        ConfigError, InputError: As for `settings_file`.
     """
     return settings_file(party).parent
 

@@ -17,6 +17,7 @@ from party.keys.identity import Identity, load_identity, load_peers
 from party.keys.keystore import load_secret
 from party.keys.sealing import read_party_secret
 from party.keys.secret_file import write_secret
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import OPEN
 from tests.support.processes import Pair, cotally, finish, make_pair, serving
@@ -79,7 +80,7 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
         with stub(thief, pinned, server.address) as node, pytest.raises(grpc.RpcError):
             node.Open(OPEN, timeout=5)
         with stub(replace(thief, key=bob.key), pinned, server.address) as node:
-            assert node.Open(OPEN, timeout=5).version == "1"
+            assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
 
 
 @pytest.mark.parametrize("given", ["none", "wrong"])

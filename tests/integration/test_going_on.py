@@ -114,7 +114,7 @@ def test_a_peer_that_does_not_come_back_leaves_a_paused_run_which_status_lists(p
     told = cotally_here("status", pair.alice / "party.toml")
     assert "waits for `cotally serve`, then for bob" in told.out
     (pair.bob / JOURNAL_FILE).chmod(0o644)
-    assert_one_line(cotally_here("status", pair.bob / "party.toml"), 2, JOURNAL_FILE, "mode 0600")
+    assert_one_line(cotally_here("status", pair.bob / "party.toml"), 2, JOURNAL_FILE, "chmod 600")
 
 
 def test_a_cut_line_is_waited_for(pair: Pair) -> None:

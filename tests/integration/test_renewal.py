@@ -23,6 +23,7 @@ from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.transport.channel import play
 from party.transport.grpc.client import connect
+from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from party.transport.look import shown_certificate
 from party.transport.pages import Reason
@@ -59,7 +60,7 @@ def test_a_renewed_certificate_is_let_in_where_only_the_first_is_known_and_is_ke
         NodeServer.listen(parties.bob, [parties.pinned_alice], "127.0.0.1:0", renewed=keep) as server,
         stub(alice, parties.pinned_bob, server.address) as node,
     ):
-        assert node.Open(OPEN, timeout=5).version == "1"
+        assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
         assert server.accept(5).fingerprint == parties.pinned_alice.fingerprint
     assert load_peer(tmp_path / "bob", "alice").certificate == alice.certificate
 
@@ -73,7 +74,7 @@ def test_an_older_certificate_within_its_dates_is_let_in_and_does_not_take_the_p
         NodeServer.listen(parties.bob, [newer], "127.0.0.1:0", renewed=keep) as server,
         stub(parties.alice, parties.pinned_bob, server.address) as node,
     ):
-        assert node.Open(OPEN, timeout=5).version == "1"
+        assert node.Open(OPEN, timeout=5).version == WIRE_VERSION
     assert load_peer(tmp_path / "bob", "alice") == newer
 
 
