@@ -118,7 +118,7 @@ class AlignmentFact(Fact):
     """How many people both list, and with `named` which they are: each side learns it of its own list.
 
     `lists` are commitments to the two lists, ours and the peer's, and `points` a digest of the peer's blinded points.
-    `both` is None while we do not know it: the peer is about to.
+    `both` is None while we do not know it: the peer is about to. With `about` it is an estimate, by a sample.
     """
 
     lists: tuple[bytes, bytes]
@@ -127,6 +127,7 @@ class AlignmentFact(Fact):
     yours: int
     both: int | None
     named: bool
+    about: bool = False
 
 
 @dataclass(frozen=True, repr=False)

@@ -131,14 +131,16 @@ class ListRules:
         least = self.bounds.least_overlap
         if not (overlap.few and least) and overlap.both and overlap.both >= least * overlap.yours:
             return None
+        asked = f", our [agree] least_overlap asks for {least} of them" if least else ""
         more = ", ".join(overlap.alike)
         alike = f"; they are the same in another spelling: add to [data] id_alike, on both sides, {more}"
         few = f"; fewer than {FEW_MATCHED} of a sample are common, which is too few to tell" if overlap.few else ""
-        many = f"at most about {overlap.both:,}" if overlap.at_most else f"{overlap.both:,}"
+        number = f"{overlap.both:,}" if overlap.both else "none"
+        many = f"at most about {number}" if overlap.at_most else number
         return Objection(
             "overlap",
-            f"{many} of the peer's {overlap.yours:,} ids are ours, our [agree] least_overlap asks for "
-            f"{least} of them: who they are is not told{few}{alike if overlap.alike else ''}",
+            f"{many} of the peer's {overlap.yours:,} ids are ours{asked}: "
+            f"who they are is not told{few}{alike if overlap.alike else ''}",
         )
 
     def note(self, fact: Fact) -> None:

@@ -42,7 +42,8 @@ def note_alignment(pages: PeerPages, dataset: str, fact: AlignmentFact, *, rows:
         LedgerError: It cannot be written.
     """
     content = {"dataset": dataset, "lists": list(hexed(fact.lists)), "points": fact.points.hex(), "mine": fact.mine}
-    pages.write(_KIND, {**content, "yours": fact.yours, "both": fact.both, "named": fact.named, "rows": rows})
+    found = {"yours": fact.yours, "both": fact.both, "about": fact.about, "named": fact.named}
+    pages.write(_KIND, {**content, **found, "rows": rows})
 
 
 def hexed(lists: tuple[bytes, bytes]) -> Lists:

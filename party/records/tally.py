@@ -109,6 +109,11 @@ def _counting(terms: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in terms.items() if name not in idle}
 
 
+def _vagueness(alignment: Any) -> int:
+    """Return how little an entry says of how many are common: 0 of one that counts them."""
+    return 2 if alignment["both"] is None else int(alignment.get("about", False))
+
+
 def _once(known: list[Any], new: Any) -> None:
     if new not in known:
         known.append(new)
@@ -154,9 +159,9 @@ class Dealings:
             return
         if content["kind"] == "alignment":
             before = self.alignments.get(str(content["lists"]), content)
-            both = before["both"] if content["both"] is None else content["both"]
-            now = {**content, "both": both, "named": before["named"] or content["named"]}
-            self.alignments[str(content["lists"])] = now
+            best = min(before, content, key=_vagueness)
+            now = {**content, "both": best["both"], "about": best.get("about", False)}
+            self.alignments[str(content["lists"])] = {**now, "named": before["named"] or content["named"]}
             self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "run":
             self.runs.append(content["run"])

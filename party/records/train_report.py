@@ -31,6 +31,10 @@ def is_count(value: int | None) -> bool:
     return value is None or (type(value) is int and value >= 0)
 
 
+def _is_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and type(value) is not bool and isfinite(value) and value >= 0
+
+
 @dataclass(frozen=True)
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
@@ -63,6 +67,8 @@ class TrainReport:
             value = getattr(self, name)
             is_number = type(value) in (int, float) and isfinite(value)
             check(is_number or (value is None and name != "seconds"), f"{name} must be a number")
+        phases = self.phases.items() if isinstance(self.phases, dict) else [("", None)]
+        check(all(type(key) is str and _is_seconds(value) for key, value in phases), "phases must be seconds by name")
         check(is_window(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
         for name in (*counts, "exact_counts_disclosed"):

@@ -43,6 +43,8 @@ def _alignment_text(content: Any, peer: str) -> str:
     if content["both"] is None:
         return f"An alignment of {lists} was begun: {peer} may know how many are common"
     who = "which of its own each side knows" if content["named"] else "who they are was not told"
+    if content["about"]:
+        return f"Both learned, by a sample, about how many of {lists} are common: about {content['both']:,}; {who}"
     return f"Both learned how many of {lists} are common: {content['both']:,}; {who}"
 
 

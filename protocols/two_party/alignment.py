@@ -217,15 +217,15 @@ class _Alignment:
 
     def _judge_estimate(self, sample: Sample, matched: int) -> Role[None]:
         """Go on only if as many may be common as both ask for."""
-        overlap = yield from self._counted(sample.estimate(matched))
-        most, few = sample.likely_most(matched), sample.is_few(matched)
-        judged = replace(overlap, both=most, at_most=sample.limit is not None, few=few)
+        sampled = sample.limit is not None
+        overlap = yield from self._counted(sample.estimate(matched), about=sampled)
+        judged = replace(overlap, both=sample.likely_most(matched), at_most=sampled, few=sample.is_few(matched))
         yield from settle(self._judge.judge_overlap(judged))
 
-    def _counted(self, both: int) -> Role[Overlap]:
-        """Put on record how many both list."""
-        if self._told.both != both:
-            self._told = replace(self._told, both=both)
+    def _counted(self, both: int, *, about: bool = False) -> Role[Overlap]:
+        """Put on record how many both list, or about how many."""
+        if (self._told.both, self._told.about) != (both, about):
+            self._told = replace(self._told, both=both, about=about)
             yield Note(self._told)
         mine, yours = self._told.mine, self._told.yours
         return Overlap(mine, yours, both, self._alike if both < max(mine, yours) else ())

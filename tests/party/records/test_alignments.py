@@ -1,11 +1,23 @@
 """Who is common is kept for one list and one peer, and an edited file is not obeyed."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from party.errors import ConfigError
-from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people
+from party.files import locked_folder
+from party.node.aligning import ListRules
+from party.records.alignments import ALIGNMENTS_FILE, keep_alignment, kept_people, note_alignment
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
+from party.records.tally import dealings
+from party.settings.ids import AlignmentBounds
+from party.show.ledger import dealings_lines
+from protocols.facts import AlignmentFact
+from protocols.two_party.alignment import Overlap
 
 KEY = bytes(32)
 LISTS = (b"ours", b"theirs")
@@ -36,3 +48,44 @@ def test_an_edited_file_or_one_of_another_secret_is_refused(tmp_path: Path, chan
     key = KEY if change[0] else bytes([1]) * 32
     with pytest.raises(ConfigError, match="remove it and align again"):
         kept_people(tmp_path, key, "d", "bob", b"ours")
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Iterator[PeerPages]:
+    with locked_folder(tmp_path) as held, open_ledger(held, KEY) as ledger:
+        yield PeerPages(ledger, PeerName("bob", "its certificate"))
+
+
+def told(pages: PeerPages) -> str:
+    (line,) = (
+        line
+        for each in dealings(pages.ledger.entries())
+        for line in dealings_lines(each, full=False)
+        if "are common" in line or "was begun" in line
+    )
+    return line
+
+
+def test_the_ledger_tells_an_estimate_by_a_sample_as_one_until_the_number_is_known(pages: PeerPages) -> None:
+    begun = AlignmentFact(LISTS, b"", 5000, 6000, None, named=False)
+    note_alignment(pages, "d", begun)
+    assert "bob may know how many are common" in told(pages)
+    note_alignment(pages, "d", replace(begun, both=40, about=True))
+    assert "Both learned, by a sample, about how many of 5,000 people" in told(pages)
+    assert "common: about 40; who they are was not told" in told(pages)
+    exact = replace(begun, both=43)
+    note_alignment(pages, "d", exact)
+    note_alignment(pages, "d", replace(exact, named=True))
+    note_alignment(pages, "d", replace(begun, both=40, about=True))  # as the same lists are compared again
+    assert "Both learned how many of 5,000 people" in told(pages)
+    assert "common: 43; which of its own each side knows" in told(pages)
+
+
+@pytest.mark.parametrize(("least", "asked"), [(Fraction(0), False), (Fraction(1, 10), True)])
+def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
+    pages: PeerPages, least: Fraction, asked: bool
+) -> None:
+    objection = ListRules("d", AlignmentBounds(least_overlap=least), pages).judge_overlap(Overlap(5, 9, 0))
+    assert objection is not None
+    assert objection.reason.startswith("none of the peer's 9 ids are ours")
+    assert ("least_overlap asks for" in objection.reason) is asked

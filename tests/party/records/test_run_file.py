@@ -13,7 +13,7 @@ from party.records.run_file import (
     TreeSize,
     write_run,
 )
-from party.records.train_report import ReportError, TrainReport, read_train_report
+from party.records.train_report import ReportError, TrainReport, read_train_report, write_train_report
 from party.show.layout import laid_out
 from party.show.runs import run_table, size_text
 
@@ -182,3 +182,15 @@ def test_a_report_that_is_no_json_is_refused(tmp_path: Path) -> None:
         (tmp_path / "r.json").write_text(content)
         with pytest.raises(ReportError, match=r"r\.json"):
             read_train_report(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize(
+    "phases", [["COPIES"], {"COPIES": "1"}, {"COPIES": True}, {"COPIES": -1.0}, {"COPIES": None}, 1]
+)
+def test_phases_of_a_run_are_seconds_by_name(tmp_path: Path, phases: object) -> None:
+    path = tmp_path / "report.json"
+    write_train_report(path, replace(TRAINED, phases={"COPIES": 1.5}))
+    assert read_train_report(path).phases == {"COPIES": 1.5}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "phases": phases}))
+    with pytest.raises(ReportError, match="phases must be seconds by name"):
+        read_train_report(path)

@@ -63,6 +63,7 @@ def test_of_long_lists_a_sample_is_counted_first_and_its_estimate_judged(monkeyp
         assert 80 <= (facts[1].both or 0) <= 170
         assert estimated.both > (facts[1].both or 0)
         assert [fact.both for fact in facts[2:]] == [120, 120]
+        assert [fact.about for fact in facts] == [False, True, False, False]
     hidden = sum(len(message.points) // 33 for message in match.transcript.sent_by_a if isinstance(message, HiddenPage))
     assert 20 <= hidden <= 100
     counted = Match(match.alice, match.bob, count_only=True)
