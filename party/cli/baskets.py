@@ -40,9 +40,11 @@ from party.show.baskets import (
 )
 from party.show.baskets_json import basket_findings_json
 from party.show.drawing import shown_baskets, shown_candidates
+from party.show.known import certain_lines
 from party.show.notices import tell
 from party.show.screen import columns, drawing_width, lay_out, put, say_all
 from party.survey import read_design, read_disguised
+from party.survey.estimation import column_names, known_answers
 from party.survey.mining import CONFIDENCE
 from protocols.association.apriori import mine_itemsets
 from protocols.association.assumptions import find_exceeding
@@ -124,15 +126,11 @@ def run_mine_columns(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
-    mined = mine_columns(read_disguised(frame, questionnaire), questionnaire.design, support, arguments.max_len)
+    codes = read_disguised(frame, questionnaire)
+    mined = mine_columns(codes, questionnaire.design, support, arguments.max_len)
     rules = column_rules(mined) if arguments.learner == "rules" else None
-    names = [
-        f"{name} = {value}"
-        for name, values in zip(questionnaire.names, questionnaire.values, strict=True)
-        for value in values
-    ]
-    _show_found(arguments, sets_of_columns(mined), rules, names, wanted)
-    say_all(noisy_lines(mined))
+    _show_found(arguments, sets_of_columns(mined), rules, column_names(questionnaire), wanted)
+    say_all([*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
     return 0
 
 

@@ -7,22 +7,14 @@ from pathlib import Path
 
 from party.cli import baskets
 from party.cli.values import form
-from party.data import read_frame
-from party.settings.survey import Questionnaire
+from party.data import Form, read_frame
 from party.settings.transactions import is_of_baskets
 from party.show.estimates import combined_lines, difference_lines, estimate_lines
 from party.show.notices import tell
 from party.show.screen import put, say_all
 from party.survey import read_design, read_disguised
-from party.survey.estimation import (
-    EstimateOptions,
-    Finding,
-    combine_findings,
-    estimate_expression,
-    random_answers,
-    random_json,
-)
-from party.survey.expressions import parse_expression
+from party.survey.estimation import EstimateOptions, Finding, random_answers, random_json
+from party.survey.samples import AnswerFile, estimate_together
 from protocols.errors import InputError
 
 FORMAT = "cotally-estimate/1"
@@ -33,57 +25,61 @@ def run(arguments: argparse.Namespace) -> int:
     if is_of_baskets(arguments.design):
         return baskets.run_estimate(arguments)
     asked = EstimateOptions(arguments.confidence, arguments.likelihood)
-    questionnaire = read_design(arguments.design)
-    expressions = [parse_expression(text, questionnaire) for text in arguments.expressions]
-    frame = read_frame(arguments.disguised, form(arguments))
-    tell(frame.notices)
-    codes = read_disguised(frame, questionnaire)
-    findings = [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]
+    samples = read_samples([(arguments.disguised, arguments.design), *arguments.more], form(arguments))
+    findings = [estimate_together(samples, text, asked) for text in arguments.expressions]
     if arguments.more:
-        return _combined(arguments, questionnaire, findings, asked)
-    at_random = random_answers(codes, questionnaire)
+        return _combined(arguments, samples, findings, asked)
+    (own,) = samples
+    at_random = random_answers(own.codes, own.questionnaire)
     others = _others(arguments, asked) if arguments.against else []
     if arguments.json:
-        content: dict[str, object] = {"format": FORMAT, "records": len(codes), "confidence": asked.confidence}
+        content: dict[str, object] = {"format": FORMAT, "records": len(own.codes), "confidence": asked.confidence}
         content |= {} if at_random is None else {"at_random": random_json(at_random)}
         content["estimates"] = [finding.to_json() for finding in findings]
         content |= {"against": [other.to_json() for other in others]} if others else {}
         put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
-    say_all(estimate_lines(len(codes), questionnaire, findings, asked, at_random))
+    say_all(estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random))
     say_all(difference_lines(findings, others, asked))
     return 0
 
 
+def read_samples(files: Sequence[tuple[Path, Path]], written: Form) -> list[AnswerFile]:
+    """Read answers, each by its own design.
+
+    Args:
+        files: Of answers and of their design; what may surprise is told of the first.
+        written: How those of answers are.
+
+    Raises:
+        InputError: A file cannot be read, or its answers do not fit its design.
+    """
+    samples: list[AnswerFile] = []
+    for answers, design in files:
+        questionnaire = read_design(design)
+        frame = read_frame(answers, written)
+        if not samples:
+            tell(frame.notices)
+        samples.append(AnswerFile(questionnaire, read_disguised(frame, questionnaire)))
+    return samples
+
+
 def _combined(
-    arguments: argparse.Namespace, questionnaire: Questionnaire, findings: Sequence[Finding], asked: EstimateOptions
+    arguments: argparse.Namespace, samples: Sequence[AnswerFile], together: Sequence[Finding], asked: EstimateOptions
 ) -> int:
-    """Estimate from several files together, and print."""
+    """Print what several files say together."""
     if arguments.against:
         raise InputError("--against compares two files: combine others by --and, or compare")
-    questionnaires, samples = [questionnaire], [findings]
-    for answers, design in arguments.more:
-        questionnaires.append(read_design(design))
-        samples.append(_found(arguments, answers, questionnaires[-1], asked))
-    together = [combine_findings(each, questionnaires, asked) for each in zip(*samples, strict=True)]
     if arguments.json:
         content = {"format": FORMAT, "records": together[0].records, "confidence": asked.confidence}
         content |= {"files": len(samples), "estimates": [finding.to_json() for finding in together]}
         put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
         return 0
-    say_all(combined_lines(questionnaires, together, asked))
+    say_all(combined_lines([each.questionnaire for each in samples], together, asked))
     return 0
 
 
 def _others(arguments: argparse.Namespace, asked: EstimateOptions) -> list[Finding]:
     """Return what other respondents say of the same expressions."""
-    answers, design = arguments.against
-    return _found(arguments, answers, read_design(design), asked)
-
-
-def _found(
-    arguments: argparse.Namespace, answers: Path, questionnaire: Questionnaire, asked: EstimateOptions
-) -> list[Finding]:
-    codes = read_disguised(read_frame(answers, form(arguments)), questionnaire)
-    expressions = [parse_expression(text, questionnaire) for text in arguments.expressions]
-    return [estimate_expression(codes, expression, questionnaire, asked) for expression in expressions]
+    other = read_samples([arguments.against], form(arguments))
+    return [estimate_together(other, text, asked) for text in arguments.expressions]

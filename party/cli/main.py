@@ -48,7 +48,7 @@ COMMANDS = {
     "ledger": "tell what was disclosed, and to whom",
     "show": "print a model",
     "rules": "list the association rules that two parties have found together",
-    "report": "write a finished run as one page, HTML or Markdown",
+    "report": "write a finished run, a survey or baskets as one page, HTML or Markdown",
     "predict": "classify the rows of a file",
     "demo": "run everything on this machine, on real data",
     "privacy": "tell what a design discloses",

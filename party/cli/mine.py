@@ -9,11 +9,13 @@ from party.data import read_frame
 from party.files import check_target
 from party.models.any_file import write_model
 from party.settings.transactions import is_of_baskets
+from party.show.known import certain_lines
 from party.show.mining import mined_lines
 from party.show.model import shown
 from party.show.notices import tell
 from party.show.screen import drawing_width, lay_out, say_all
 from party.survey import load_survey, read_design
+from party.survey.estimation import known_answers
 from party.survey.mining import hold_out, mine_bayes, mine_tree, pooled
 from protocols.errors import InputError
 from protocols.terms import NO_SHARE, PRUNING_SHARE, Growth, Impurity
@@ -32,10 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     questionnaire = read_design(arguments.design)
     frame = read_frame(arguments.disguised, form(arguments))
     tell(frame.notices)
-    surveys = [load_survey(frame, questionnaire)]
-    surveys += [
-        load_survey(read_frame(answers, form(arguments)), read_design(design)) for answers, design in arguments.more
-    ]
+    asked = [questionnaire, *(read_design(design) for _, design in arguments.more)]
+    frames = [frame, *(read_frame(answers, form(arguments)) for answers, _ in arguments.more)]
+    surveys = list(map(load_survey, frames, asked))
     share = fraction("--test", arguments.test)
     parts = pooled([hold_out(survey, share, arguments.seed, arguments.prune) for survey in surveys])
     if arguments.learner == "tree":
@@ -47,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     width = drawing_width()
     lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful, width), width)
     say_all(mined_lines(mined, parts, questionnaire, arguments.output))
+    each = (known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
+    say_all(certain_lines([known for found in each for known in found]))
     return 0
 
 

@@ -1,9 +1,10 @@
-"""`cotally report`: write a finished run as one page, HTML or Markdown."""
+"""`cotally report`: write a finished run, a survey or baskets as one page, HTML or Markdown."""
 
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
+from party.cli.survey_report import survey_page
 from party.files import check_target, is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
@@ -14,6 +15,7 @@ from party.records.tally import dealings
 from party.records.train_report import read_train_report
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
+from party.show.page.parts import Document
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import page_written, written
 from party.show.screen import say
@@ -22,20 +24,38 @@ from protocols.errors import InputError
 _MOST_CERTIFICATE = 1 << 16
 
 
+_FAILED = 1
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Gather what is on record, and write the page."""
+    """Gather what there is to tell, and write the page."""
     if arguments.levels is not None and arguments.levels < 0:
         raise InputError("--levels must be 0 or more")
+    if arguments.design is None:
+        return _run_of_party(arguments)
+    reads = [arguments.party, arguments.design, *(path for pair in arguments.more for path in pair)]
+    _check_output(arguments.output, [*reads, *([arguments.model] if arguments.model else [])], arguments.overwrite)
+    page, as_declared = survey_page(arguments)
+    _write(arguments, page)
+    return 0 if as_declared else _FAILED
+
+
+def _run_of_party(arguments: argparse.Namespace) -> int:
+    if arguments.ask or arguments.more or arguments.min_support is not None or arguments.confidence is not None:
+        raise InputError("--ask, --and, --min-support and --confidence are for answers: name their design after them")
     config = read_party_config(arguments.party, KEY_FLOOR)
     path, folder = config.path, config.folder
     model = arguments.model or folder / "model.json"
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]
     _check_output(arguments.output, reads, arguments.overwrite)
-    page = page_of_run(gathered(path, model, costs), arguments.levels)
+    _write(arguments, page_of_run(gathered(path, model, costs), arguments.levels))
+    return 0
+
+
+def _write(arguments: argparse.Namespace, page: Document) -> None:
     write_atomically(arguments.output, written(page, arguments.output))
     say(page_written(arguments.output))
-    return 0
 
 
 def _costs_file(named: Path | None, folder: Path) -> Path | None:

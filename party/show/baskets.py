@@ -11,7 +11,6 @@ from party.names import printable
 from party.settings.transactions import BasketDesign
 from party.show.figures import epsilon, percent
 from party.show.layout import Block, ScreenColumn, screen_table
-from party.show.page.interval_svg import Interval
 from protocols.association.apriori import MinedItemsets
 from protocols.association.assumptions import Exceeding
 from protocols.association.audit import OperatorAudit, OperatorTest
@@ -46,7 +45,7 @@ def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterato
         share, items = Fraction(first.holders, first.baskets), "item" if k == 1 else "items"
         others = f", and {len(found) - 1:,} other sets are above it" if len(found) > 1 else ""
         yield (
-            f"cotally: note: {_set(frozenset(design.items[item] for item in first.items))}: in {percent(share)} of "
+            f"cotally: note: {set_text(frozenset(design.items[item] for item in first.items))}: in {percent(share)} of "
             f"the baskets of {first.size} items ({first.holders:,} of {first.baskets:,}), while {design.path} assumes "
             f"at most {float(100 * first.assumed):g}% for {k} {items}{others}: beliefs can be stronger than "
             f"`cotally privacy` tells; set supports from what is known of such baskets, and look again before you send"
@@ -89,18 +88,10 @@ def itemset_rows(columns: ResultColumns) -> list[list[str]]:
     """Return the most frequent sets, a row each."""
     return [
         [
-            _set(columns["itemsets"][k]) + _mark(columns, k),
+            set_text(columns["itemsets"][k]) + _mark(columns, k),
             *(f"{float(columns[name][k]):.4f}" for name in ("support", "standard_error", "low", "high")),
         ]
-        for k in _first(columns["support"])
-    ]
-
-
-def itemset_intervals(columns: ResultColumns) -> list[Interval]:
-    """Return the supports of the same sets, to be drawn."""
-    return [
-        Interval(_set(columns["itemsets"][k]), *(float(columns[name][k]) for name in ("support", "low", "high")))
-        for k in _first(columns["support"])
+        for k in first_rows(columns["support"])
     ]
 
 
@@ -113,13 +104,13 @@ def rule_rows(columns: ResultColumns) -> list[list[str]]:
     """Return these rules, a row each."""
     return [
         [
-            f"{_set(columns['antecedents'][k])} => {_set(columns['consequents'][k])}{_mark(columns, k)}",
+            f"{set_text(columns['antecedents'][k])} => {set_text(columns['consequents'][k])}{_mark(columns, k)}",
             f"{float(columns['confidence'][k]):.3f}",
             f"{float(columns['confidence_error'][k]):.3f}",
             f"{float(columns['support'][k]):.4f}",
             f"{float(columns['lift'][k]):.2f}",
         ]
-        for k in _first(columns["low"])
+        for k in first_rows(columns["low"])
     ]
 
 
@@ -166,32 +157,46 @@ def baskets_needed_lines(
         yield "  no size has so many items: no basket holds such a set"
 
 
+BREACH_HEADS = (
+    ScreenColumn("items", rank=0),
+    ScreenColumn("shown\nset"),
+    ScreenColumn("of\nitems"),
+    ScreenColumn("shown\nitem"),
+    ScreenColumn("absent\nitem"),
+    ScreenColumn("telling\nsize"),
+    ScreenColumn("epsilon"),
+)
+BREACH_MEANINGS = (
+    "Shown set: the most that a set that is sent whole can make likely of one of its items, by the most telling "
+    "number of items, if supports are as assumed. Absent item: the belief that an item that is not sent was there "
+    "all the same. Telling size: the belief in a shown item where the number of items sent says most; numbers that "
+    "come less than once in a thousand baskets are left out."
+)
+BREACH_EPSILON = (
+    "Epsilon bounds what anybody can learn, whatever else they know: no response is more than e^epsilon times as "
+    "likely for one basket as for another of its size. The original size of every basket is sent in the clear."
+)
+
+
 def basket_privacy_blocks(found: TransactionFindings, width: int | None) -> Iterator[Block]:
     """Yield what a design of baskets discloses."""
+    yield from assumed_lines(found)
+    yield screen_table(BREACH_HEADS, breach_rows(found), width).drawn
+    yield BREACH_MEANINGS
+    yield BREACH_EPSILON
+
+
+def assumed_lines(found: TransactionFindings) -> Iterator[str]:
+    """Yield what is assumed of true baskets, and the strongest belief that there can be then."""
     supports = ", ".join(f"{float(100 * sigma):g}%" for sigma in found.sigmas)
     yield f"Assumed: no set of 1, 2, ... items is in more than {supports} of the baskets of any size."
     kept = "" if found.level is None else f"; {percent(found.level)} is allowed"
     yield f"Strongest belief in an item of a set that is shown whole: {percent(found.worst)}{kept}."
-    heads = [
-        ScreenColumn("items", rank=0),
-        ScreenColumn("shown\nset"),
-        ScreenColumn("of\nitems"),
-        ScreenColumn("shown\nitem"),
-        ScreenColumn("absent\nitem"),
-        ScreenColumn("telling\nsize"),
-        ScreenColumn("epsilon"),
-    ]
-    yield screen_table(heads, [_size_row(size) for size in found.sizes], width).drawn
-    yield (
-        "Shown set: the most that a set that is sent whole can make likely of one of its items, by the most telling "
-        "number of items, if supports are as assumed. Absent item: the belief that an item that is not sent was there "
-        "all the same. Telling size: the belief in a shown item where the number of items sent says most; numbers that "
-        "come less than once in a thousand baskets are left out."
-    )
-    yield (
-        "Epsilon bounds what anybody can learn, whatever else they know: no response is more than e^epsilon times as "
-        "likely for one basket as for another of its size. The original size of every basket is sent in the clear."
-    )
+
+
+def breach_rows(found: TransactionFindings) -> list[list[str]]:
+    """Return a row of `BREACH_HEADS` for each size of basket."""
+    return [_size_row(size) for size in found.sizes]
 
 
 def operator_audit_lines(result: OperatorAudit) -> list[str]:
@@ -245,12 +250,13 @@ def _table(
         yield f"And {total - len(rows)} other {what}."
 
 
-def _first(values: Sequence[float]) -> list[int]:
-    """Return the positions of the largest values."""
+def first_rows(values: Sequence[float]) -> list[int]:
+    """Return the positions of the largest values, as many as are shown."""
     return sorted(range(len(values)), key=lambda k: float(values[k]), reverse=True)[:_ROWS]
 
 
-def _set(items: frozenset[str]) -> str:
+def set_text(items: frozenset[str]) -> str:
+    """Return the items of a set."""
     return printable(", ".join(sorted(items)))
 
 

@@ -15,7 +15,7 @@ from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.sample_size import SampleSize
 from protocols.tables.expression import Expression
 
-_UNBIASED = (
+UNBIASED = (
     "Estimates are unbiased and their intervals normal: they may leave 0 .. 1 where a share is near an end or records "
     "are few. Cutting them off would bias them."
 )
@@ -31,12 +31,17 @@ def estimate_lines(
     """Yield what the disguised answers say of each expression."""
     yield f"{records} records, {kinds_text(questionnaire.design)}"
     if at_random is not None:
-        names = printable(", ".join(questionnaire.names[control.column] for control in questionnaire.controls))
-        share, error = float(at_random.share), at_random.standard_error
-        yield f"answers at random: share {share:.4f}, standard error {error:.4f}, by the control {names}"
+        yield at_random_line(questionnaire, at_random)
     for finding in findings:
         yield from finding_lines(finding, asked)
-    yield _UNBIASED
+    yield UNBIASED
+
+
+def at_random_line(questionnaire: Questionnaire, found: RandomAnswers) -> str:
+    """Say how many answer at random."""
+    names = printable(", ".join(questionnaire.names[control.column] for control in questionnaire.controls))
+    share, error = float(found.share), found.standard_error
+    return f"answers at random: share {share:.4f}, standard error {error:.4f}, by the control {names}"
 
 
 def combined_lines(
@@ -49,14 +54,22 @@ def combined_lines(
     for finding in findings:
         yield from finding_lines(finding, asked)
         if isinstance(finding.estimate, CombinedEstimate):
-            weights = ", ".join(f"{100 * float(weight):.1f}%" for weight in finding.estimate.weights)
-            free = len(questionnaires) - 1
-            gap = f"a chi-square of {finding.estimate.deviation:.2f}, {free} expected"
-            yield f"  weights of the files: {weights}; their shares differ by {gap}"
+            gap = f"a chi-square of {chi_square_text(finding.estimate)}"
+            yield f"  weights of the files: {weights_text(finding.estimate)}; their shares differ by {gap}"
     yield "Shares are of one population, from which each file is a sample: the more a design tells, the more it counts."
     if any(questionnaire.controls for questionnaire in questionnaires):
         yield "Nothing is corrected for random answers: ask each file alone for that."
-    yield _UNBIASED
+    yield UNBIASED
+
+
+def weights_text(found: CombinedEstimate) -> str:
+    """Return what each file's share counts for."""
+    return ", ".join(f"{100 * float(weight):.1f}%" for weight in found.weights)
+
+
+def chi_square_text(found: CombinedEstimate) -> str:
+    """Return how far apart the files' shares lie, and how far chance puts them on average."""
+    return f"{found.deviation:.2f}, {len(found.samples) - 1} expected"
 
 
 def finding_lines(finding: Finding, asked: EstimateOptions) -> Iterator[str]:

@@ -7,10 +7,9 @@ from pathlib import Path
 from party.association.joint import rules_of, sets_of
 from party.association.mining import RuleThreshold
 from party.node.players import FoundRules
-from party.show.baskets import itemset_blocks, itemset_intervals, rule_blocks
+from party.show.baskets import itemset_blocks, rule_blocks
 from party.show.costs import factors_use_lines
 from party.show.layout import Block
-from party.show.page.interval_svg import intervals_svg
 from protocols.association.joint import JointItemsets
 
 
@@ -49,21 +48,18 @@ def doubt_lines(found: JointItemsets) -> Iterator[str]:
 
 def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None = None) -> Iterator[Block]:
     """Yield the most frequent sets, of so many items at most."""
-    yield _title(found)
-    yield from itemset_blocks(sets_of(_up_to(found, most_items)), width)
+    yield joint_title(found)
+    yield from itemset_blocks(sets_of(up_to(found, most_items)), width)
     yield from doubt_lines(found)
 
 
-def joint_svg(found: JointItemsets, most_items: int | None = None) -> str:
-    """Return a drawing of the supports of the most frequent sets, of so many items at most."""
-    return intervals_svg(_title(found), itemset_intervals(sets_of(_up_to(found, most_items))), float(found.threshold))
-
-
-def _title(found: JointItemsets) -> str:
+def joint_title(found: JointItemsets) -> str:
+    """Return the line over the sets."""
     return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {_numbers(found)}"
 
 
-def _up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
+def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
+    """Return the same without sets of more items."""
     if most_items is None:
         return found
     return replace(found, kept=tuple(each for each in found.kept if len(each.terms) <= most_items))

@@ -6,9 +6,10 @@ from typing import Any
 
 from party.models.any_file import KeptResult
 from party.show.bayes import bayes_blocks
-from party.show.joint_rules import joint_blocks, joint_svg
+from party.show.joint_rules import joint_blocks
 from party.show.layout import Block, branched
 from party.show.page.bayes_svg import bayes_svg
+from party.show.page.sets_svg import joint_svg
 from party.show.page.tree_svg import tree_svg
 from party.show.tree import to_dot, tree_lines
 from protocols.association.joint import JointItemsets

@@ -8,6 +8,7 @@ from math import fsum, isinf
 from rich.table import Table
 
 from party.show.figures import epsilon, odds, percent
+from party.show.known import known_lines
 from party.show.layout import Block, ScreenColumn, ScreenTable, meanings, screen_table
 from party.show.names import listed, titled
 from party.show.odds import odds_text
@@ -17,7 +18,7 @@ from protocols.privacy.findings import Findings, GroupFindings, Measures
 from protocols.randomized_response.design import Kind
 
 _UNREAD = " +"
-_COLUMNS = (
+PRIVACY_COLUMNS = (
     ScreenColumn("attribute", is_text=True),
     ScreenColumn("group", is_text=True, rank=1),
     ScreenColumn("strongest belief\nafter a response"),
@@ -25,16 +26,6 @@ _COLUMNS = (
     ScreenColumn("single-\nentry", rank=3),
     ScreenColumn("bits, before\n-> after", rank=5),
     ScreenColumn("asked\ntwice", rank=4),
-)
-
-
-_ANSWER_KNOWN = (
-    "Against someone who knows a respondent's own personal answer, epsilon is infinite: a response that differs from "
-    "it is the truth, for the whole group. Ask for something that the receiver cannot know of single people."
-)
-_STATEMENT_KNOWN = (
-    "Against someone who knows whether a harmless statement is true of a respondent, epsilon is infinite. Choose "
-    "statements that the receiver cannot know of single people."
 )
 
 
@@ -66,14 +57,20 @@ def summary_lines(found: Findings) -> list[str]:
         *_worst(found),
         *_certain(found),
         _record(found),
-        *_known(found),
+        *known_lines(found),
     ]
 
 
 def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
     """Return what each measure means and which way is better, but for those that are not shown."""
+    rows = legend_rows(found)
+    return meanings(row for row in rows if not any(name.startswith(row[0]) for name in left_out))
+
+
+def legend_rows(found: Findings) -> list[tuple[str, str]]:
+    """Return each measure with what it means."""
     unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
-    measures = [
+    return [
         ("strongest belief", "how sure of a value a response can make one; lower is better"),
         ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
         ("single-entry", "average chance given to a wrong value; higher is better"),
@@ -81,7 +78,6 @@ def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
         ("asked twice", "strongest belief if coins were made anew: make them once"),
         *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
     ]
-    return meanings(row for row in measures if not any(name.startswith(row[0]) for name in left_out))
 
 
 def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
@@ -224,21 +220,13 @@ def _record(found: Findings) -> str:
     return f"{start}, but only since columns are sent in the clear{rest}."
 
 
-def _known(found: Findings) -> list[str]:
-    """Return what becomes of epsilon where a personal answer is known, and of how many the truth is then known."""
-    text = []
-    for statements in (False, True):
-        groups = [g for g in found.groups if g.loss_if_known and (g.kind is not Kind.UNRELATED) == statements]
-        shares = {group.given_away for group in groups if group.given_away is not None}
-        if groups:
-            most = percent(max(shares)) if len(shares) == 1 else f"up to {percent(max(shares))}"
-            text.append(f"{_STATEMENT_KNOWN if statements else _ANSWER_KNOWN} Of {most} the truth is then certain.")
-    return text
-
-
 def _table(found: Findings, width: int) -> ScreenTable:
-    rows = [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
-    return screen_table(_COLUMNS, rows, width)
+    return screen_table(PRIVACY_COLUMNS, privacy_rows(found), width)
+
+
+def privacy_rows(found: Findings) -> list[Sequence[str]]:
+    """Return a row of `PRIVACY_COLUMNS` for each disguised attribute."""
+    return [_row(found, column) for column, own in enumerate(found.attributes) if own.group is not None]
 
 
 def _left_out(rows: ScreenTable) -> list[str]:

@@ -6,8 +6,7 @@ from math import isinf
 from party.names import printable
 from party.settings.collector import CollectorSettings
 from party.show.collecting import bit_text
-from party.show.figures import percent
-from party.show.names import titled
+from party.show.known import certain_lines
 from party.survey.web.pages import PageFile, results_page
 from party.survey.web.results import ResultCell, ResultTable, SurveyResults
 from protocols.randomized_response.estimate import quantile
@@ -95,12 +94,7 @@ def _notes(found: SurveyResults) -> Iterator[str]:
         )
     elif found.controls:
         yield "Too few answered the control to tell how many answer at random."
-    if found.known:
-        listed = "; ".join(f"{printable(titled(name))} {percent(share)}" for name, share in found.known)
-        yield (
-            "To who knows the personal answers of a respondent, or whether the harmless statement is true, the truth "
-            f"is certain of: {listed}."
-        )
+    yield from certain_lines(found.known)
     if found.weighted:
         yield "Records are weighted by the population's shares." + " Nothing is corrected." * bool(found.controls)
     yield _UNBIASED

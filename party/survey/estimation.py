@@ -9,12 +9,13 @@ from party.survey.expressions import expression_text, parse_expression
 from protocols.errors import InputError
 from protocols.learning.models import Model
 from protocols.privacy.entry import entry_of
+from protocols.privacy.known_answers import given_away
 from protocols.randomized_response.combined import CombinedEstimate, combined
 from protocols.randomized_response.design import cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
-from protocols.survey.inference import AfterMining, privacy_after_mining
+from protocols.survey.inference import AfterMining, RuleSet, inference_rules, privacy_after_mining
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -224,7 +225,43 @@ def mined_privacy(
     own = [(column.name, column.values) for column in model.schema.columns]
     if own != list(zip(questionnaire.names, questionnaire.values, strict=True)):
         raise InputError("the model is of other columns than the design: name the design that it was mined by")
-    label = len(own) - 1
+    given = None if codes is None else codes[questionnaire.design.answered(codes, [*model.columns, len(own) - 1])]
+    return rules_privacy(inference_rules(model), questionnaire, given, priors)
+
+
+def rules_privacy(
+    sets: Sequence[RuleSet],
+    questionnaire: Questionnaire,
+    codes: Codes | None,
+    priors: Sequence[tuple[Fraction, ...] | None] | None,
+) -> AfterMining:
+    """Return what rules leave of the privacy of the class, the last column.
+
+    Args:
+        sets: Of which there is one at least.
+        questionnaire: What was asked.
+        codes: As for a model.
+        priors: Likewise.
+    """
+    label = len(questionnaire.names) - 1
     entry = entry_of(questionnaire.design, label, None if priors is None else priors[label])
-    given = None if codes is None else codes[questionnaire.design.answered(codes, [*model.columns, label])]
-    return privacy_after_mining(model, entry, given)
+    return privacy_after_mining(sets, entry, codes)
+
+
+def known_answers(codes: Codes, questionnaire: Questionnaire) -> list[tuple[str, Fraction]]:
+    """Return, of groups whose responses rest on personal answers, whose truth is certain to who knows these answers.
+
+    Each by its name, with the share of such respondents by the estimates.
+    """
+    found = estimated_priors(codes, questionnaire)
+    sizes = questionnaire.design.sizes
+    priors = [prior or (Fraction(1, size),) * size for prior, size in zip(found, sizes, strict=True)]
+    shares = (given_away(questionnaire.design, group, priors) for group in range(len(questionnaire.group_names)))
+    named = zip(questionnaire.group_names, shares, strict=True)
+    return [(name, share) for name, share in named if share is not None]
+
+
+def column_names(questionnaire: Questionnaire) -> list[str]:
+    """Return the names of all items, `column = value`, in their order."""
+    columns = zip(questionnaire.names, questionnaire.values, strict=True)
+    return [f"{name} = {value}" for name, values in columns for value in values]

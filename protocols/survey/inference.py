@@ -1,6 +1,8 @@
 """Privacy of the class after mining: what the rules of a model add to a response (Surveys 4.2; DESIGN 10).
 
 A tree is a set of rules, one per leaf: path => class. Naive Bayes gives a set per attribute: value => likeliest class.
+Association rules whose consequent is a class give a set per choice of columns in their antecedents: nobody satisfies
+two of them, so that their chances add up.
 The paper's measure is `PSE = PSE(PRE) - REC`, REC the largest over the sets, in two forms: the true values of the
 preconditions known, and unknown. It may be negative, and nothing is clipped. Known, REC is the chance that the rules
 name the right class, and reads as such; unknown, the paper gives preconditions no weight, so that REC grows with the
@@ -13,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from protocols.association.rules import MinedRules
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.privacy.entry import Entry
@@ -22,6 +25,8 @@ from protocols.privacy.single_entry import (
     recoverability_unknown,
     single_entry,
 )
+from protocols.randomized_response.design import Design
+from protocols.survey.itemsets import column_items
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -57,7 +62,11 @@ class AfterMining:
     unknown: Fraction | None
 
 
-def inference_rules(model: Tree | NaiveBayes) -> list[list[InferenceRule]]:
+RuleSet = Sequence[InferenceRule]
+"""Rules of which nobody satisfies two."""
+
+
+def inference_rules(model: Tree | NaiveBayes) -> Sequence[RuleSet]:
     """Return the rules of a model, set by set; rules that no record satisfies are left out."""
     return [_tree_rules(model)] if isinstance(model, Tree) else _bayes_rules(model)
 
@@ -96,19 +105,48 @@ def _bayes_rules(model: NaiveBayes) -> list[list[InferenceRule]]:
     return sets
 
 
-def privacy_after_mining(model: Tree | NaiveBayes, entry: Entry, codes: Codes | None = None) -> AfterMining:
-    """Return what a model leaves of the privacy of its class.
+def association_sets(found: MinedRules, design: Design) -> Sequence[RuleSet]:
+    """Return the rules whose consequent is a value of the last column alone, the surest one of each antecedent.
+
+    Estimated shares and confidences that leave `0 .. 1` are taken as its ends.
 
     Args:
-        model: Mined.
+        found: Rules over the columns of a design.
+        design: How they were disguised.
+    """
+    items, target = column_items(design), len(design.sizes) - 1
+    surest: dict[Expression, InferenceRule] = {}
+    for rule in found.rules:
+        first, rest = ([items[item] for item in part] for part in (rule.antecedent, rule.consequent))
+        if len(rest) == 1 and rest[0].column == target:
+            told = InferenceRule(
+                Expression(tuple(first)), rest[0].value, _as_chance(rule.supports[1]), _as_chance(rule.confidence)
+            )
+            known = surest.get(told.expression)
+            surest[told.expression] = told if known is None or told.confidence > known.confidence else known
+    sets: dict[frozenset[int], list[InferenceRule]] = {}
+    for expression, told in surest.items():
+        sets.setdefault(expression.columns, []).append(told)
+    return list(sets.values())
+
+
+def _as_chance(share: float) -> Fraction:
+    return min(max(Fraction(share), Fraction(0)), Fraction(1))
+
+
+def privacy_after_mining(sets: Sequence[RuleSet], entry: Entry, codes: Codes | None = None) -> AfterMining:
+    """Return what rules leave of the privacy of the class that they name.
+
+    Args:
+        sets: Of what was mined.
         entry: The class, as the receiver of its response sees it.
-        codes: Responses by the columns of the model, the class last, in which rules between disguised values are
+        codes: Responses by the columns of the rules, the class last, in which rules between disguised values are
             counted; the second form needs them.
 
     Raises:
-        InputError: The model has no rules.
+        InputError: There are no rules.
     """
-    sets, before = inference_rules(model), single_entry(entry)
+    before = single_entry(entry)
     recs = [
         recoverability_known([r.precondition for r in rules], [r.confidence for r in rules]) for rules in sets if rules
     ]
@@ -123,7 +161,7 @@ def privacy_after_mining(model: Tree | NaiveBayes, entry: Entry, codes: Codes | 
     )
 
 
-def _among_responses(rules: Sequence[InferenceRule], entry: Entry, codes: Codes) -> Fraction | None:
+def _among_responses(rules: RuleSet, entry: Entry, codes: Codes) -> Fraction | None:
     """Return REC of the second form; None where no response satisfies a rule's precondition."""
     confidences, guesses = [], []
     for rule in rules:

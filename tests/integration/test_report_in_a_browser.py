@@ -1,31 +1,94 @@
-"""The page of a run in a real Chromium, as narrow as a phone and on paper."""
+"""Pages of reports in a real Chromium: as narrow as a phone, on paper, for who does not see them, of hostile names."""
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+from selenium import webdriver
+
 from party.cli.report import gathered
+from party.show.page.parts import Document
 from party.show.page.run_page import page_of_run
 from party.show.page.writing import as_html
+from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium
 from tests.support.finished import finished_party, hostile
+from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
 
-PHONE = 360
+PHONE, SCREEN = 360, 740
 
 
-def test_a_page_of_hostile_names_fits_a_phone_prints_and_runs_nothing(tmp_path: Path) -> None:
-    settings = finished_party(tmp_path)
-    told = gathered(settings, settings.parent / "model.json", settings.parent / "report.json")
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """A browser with the screen of a phone."""
+    with chromium(tmp_path_factory.mktemp("profile")) as opened:
+        metrics = {"width": PHONE, "height": SCREEN, "deviceScaleFactor": 1, "mobile": True}
+        opened.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        yield opened
+
+
+def run_of_hostile_names(folder: Path) -> Document:
+    settings = finished_party(folder)
+    return page_of_run(hostile(gathered(settings, settings.parent / "model.json", settings.parent / "report.json")))
+
+
+PAGES = {
+    "a run": run_of_hostile_names,
+    "a survey": survey_of_two_kinds,
+    "a survey of hostile names": hostile_survey,
+    "baskets": basket_page,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_fits_a_phone_prints_runs_nothing_and_leaves_nobody_out(
+    name: str, browser: webdriver.Chrome, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
-    page.write_text(as_html(page_of_run(hostile(told))), encoding="utf-8")
-    with chromium(tmp_path / "profile") as browser:
-        metrics = {"width": PHONE, "height": 740, "deviceScaleFactor": 1, "mobile": True}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        browser.get(page.as_uri())
-        assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
-        assert browser.execute_script("return document.body.scrollWidth") <= PHONE
-        assert browser.execute_script("return window.hit === undefined")
-        assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-        drawn = browser.execute_script("return document.querySelector('svg').getBoundingClientRect().height")
-        assert drawn > 100
-        assert not browser.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
-        assert base64.b64decode(browser.print_page()).startswith(b"%PDF")
+    page.write_text(as_html(PAGES[name](tmp_path)), encoding="utf-8")
+    browser.get(page.as_uri())
+    assert browser.execute_script("return document.documentElement.scrollWidth") == PHONE
+    assert browser.execute_script("return document.body.scrollWidth") <= PHONE
+    assert browser.execute_script("return window.hit === undefined")
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.execute_script("return document.querySelector('svg').getBoundingClientRect().height") > 20
+    assert shortcomings(browser) == []
+    assert not browser.get_log("browser")  # type: ignore[no-untyped-call]  # selenium leaves it untyped
+    assert base64.b64decode(browser.print_page()).startswith(b"%PDF")
+
+
+def test_the_drawing_of_a_tree_begins_with_its_root(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(as_html(run_of_hostile_names(tmp_path)), encoding="utf-8")
+    browser.get(page.as_uri())
+    top = "document.querySelector('svg').getBoundingClientRect().top"
+    root = browser.execute_script(f"return document.querySelector('svg g').getBoundingClientRect().top - {top}")
+    height = browser.execute_script("return document.querySelector('svg').getBoundingClientRect().height")
+    assert root < SCREEN / 4 < height
+
+
+BAD = {
+    "a text is too pale": "<p style='color:#aaa'>pale</p>",
+    "a level of headings is left out": "<h2>one</h2><h4>two</h4>",
+    "there is not one first heading": "<h1>another</h1>",
+    "a picture has no name": "<svg width='9' height='9' role='img'></svg>",
+    "two regions have one name, or none": "<div role='region' aria-label='a'></div>" * 2,
+    "a section is not named by its heading": "<section aria-labelledby='absent'><h2>x</h2></section>",
+    "an id comes twice: x": "<p id='x'>a</p><p id='x'>b</p>",
+    "a column has no head": "<table><tbody><tr><th scope='row'>a</th></tr></tbody></table>",
+    "a row has no head": "<table><thead><tr><th scope='col'>a</th></tr></thead><tr><td>b</td></tr></table>",
+    "a part cannot be scrolled by keys": "<div style='overflow-x:auto'><div style='width:5000px'>wide</div></div>",
+}
+
+
+@pytest.mark.parametrize("told", BAD)
+def test_each_rule_finds_what_breaks_it(told: str, browser: webdriver.Chrome, tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    head = "<!DOCTYPE html><html lang='en'><head><title>t</title></head><body><main><h1>one</h1>"
+    page.write_text(f"{head}{BAD[told]}</main></body></html>", encoding="utf-8")
+    browser.get(page.as_uri())
+    assert any(each.startswith(told) for each in shortcomings(browser))
+    page.write_text(f"{head}<p>fine</p></main></body></html>", encoding="utf-8")
+    browser.get(page.as_uri())
+    assert shortcomings(browser) == []

@@ -1,26 +1,58 @@
-"""Write a finished run as one HTML file: the tree drawn, what it is worth, what each side learned, how to compare it.
+"""Write a finished run, a survey or disguised baskets as one HTML file, or as Markdown if its name ends in .md.
 
-A file whose name ends in .md is written as Markdown, for a ticket, with the tree as text. The HTML file asks for no
-other and runs no script. Both hold what `show`, `ledger show` and `privacy` print of this party's side, and no cell of
-a table; the costs of the run are in them if `--costs` names the report that `train --report` wrote, or if that is
-report.json beside the settings.
+Of a run: the tree drawn, what it is worth, what each side learned, how to compare it; what `show`, `ledger show` and
+`privacy` print of this party's side, and no cell of a table. The costs of the run are in it if `--costs` names the
+report that `train --report` wrote, or if that is report.json beside the settings.
+
+Of a survey, `cotally report disguised.csv design.toml`: shares of all columns with intervals, what was learned, what a
+response discloses, before and after mining and to who knows personal answers, and an audit of the sampler. Of baskets:
+supports with intervals, itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_overwrite, add_party
+from party.cli.arguments.common import add_form, add_more_answers, add_overwrite
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_party(parser)
+    parser.add_argument(
+        "party",
+        type=Path,
+        metavar="PARTY|disguised.csv",
+        help="of a run, this party: its folder, its party.toml, or its name; of a survey, the disguised answers",
+    )
+    parser.add_argument(
+        "design", type=Path, nargs="?", metavar="design.toml", help="what was asked and how it was disguised"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
     )
-    parser.add_argument("--model", type=Path, help="the tree (default: model.json beside party.toml)")
+    parser.add_argument("--model", type=Path, help="the tree (default: model.json of the party), or what was mined")
     parser.add_argument(
-        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it"
+        "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)"
     )
     parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of the tree (default: as many as fit)")
     add_overwrite(parser)
+    _add_survey(parser)
+
+
+def _add_survey(parser: argparse.ArgumentParser) -> None:
+    """Declare what there is to say of answers and baskets."""
+    parser.add_argument(
+        "--ask",
+        action="append",
+        default=[],
+        metavar="EXPRESSION",
+        help="estimate this too, such as 'smoker = yes and sex = f'; of baskets, items: 'bread, milk'; may be repeated",
+    )
+    parser.add_argument("--confidence", type=float, metavar="C", help="confidence of the intervals, 0.95 if not given")
+    parser.add_argument("--min-support", metavar="S", help="look for itemsets and rules of this support, such as 1/100")
+    parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set")
+    parser.add_argument("--min-threshold", metavar="T", help="least confidence of a rule, 4/5 if not given")
+    parser.add_argument(
+        "--shift", metavar="S", help="shift of theta that the audit must catch, 1/100 if not given; larger is faster"
+    )
+    add_more_answers(parser)
+    add_form(parser)

@@ -116,7 +116,7 @@ def importance_section(tree: Tree) -> PageSection:
     if not rows:
         return PageSection("importance", _IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
     said = "Each attribute's share of all that the tree's splits decrease impurity by, on the training records."
-    parties = [ScreenColumn("Party", is_text=True)] if any(party for party, *_ in rows) else []
+    parties = [ScreenColumn("Party", is_text=True)] if len({party for party, *_ in rows}) > 1 else []
     heads = [ScreenColumn("Attribute", is_text=True), *parties, ScreenColumn("Share")]
     cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
     bars = [share / rows[0][2] for *_, share in rows]

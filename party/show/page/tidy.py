@@ -1,4 +1,7 @@
-"""Places for the nodes of a tree: parents in the middle of their children, no two nodes in one place."""
+"""Places for the nodes of a tree: parents beside the first of their children, no two nodes in one place.
+
+A drawing that is higher than a screen then begins with its root, where reading begins, on a phone too.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ class _Contour:
 
 
 def tidy(children: Sequence[Sequence[int]]) -> list[float]:
-    """Return where each node stands across its level, the first at 0 and neighbours at least 1 apart.
+    """Return where each node stands across its level, the root at 0 and neighbours at least 1 apart.
 
     Subtrees are put as close together as their outlines allow (Reingold and Tilford 1981). No recursion: a tree may be
     deeper than Python's stack.
@@ -28,8 +31,7 @@ def tidy(children: Sequence[Sequence[int]]) -> list[float]:
     for node, below in enumerate(children):
         for child in below:
             offsets[child] += offsets[node]
-    first = min(offsets)
-    return [place - first for place in offsets]
+    return offsets
 
 
 def _placed(subtrees: Sequence[_Contour], nodes: Sequence[int], offsets: list[float]) -> _Contour:
@@ -43,7 +45,6 @@ def _placed(subtrees: Sequence[_Contour], nodes: Sequence[int], offsets: list[fl
         shifts.append(shift)
         low += [shift + left for left in subtree.low[len(low) :]]
         high = [shift + right for right in subtree.high] + high[len(subtree.high) :]
-    middle = (shifts[0] + shifts[-1]) / 2 if shifts else 0.0
     for node, shift in zip(nodes, shifts, strict=True):
-        offsets[node] = shift - middle
-    return _Contour([0.0, *(left - middle for left in low)], [0.0, *(right - middle for right in high)])
+        offsets[node] = shift
+    return _Contour([0.0, *low], [0.0, *high])

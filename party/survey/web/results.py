@@ -1,6 +1,6 @@
 """What the answers say so far: every value of every column, and of pairs of columns, with intervals."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -8,10 +8,9 @@ from math import isinf, prod
 
 from party.settings.population import Population
 from party.settings.survey import Questionnaire
-from party.survey.estimation import corrected_finding, estimated_priors, random_answers, random_json
+from party.survey.estimation import corrected_finding, known_answers, random_answers, random_json
 from party.survey.web.round_two import ModelTest
 from protocols.errors import InputError
-from protocols.privacy.known_answers import given_away
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.random_answers import RandomAnswers
 from protocols.randomized_response.weighted import poststratified, weighted_share
@@ -105,17 +104,8 @@ def survey_results(
         controls=tuple(questionnaire.names[control.column] for control in questionnaire.controls),
         at_random=_if_enough(lambda: random_answers(codes, questionnaire)),
         tables=tuple(tables),
-        known=tuple(_known_answers(codes, questionnaire)),
+        known=tuple(known_answers(codes, questionnaire)),
     )
-
-
-def _known_answers(codes: Codes, asked: Questionnaire) -> Iterator[tuple[str, Fraction]]:
-    found = estimated_priors(codes, asked)
-    priors = [prior or (Fraction(1, size),) * size for prior, size in zip(found, asked.design.sizes, strict=True)]
-    for group, name in enumerate(asked.group_names):
-        share = given_away(asked.design, group, priors)
-        if share is not None:
-            yield name, share
 
 
 def _if_enough(find: Callable[[], RandomAnswers | None]) -> RandomAnswers | None:

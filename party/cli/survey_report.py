@@ -1,0 +1,204 @@
+"""What `cotally report` does with disguised answers and with disguised baskets, and with their designs."""
+
+import argparse
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import file_digest
+from pathlib import Path
+
+from party.association.estimation import estimate_itemset, parse_itemset
+from party.association.mining import (
+    FoundSets,
+    RuleThreshold,
+    itemset_columns,
+    rule_columns,
+    sets_of_baskets,
+    sets_of_columns,
+)
+from party.association.sent import read_sent
+from party.cli.audit import fresh_draw
+from party.cli.baskets import fresh_words
+from party.cli.estimate import read_samples
+from party.cli.values import form, fraction
+from party.models.any_file import read_model
+from party.names import printable
+from party.settings.transactions import BasketDesign, is_of_baskets, read_basket_design
+from party.show.baskets import cut_short_lines
+from party.show.drawing import shown_candidates, shown_drawing
+from party.show.page.basket_page import BasketsTold, page_of_baskets
+from party.show.page.parts import Document
+from party.show.page.survey_page import AskedFile, FoundInColumns, SurveyTold, page_of_survey
+from party.show.privacy import shown_names
+from party.survey.estimation import (
+    EstimateOptions,
+    column_names,
+    estimated_priors,
+    mined_privacy,
+    random_answers,
+    rules_privacy,
+)
+from party.survey.samples import AnswerFile, column_shares, estimate_together
+from protocols.association.apriori import mine_itemsets
+from protocols.association.audit import audit_operators
+from protocols.association.findings import measure_transactions
+from protocols.association.rules import MinedRules, mine_rules
+from protocols.errors import InputError
+from protocols.learning.models import Model
+from protocols.privacy.audit import audit
+from protocols.privacy.findings import measure_design
+from protocols.privacy.goal import DEFAULT_GOAL, Goal
+from protocols.survey.inference import RuleSet, association_sets
+from protocols.survey.itemsets import column_rules, mine_columns
+
+_CONFIDENCE = 0.95
+
+
+def survey_page(arguments: argparse.Namespace) -> tuple[Document, bool]:
+    """Return the page of answers or baskets, and whether the sampler is as declared.
+
+    Raises:
+        InputError: Something cannot be read, or does not fit its design.
+    """
+    _check(arguments)
+    if is_of_baskets(arguments.design):
+        told = baskets_told(arguments)
+        return page_of_baskets(told), told.audited.passed
+    asked = survey_told(arguments)
+    return page_of_survey(asked), all(each.audited.passed for each in asked.files)
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.costs is not None:
+        raise InputError("--costs is for the report of a run")
+    if str(arguments.party) == "-":
+        raise InputError("a report tells the digests of its files: name a file, not the standard input")
+    if arguments.min_support is None and (arguments.max_len is not None or arguments.min_threshold):
+        raise InputError("--max-len and --min-threshold need --min-support, such as 1/100")
+    if arguments.more and arguments.min_support is not None:
+        raise InputError("itemsets and rules are of one file: leave --min-support out, or --and")
+
+
+def survey_told(arguments: argparse.Namespace) -> SurveyTold:
+    """Gather all that the page of a survey tells of.
+
+    Raises:
+        InputError: As for the page.
+    """
+    options = EstimateOptions(_confidence(arguments))
+    paths = [(arguments.party, arguments.design), *arguments.more]
+    samples = read_samples(paths, form(arguments))
+    model = None if arguments.model is None else read_model(arguments.model)
+    found, rules = _found(arguments, samples[0])
+    goal = _goal(arguments, len(samples))
+    return SurveyTold(
+        files=[
+            _file(sample, answers, design, model, rules, goal)
+            for sample, (answers, design) in zip(samples, paths, strict=True)
+        ],
+        options=options,
+        columns=column_shares(samples, options),
+        asked=[estimate_together(samples, text, options) for text in arguments.ask],
+        model=model,
+        levels=arguments.levels,
+        found=found,
+    )
+
+
+def _file(
+    sample: AnswerFile, answers: Path, design: Path, model: Model | None, rules: list[RuleSet], goal: Goal
+) -> AskedFile:
+    asked, codes = sample.questionnaire, sample.codes
+    priors = estimated_priors(codes, asked)
+    names = shown_names(asked)
+    with shown_drawing(asked) as watch:
+        audited = audit(asked.design, lambda records: watch(fresh_draw(records)), goal=goal)
+    complete = codes[asked.design.answered(codes, range(len(asked.names)))]
+    return AskedFile(
+        sample=sample,
+        answers=_digested(answers),
+        design=_digested(design),
+        found=measure_design(asked.design, names.columns, names.values, priors, names.groups),
+        audited=audited,
+        at_random=random_answers(codes, asked),
+        mined=None if model is None else mined_privacy(model, asked, codes, priors),
+        ruled=rules_privacy(rules, asked, complete, priors) if rules else None,
+    )
+
+
+def _found(arguments: argparse.Namespace, sample: AnswerFile) -> tuple[FoundInColumns | None, list[RuleSet]]:
+    """Return itemsets and rules over the columns, and those rules that name a class; none if there is no class."""
+    if arguments.min_support is None:
+        return None, []
+    support, wanted = _thresholds(arguments)
+    asked = sample.questionnaire
+    mined = mine_columns(sample.codes, asked.design, support, arguments.max_len)
+    rules = column_rules(mined)
+    names = [printable(name) for name in column_names(asked)]
+    told = replace(rules, rules=tuple(rule for rule in rules.rules if rule.confidence >= wanted.least))
+    sets = [] if asked.class_name is None else list(association_sets(told, asked.design))
+    return _shown(sets_of_columns(mined), rules, names, wanted, _confidence(arguments)), sets
+
+
+def _goal(arguments: argparse.Namespace, audits: int) -> Goal:
+    """Return what each of so many audits promises: together they have one rate of false alarms."""
+    shift = DEFAULT_GOAL.shift if arguments.shift is None else fraction("--shift", arguments.shift)
+    return replace(DEFAULT_GOAL, alarm=DEFAULT_GOAL.alarm / audits, shift=shift)
+
+
+def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
+    least = float(fraction("--min-threshold", arguments.min_threshold or "4/5"))
+    return fraction("--min-support", arguments.min_support), RuleThreshold(least=least)
+
+
+def _shown(
+    found: FoundSets, rules: MinedRules, names: list[str], wanted: RuleThreshold, confidence: float
+) -> FoundInColumns:
+    columns = rule_columns(rules, names, confidence, wanted)
+    return FoundInColumns(found, itemset_columns(found, names, confidence), columns, rules.undefined)
+
+
+def baskets_told(arguments: argparse.Namespace) -> BasketsTold:
+    """Gather all that the page of baskets tells of.
+
+    Raises:
+        InputError: As for the page, or nothing is asked for.
+    """
+    if arguments.model is not None or arguments.levels is not None or arguments.more:
+        raise InputError("--model, --levels and --and are not for baskets")
+    if arguments.min_support is None and not arguments.ask:
+        raise InputError("of baskets, say what to tell: --min-support, such as 1/100, or --ask 'bread, milk'")
+    declared = read_basket_design(arguments.design)
+    asked = [parse_itemset(text, declared) for text in arguments.ask]
+    sent, confidence = read_sent(arguments.party, declared), _confidence(arguments)
+    found, unsought = None, list[str]()
+    if arguments.min_support is not None:
+        support, wanted = _thresholds(arguments)
+        with shown_candidates() as watch:
+            mined = mine_itemsets(sent, declared.design, support, arguments.max_len, watch)
+        found = _shown(sets_of_baskets(mined), mine_rules(mined), _items(declared), wanted, confidence)
+        unsought = list(cut_short_lines(mined))
+    return BasketsTold(
+        sent=sent,
+        baskets=_digested(arguments.party),
+        declared=declared,
+        design=_digested(arguments.design),
+        confidence=confidence,
+        asked=[estimate_itemset(sent, itemset, declared, confidence) for itemset in asked],
+        found=found,
+        unsought=unsought,
+        disclosed=measure_transactions(declared.design, declared.supports, declared.level),
+        audited=audit_operators(declared.design, fresh_words, goal=_goal(arguments, 1)),
+    )
+
+
+def _items(declared: BasketDesign) -> list[str]:
+    return list(map(printable, declared.items))
+
+
+def _confidence(arguments: argparse.Namespace) -> float:
+    return _CONFIDENCE if arguments.confidence is None else float(arguments.confidence)
+
+
+def _digested(path: Path) -> tuple[str, str]:
+    with path.open("rb") as file:
+        return printable(str(path)), file_digest(file, "sha256").hexdigest()

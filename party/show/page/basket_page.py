@@ -1,0 +1,121 @@
+"""The page of disguised baskets: what they say of sets and rules, and what a design discloses."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from party.association.estimation import SupportFinding
+from party.names import printable
+from party.settings.transactions import BasketDesign
+from party.show.baskets import (
+    BREACH_EPSILON,
+    BREACH_HEADS,
+    BREACH_MEANINGS,
+    ITEMSET_HEADS,
+    assumed_lines,
+    breach_rows,
+    operator_audit_lines,
+)
+from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
+from party.show.page.survey_page import FoundInColumns, sets_parts
+from protocols.association.audit import OperatorAudit
+from protocols.association.findings import TransactionFindings
+from protocols.association.transactions import Randomized
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BasketsTold:
+    """All that the page of baskets tells of.
+
+    Args:
+        sent: The disguised baskets.
+        baskets: What their file is called, and the SHA-256 of it.
+        declared: How they were disguised.
+        design: What the file of that is called, and its SHA-256.
+        confidence: Of the intervals.
+        asked: What they say of the sets that were asked for.
+        found: Itemsets and rules, if they were looked for.
+        unsought: Why larger sets were not looked for, if so.
+        disclosed: What the design discloses.
+        audited: Of the sampler.
+    """
+
+    sent: Randomized
+    baskets: tuple[str, str]
+    declared: BasketDesign
+    design: tuple[str, str]
+    confidence: float
+    asked: Sequence[SupportFinding]
+    found: FoundInColumns | None
+    unsought: Sequence[str]
+    disclosed: TransactionFindings
+    audited: OperatorAudit
+
+
+def page_of_baskets(told: BasketsTold) -> Document:
+    """Return the page."""
+    return Document(
+        f"{len(told.sent):,} disguised baskets",
+        [
+            PageSection("asked", "What was sent", [Pairs(_sent(told))]),
+            PageSection("answers", "What the baskets say", list(_said(told))),
+            PageSection("privacy", "What a basket tells of a single person", list(_breaches(told))),
+            PageSection("known", "Where items of a basket are known", [Sentences([_KNOWN])]),
+            PageSection("audit", "Whether baskets are disguised as declared", list(_audit(told))),
+            PageSection("checks", "What can be compared", _checks(told)),
+        ],
+    )
+
+
+_KNOWN = (
+    "Baskets are disguised by chance alone, and rest on no personal answer. Who knows some items of a basket from "
+    "elsewhere may believe more of the others than the levels above say, as far as items go together; epsilon bounds "
+    "what the response adds to whatever is known."
+)
+
+
+def _sent(told: BasketsTold) -> list[tuple[str, str]]:
+    mean = len(told.sent.transactions.items) / max(len(told.sent), 1)
+    return [
+        ("Baskets", f"{told.baskets[0]}: {len(told.sent):,}"),
+        ("Design", told.design[0]),
+        ("Kind", str(told.declared.kind)),
+        ("Items", f"{len(told.declared.items):,}"),
+        ("Items per basket", f"{float(told.sent.sizes.mean()):.1f} held, {mean:.1f} sent, on average"),
+    ]
+
+
+def _said(told: BasketsTold) -> Iterator[PagePart]:
+    if told.asked:
+        label = f"What was asked for, {100 * told.confidence:g}%"
+        intervals = [
+            Interval(printable(", ".join(each.items)), float(each.support.share), *each.interval) for each in told.asked
+        ]
+        yield Drawing("What was asked for", intervals_svg(label, intervals, alone=False))
+        yield Grid(ITEMSET_HEADS, list(map(_row, told.asked)), title=label)
+    if told.found is not None:
+        yield from sets_parts(told.found)
+    if told.unsought:
+        yield Sentences(told.unsought)
+
+
+def _row(finding: SupportFinding) -> list[str]:
+    numbers = (float(finding.support.share), finding.support.standard_error, *finding.interval)
+    return [printable(", ".join(finding.items)), *(f"{number:.4f}" for number in numbers)]
+
+
+def _breaches(told: BasketsTold) -> Iterator[PagePart]:
+    yield Sentences(list(assumed_lines(told.disclosed)))
+    yield Grid(BREACH_HEADS, breach_rows(told.disclosed))
+    yield Sentences([BREACH_MEANINGS])
+    yield Sentences([BREACH_EPSILON])
+
+
+def _audit(told: BasketsTold) -> Iterator[PagePart]:
+    yield Sentences(operator_audit_lines(told.audited))
+    yield Sentences(["What was tried is the sampler that is installed here, by which `cotally disguise` works."])
+
+
+def _checks(told: BasketsTold) -> list[PagePart]:
+    said = "Whoever makes this report of the same files compares their digests (SHA-256)."
+    return [Sentences([said]), Pairs([told.baskets, told.design])]

@@ -1,0 +1,265 @@
+"""The page of a survey: what was asked, what answers say, what is learned from them, what they disclose."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from party.association.mining import FoundSets, ResultColumns
+from party.names import printable
+from party.show.audit import audit_lines
+from party.show.baskets import (
+    ITEMSET_HEADS,
+    RULE_HEADS,
+    found_lines,
+    itemset_rows,
+    rule_rows,
+)
+from party.show.bayes import bayes_blocks
+from party.show.estimates import UNBIASED, at_random_line, chi_square_text, weights_text
+from party.show.known import KNOWN_COLUMNS, known_or_none, known_rows
+from party.show.layout import ScreenColumn, laid_out
+from party.show.page.bayes_svg import bayes_svg
+from party.show.page.interval_svg import Interval, intervals_svg
+from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
+from party.show.page.run_page import importance_section, tree_section
+from party.show.page.sets_svg import sets_svg
+from party.show.privacy import after_mining_lines, shown_names
+from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
+from party.show.questions import kinds_text
+from party.survey.estimation import EstimateOptions, Finding
+from party.survey.samples import AnswerFile, ColumnShares
+from protocols.learning.models import Model
+from protocols.learning.tree import Tree
+from protocols.privacy.audit import AuditResult
+from protocols.privacy.findings import Findings
+from protocols.randomized_response.combined import CombinedEstimate
+from protocols.randomized_response.random_answers import RandomAnswers
+from protocols.survey.inference import AfterMining
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AskedFile:
+    """Answers of one design, and what is known of it.
+
+    Args:
+        sample: The answers.
+        answers: What their file is called, and the SHA-256 of it.
+        design: Likewise of the design.
+        found: What it discloses, by what the answers suggest.
+        audited: Of the sampler.
+        at_random: How many answer at random; None without control items.
+        mined: What the model leaves of the privacy of its class, if there is a model.
+        ruled: What the rules do, if there are any that name a class.
+    """
+
+    sample: AnswerFile
+    answers: tuple[str, str]
+    design: tuple[str, str]
+    found: Findings
+    audited: AuditResult
+    at_random: RandomAnswers | None
+    mined: AfterMining | None
+    ruled: AfterMining | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FoundInColumns:
+    """Itemsets and rules, and how many rules have no confidence."""
+
+    sets: FoundSets
+    itemsets: ResultColumns
+    rules: ResultColumns
+    undefined: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurveyTold:
+    """All that the page of a survey tells of.
+
+    Args:
+        files: Answers, each of a design.
+        options: Of all estimates.
+        columns: What the answers say of every column.
+        asked: What they say of what was asked for.
+        model: That was mined from them, if there is one.
+        levels: How many levels of a tree to draw; as many as can be read, if None.
+        found: Itemsets and rules, if they were looked for.
+    """
+
+    files: Sequence[AskedFile]
+    options: EstimateOptions
+    columns: Sequence[ColumnShares]
+    asked: Sequence[Finding]
+    model: Model | None
+    levels: int | None
+    found: FoundInColumns | None
+
+
+_GIVEN = "Those are the shares that these answers suggest, negative ones set to 0 and the others rescaled."
+
+
+def page_of_survey(told: SurveyTold) -> Document:
+    """Return the page."""
+    records = sum(len(each.sample.codes) for each in told.files)
+    return Document(
+        f"Survey of {records:,} respondents",
+        [
+            PageSection("asked", "What was asked", list(_asked(told))),
+            PageSection("answers", "What the answers say", list(_answers(told))),
+            *_learned(told),
+            PageSection("privacy", "What a response tells of a single person", list(_privacy(told))),
+            PageSection("known", "Where a personal answer is known", list(_known(told))),
+            PageSection("mining", "What is left after mining", list(_after_mining(told))),
+            PageSection("audit", "Whether answers are disguised as declared", list(_audit(told))),
+            PageSection("checks", "What can be compared", _checks(told)),
+        ],
+    )
+
+
+def _asked(told: SurveyTold) -> Iterator[PagePart]:
+    for each in told.files:
+        asked = each.sample.questionnaire
+        yield Pairs(
+            [
+                ("Answers", f"{each.answers[0]}: {len(each.sample.codes):,} records"),
+                ("Design", each.design[0]),
+                ("Kinds of question", kinds_text(asked.design)),
+                ("Columns", printable(", ".join(asked.names))),
+                ("Asked as they are", printable(", ".join(asked.names[c] for c in asked.design.plain)) or "none"),
+            ]
+        )
+
+
+def _answers(told: SurveyTold) -> Iterator[PagePart]:
+    random = [
+        at_random_line(each.sample.questionnaire, each.at_random) for each in told.files if each.at_random is not None
+    ]
+    several = len(told.files) > 1
+    text = ["Shares are of one population, from which each file is a sample."] if several else []
+    if several and any(each.sample.questionnaire.controls for each in told.files):
+        text.append("Where files are combined nothing is corrected for random answers.")
+    yield Sentences([*random, *text, UNBIASED])
+    shares = [finding for column in told.columns for finding in column.findings]
+    if shares:
+        yield Drawing("Shares and their intervals", _drawn(told, "Shares and their intervals", shares))
+        yield _grid(told, "Every column", shares)
+    few = [printable(column.name) for column in told.columns if not column.findings]
+    if few:
+        yield Sentences([f"Too few gave an answer to estimate from: {', '.join(few)}."])
+    plain = [printable(column.name) for column in told.columns if column.plain]
+    if plain:
+        yield Sentences([f"Sent as they are, no coin's error is in them: {', '.join(plain)}."])
+    if told.asked:
+        yield Drawing("What was asked for", _drawn(told, "What was asked for, with intervals", told.asked))
+        yield _grid(told, "What was asked for", told.asked)
+
+
+def _drawn(told: SurveyTold, title: str, findings: Sequence[Finding]) -> str:
+    intervals = [Interval(printable(f.text), float(f.estimate.proportion), *f.interval) for f in findings]
+    return intervals_svg(f"{title}, {100 * told.options.confidence:g}%", intervals, alone=False)
+
+
+def _grid(told: SurveyTold, title: str, findings: Sequence[Finding]) -> Grid:
+    percent = f"{100 * told.options.confidence:g}%"
+    heads = [
+        ScreenColumn("Answer", is_text=True),
+        ScreenColumn("Share"),
+        ScreenColumn("Error", rank=3),
+        ScreenColumn(f"{percent} from"),
+        ScreenColumn("to"),
+        ScreenColumn("Of", rank=3),
+    ]
+    rows = [_row(finding) for finding in findings]
+    if any(finding.corrected is not None for finding in findings):
+        heads += [ScreenColumn("Corrected"), ScreenColumn("Error of it", rank=3)]
+        rows = [[*row, *_corrected(finding)] for row, finding in zip(rows, findings, strict=True)]
+    if any(isinstance(finding.estimate, CombinedEstimate) for finding in findings):
+        heads += [ScreenColumn("Weights of files", rank=3), ScreenColumn("Chi-square", rank=3)]
+        rows = [[*row, *_combination(finding)] for row, finding in zip(rows, findings, strict=True)]
+    return Grid(heads, rows, title=title)
+
+
+def _row(finding: Finding) -> list[str]:
+    shares = (float(finding.estimate.proportion), finding.estimate.proportion_error, *finding.interval)
+    return [printable(finding.text), *(f"{share:.4f}" for share in shares), f"{finding.estimate.records:,}"]
+
+
+def _corrected(finding: Finding) -> list[str]:
+    known = finding.corrected
+    return ["", ""] if known is None else [f"{float(known.share):.4f}", f"{known.standard_error:.4f}"]
+
+
+def _combination(finding: Finding) -> list[str]:
+    found = finding.estimate
+    return [weights_text(found), chi_square_text(found)] if isinstance(found, CombinedEstimate) else ["", ""]
+
+
+def _learned(told: SurveyTold) -> Iterator[PageSection]:
+    """Yield the sections on what was learned from the answers."""
+    if isinstance(told.model, Tree):
+        yield tree_section(told.model, told.levels)
+        yield importance_section(told.model)
+    elif told.model is not None:
+        title, *lines = laid_out(bayes_blocks(told.model), None)
+        drawing = Drawing("The model", bayes_svg(told.model, alone=False), lines)
+        yield PageSection("model", "The model", [Sentences([title]), drawing])
+    if told.found is not None:
+        yield PageSection("sets", "Itemsets and rules", list(sets_parts(told.found)))
+
+
+def sets_parts(found: FoundInColumns) -> Iterator[PagePart]:
+    """Yield itemsets and rules, the first of each."""
+    yield Sentences(list(found_lines(found.sets, found.itemsets, found.undefined, None)))
+    if found.sets.sets:
+        label = "Supports and their intervals"
+        yield Drawing(label, sets_svg(label, found.itemsets, float(found.sets.threshold), alone=False))
+        yield Grid(ITEMSET_HEADS, itemset_rows(found.itemsets), title="The most frequent itemsets")
+    yield Grid(RULE_HEADS, rule_rows(found.rules), title="The rules whose confidence is surely highest")
+
+
+def _privacy(told: SurveyTold) -> Iterator[PagePart]:
+    for each in told.files:
+        yield from _named(told, each)
+        yield Sentences(summary_lines(each.found))
+        rows = privacy_rows(each.found)
+        if rows:
+            yield Grid(PRIVACY_COLUMNS, rows)
+            yield Pairs(legend_rows(each.found))
+            yield Sentences([*assumption_lines(each.found), _GIVEN])
+
+
+def _named(told: SurveyTold, each: AskedFile) -> Iterator[PagePart]:
+    """Yield which design is spoken of, where there are several."""
+    if len(told.files) > 1:
+        yield Sentences([f"{each.design[0]}:"])
+
+
+def _known(told: SurveyTold) -> Iterator[PagePart]:
+    for each in told.files:
+        yield from _named(told, each)
+        yield Sentences(known_or_none(each.found))
+        yield Grid(KNOWN_COLUMNS, known_rows(each.found))
+
+
+def _after_mining(told: SurveyTold) -> Iterator[PagePart]:
+    for each in told.files:
+        for what, mined in (("The model", each.mined), ("The rules that name a class", each.ruled)):
+            if mined is not None:
+                lines = [line for line in map(str, after_mining_lines(mined, each.found)) if line]
+                yield from _named(told, each)
+                yield Sentences([f"{what}:"])
+                yield Sentences(lines)
+    if not any(each.mined or each.ruled for each in told.files):
+        yield Sentences(["Neither a model nor rules that name a class are in this report."])
+
+
+def _audit(told: SurveyTold) -> Iterator[PagePart]:
+    for each in told.files:
+        yield from _named(told, each)
+        yield Sentences(audit_lines(each.audited, shown_names(each.sample.questionnaire)))
+    yield Sentences(["What was tried is the sampler that is installed here, by which `cotally disguise` works."])
+
+
+def _checks(told: SurveyTold) -> list[PagePart]:
+    files = [name_and_digest for each in told.files for name_and_digest in (each.answers, each.design)]
+    said = "Whoever makes this report of the same files compares their digests (SHA-256)."
+    return [Sentences([said]), Pairs(files)]
