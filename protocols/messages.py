@@ -26,16 +26,11 @@ class Greeting(Message):
 
 @dataclass(frozen=True, repr=False)
 class Share(Message):
-    """One party's part of the joint schema, and keyed digests of the record ids: as they are, and in one spelling.
+    """One party's part of the joint schema.
 
     Only values that many records hold are listed: those held by fewer than the owner's `smallest_value` (10) are merged
     before the run, and bin edges that depend on the data are rounded. The other side learns which columns have merged
     values. A value's absence tells that few records or none hold it.
-
-    The digests show whether both sides hold the same ids, or the same people in another spelling. Anyone who can guess
-    the whole list (for the second digest, up to case, blanks, the form of accents and leading zeros) can confirm the
-    guess; anyone who knows all but a few ids can try values for the rest. About a part of the list, or one id alone,
-    they tell nothing.
 
     `groups` are the groups of columns that share a coin, as indices into `attributes`; the class, where disguised,
     has the index `len(attributes)`. Columns in no group are sent as they are.
@@ -45,20 +40,35 @@ class Share(Message):
     attributes: tuple[tuple[str, tuple[str, ...]], ...]
     class_values: tuple[str, ...] | None
     groups: tuple[tuple[int, ...], ...]
-    records_digest: bytes
-    spelling_digest: bytes
 
 
 @dataclass(frozen=True, repr=False)
-class PeopleDigest(Message):
-    """How many records the sender brings, and a digest of their ordered ids, keyed by the nonces of both parties.
+class HiddenContents(Message):
+    """Points of what the sender holds, each times a secret number of this session: to tell whether both hold the same.
 
-    Like the digests of a `Share`: it confirms a guess of the whole list, and tells nothing of a part of it. `aligns`
-    says whether the sender would find the people of both lists, should these differ.
+    What is compared are lists of ids, as they are and in other spellings, and the class where both hold it, each as a
+    whole. The points alone tell nothing (DDH).
     """
 
+    points: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class JointDigests(Message):
+    """Digests of the receiver's `HiddenContents` times the sender's numbers, in their order.
+
+    The receiver learns of each content that it has shown whether it is the sender's: one guess for each in a session.
+    They confirm no other guess, then or later.
+    """
+
+    digests: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class PeopleOffer(Message):
+    """How many records the sender brings, and whether it would find the people of both lists, should these differ."""
+
     records: int
-    digest: bytes
     aligns: bool = False
 
 
@@ -67,16 +77,12 @@ class IdList(Message):
     """How many ids the sender brings to an alignment, in which normal form, and what tells this list from another.
 
     The commitment is keyed by a secret that never leaves: it shows that the same list is brought again, and confirms
-    no guess. `spellings` are digests of the whole list, keyed by the nonces of both parties, with each of the ways in
-    which spellings may differ left out, and with all: equal ones show that both list the same people in another
-    spelling. Anyone who can guess the whole list, up to that spelling, can confirm the guess; of a part they tell
-    nothing.
+    no guess.
     """
 
     ids: int
     form: IdForm
     commitment: bytes
-    spellings: bytes
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,17 +154,6 @@ class TableCommitment(Message):
     The receiver can tell whether it is shown the same table again, but cannot check a guess of its contents. That keeps
     a peer that follows the protocol from putting a second table against ours under the same names; one that deviates
     may send anything here.
-    """
-
-    digest: bytes
-
-
-@dataclass(frozen=True, repr=False)
-class ClassDigest(Message):
-    """A keyed digest of the class column; crosses only where both parties hold the class.
-
-    Both know the key, so a party that claims to hold the class can confirm a guess of the whole column, and by trying
-    can find the classes of a few records that it does not know: for 20 records and two classes, in a second.
     """
 
     digest: bytes
@@ -355,14 +350,9 @@ class ExactCounts(Message):
 
 @dataclass(frozen=True, repr=False)
 class RowsShare(Message):
-    """How many rows the sender brings to a joint prediction, and keyed digests of their ids, as in `Share`.
-
-    The receiver learns the number, and whether it has the same people; who can guess the whole list can confirm it.
-    """
+    """How many rows the sender brings to a joint prediction."""
 
     rows: int
-    records_digest: bytes
-    spelling_digest: bytes
 
 
 @dataclass(frozen=True, repr=False)

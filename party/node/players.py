@@ -234,7 +234,8 @@ def _aligned(
 def _with_common_people(opening: Opening, stage: Stage) -> Stage:
     """Go on with the rows of the people whom both list, if the lists differ and both sides would."""
     rows = stage.rows
-    differ = play(are_to_align(stage.local, opening.nonces, aligns=rows is not None and stage.aligns), stage.channel)
+    willing, peer = rows is not None and stage.aligns, stage.channel.peer
+    differ = play(are_to_align(stage.local, peer, opening.nonces, aligns=willing), stage.channel)
     if rows is None or not differ:
         return stage
     matched, people = _match(opening, stage)
@@ -253,7 +254,7 @@ def _with_common_rows(opening: Opening, stage: Stage) -> Offer:
     """Return the rows of the people of whom both offer one, if the lists differ and both sides would find them."""
     offer = stage.offers.offer
     listed = stage.local.bringing_ids(offer.shared.people)
-    if not play(are_to_align(listed, opening.nonces, aligns=stage.aligns), stage.channel):
+    if not play(are_to_align(listed, stage.channel.peer, opening.nonces, aligns=stage.aligns), stage.channel):
         return offer
     aligned = _aligned(listed, opening, stage, rows=True)
     stage.tell(Matched(stage.channel.peer, aligned.overlap, named=True, rows=True))

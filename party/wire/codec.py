@@ -20,11 +20,11 @@ from party.errors import ConfigError
 from party.wire.jobs import job_of, put_job
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
+from protocols.ciphers.curve import POINT_BYTES
 from protocols.errors import InputError, PeerError
 from protocols.identifiers import read_form
 from protocols.role import Message
 from protocols.terms import MAX_LABEL
-from protocols.two_party.people import WAYS_TO_SPELL
 
 MAX_FRAME: Final = 256 << 20  # of a message whose bytes are not parsed; the others have limits of their own
 DIGEST_BYTES: Final = 32
@@ -154,8 +154,6 @@ def _share_to_wire(message: m.Share) -> wire.Share:
         records=message.records,
         attributes=[wire.Attribute(name=name, values=values) for name, values in message.attributes],
         groups=[wire.Group(columns=columns) for columns in message.groups],
-        records_digest=message.records_digest,
-        spelling_digest=message.spelling_digest,
     )
     if message.class_values is not None:
         proto.class_attribute.CopyFrom(wire.Attribute(values=message.class_values))
@@ -173,8 +171,6 @@ def _share(proto: wire.Share) -> m.Share:
         attributes=tuple((each.name, tuple(each.values)) for each in proto.attributes),
         class_values=class_values,
         groups=tuple(tuple(group.columns) for group in proto.groups),
-        records_digest=proto.records_digest,
-        spelling_digest=proto.spelling_digest,
     )
 
 
@@ -189,7 +185,6 @@ def _share_valid(message: m.Share) -> bool:
         and all(len(values) <= MAX_VALUES for values in domains)
         and all(len(label) <= MAX_LABEL for label in labels)
         and all(group and all(0 <= column < columns for column in group) for group in message.groups)
-        and len(message.records_digest) == len(message.spelling_digest) == DIGEST_BYTES
     )
 
 
@@ -200,7 +195,6 @@ def _id_list_to_wire(message: m.IdList) -> wire.IdList:
         columns=form.columns,
         alike=form.names,
         commitment=message.commitment,
-        spellings=message.spellings,
     )
 
 
@@ -211,11 +205,11 @@ def _id_list(proto: wire.IdList) -> m.IdList:
         raise ValueError("no form of ids") from None
     if list(proto.alike) != list(form.names):
         raise ValueError("names in another order")
-    return m.IdList(proto.ids, form, proto.commitment, proto.spellings)
+    return m.IdList(proto.ids, form, proto.commitment)
 
 
 def _id_list_valid(message: m.IdList) -> bool:
-    return _is_digest(message.commitment) and len(message.spellings) == WAYS_TO_SPELL * DIGEST_BYTES
+    return _is_digest(message.commitment)
 
 
 def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
@@ -282,12 +276,12 @@ def _sets_valid(message: m.SetCounts) -> bool:
     return len(message.sizes) == len(message.counts) and sum(message.sizes) == len(message.items)
 
 
-def _rows_valid(message: m.RowsShare) -> bool:
-    return _is_digest(message.records_digest) and _is_digest(message.spelling_digest)
-
-
 def _is_digest(content: bytes) -> bool:
     return len(content) == DIGEST_BYTES
+
+
+def _are_points(content: bytes) -> bool:
+    return len(content) % POINT_BYTES == 0
 
 
 def _are_digests(content: bytes) -> bool:
@@ -308,21 +302,22 @@ ENTRIES: Final = (
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
     _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_NUMBERS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),
-    _one_field("class_digest", m.ClassDigest, wire.ClassDigest, _is_digest, _FEW),
+    _one_field("hidden_contents", m.HiddenContents, wire.HiddenContents, _are_points, _FEW),
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
     _one_field("table_commitment", m.TableCommitment, wire.TableCommitment, _is_digest, _FEW),
     _flat("memory_heads", m.MemoryHeads, wire.MemoryHeads, _heads_valid, _FEW),
     _flat("signed_head", m.SignedHead, wire.SignedHead, _signed_valid, _FEW),
     _one_field("known_digests", m.KnownDigests, wire.KnownDigests, _are_digests, _NUMBERS),
+    _one_field("joint_digests", m.JointDigests, wire.JointDigests, _are_digests, _FEW),
     _Entry("id_list", m.IdList, _id_list_to_wire, _id_list, _id_list_valid, _FEW),
     _one_field("blinded_page", m.BlindedPage, wire.BlindedPage, most=_NUMBERS),
     _one_field("reblinded_page", m.ReblindedPage, wire.ReblindedPage, most=_NUMBERS),
     _one_field("places_page", m.PlacesPage, wire.PlacesPage, most=_NUMBERS),
-    _flat("people_digest", m.PeopleDigest, wire.PeopleDigest, lambda message: _is_digest(message.digest), _FEW),
+    _flat("people_offer", m.PeopleOffer, wire.PeopleOffer, lambda _: True, _FEW),
     _flat("list_commitment", m.ListCommitment, wire.ListCommitment, lambda message: _is_digest(message.digest), _FEW),
     _one_field("hidden_page", m.HiddenPage, wire.HiddenPage, most=_NUMBERS),
     _one_field("counted_page", m.CountedPage, wire.CountedPage, most=_NUMBERS),
-    _flat("rows_share", m.RowsShare, wire.RowsShare, _rows_valid, _FEW),
+    _one_field("rows_share", m.RowsShare, wire.RowsShare, most=_FEW),
     _one_field("rows_asked", m.RowsAsked, wire.RowsAsked, _are_digests, _NUMBERS),
     _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
     _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),

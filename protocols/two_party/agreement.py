@@ -1,14 +1,15 @@
 """Agreement: both sides compare everything before any data leaves (FAULTS 56, 86).
 
 First the greetings and the job (`propose`, `answer`), then what a job of that kind compares. For training
-(`agree_on_training`) that is each party's share of the schema with a keyed digest of the ordered record ids, a
-commitment to its table and, last, where both hold the class, a keyed digest of it. After each step both
+(`agree_on_training`) that is each party's share of the schema, a commitment to its table, the ordered record ids and,
+last, where both hold the class, that: both by `equality`, which confirms one guess of the whole. After each step both
 tell the first field on which they see a difference, and both raise the same `DisagreementError`. What a peer brings is
 judged against what it brought before (DESIGN 14): it could put a second table against ours, and subtract the answers.
 
-Discloses: names and values of the attributes, number of records, groups; the digests only show equality of whole lists,
-as they are and in one spelling, the commitment equality with the table of an earlier run. How many records each class
-has is told after the split is on record, as the first step of the run (`class_first`).
+Discloses: names and values of the attributes, number of records, groups; equality of the whole lists of ids, as they
+are and in one spelling, and of the class where both hold it; the commitment shows equality with the table of an
+earlier run. How many records each class has is told after the split is on record, as the first step of the run
+(`class_first`).
 """
 
 from collections.abc import Callable
@@ -18,15 +19,16 @@ from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.counting.guessing import MAX_LISTED, MAX_PATTERNS
 from protocols.errors import DisagreementError, InputError
 from protocols.jobs import Align, Job, Predict, Train, Unusable
-from protocols.messages import ClassDigest, Greeting, Share, TableCommitment, Verdict
+from protocols.messages import Greeting, Share, TableCommitment, Verdict
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.randomness import canonical
 from protocols.role import Role, Send, exchange, receive
 from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.terms import TERM_NAMES, Cipher, Learner, Terms
+from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs, share_design
-from protocols.two_party.people import tell_difference
+from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
 
 VERSION = "cotally/2"
@@ -179,18 +181,19 @@ def agree_on_training(
     Raises:
         DisagreementError: The parties differ; `field` says on what.
     """
-    own = local.share(nonces)
+    own = local.share()
     yield Send(own)
     yield Send(TableCommitment(local.digest(b"commitment")))
     share = yield from receive(Share)
     commitment = yield from receive(TableCommitment)
-    judged = _judge_shares(local, own, share, terms, peer)
+    same = (yield from _compare_records(local, peer, nonces)) if own.records == share.records else (False, False)
+    judged = _records_objection(own, share, *same) or _judge_shares(local, own, share, terms, peer)
     yield from settle(judged if isinstance(judged, Objection) else None)
     assert isinstance(judged, Agreement)  # noqa: S101  # an objection has been raised as an error
     agreed = replace(judged, commitment=commitment.digest, nonces=nonces)
     yield from settle(judge(agreed))
     if own.class_values is not None and share.class_values is not None:
-        yield from settle((yield from _class_objection(local, nonces)))
+        yield from settle((yield from _class_objection(local, peer, nonces)))
     return agreed
 
 
@@ -229,12 +232,16 @@ def settle(own: Objection | None) -> Role[None]:
         raise DisagreementError(first, reason)
 
 
-def _class_objection(local: PartyInputs, nonces: bytes) -> Role[Objection | None]:
-    """Compare the class columns, which both parties hold: the digest confirms a guess, and so comes last."""
-    digest = ClassDigest(local.class_digest(nonces))
-    if (yield from exchange(digest)) != digest:
-        return Objection("class column", "both hold the class, with different contents")
-    return None
+def _compare_records(local: PartyInputs, peer: str, nonces: bytes) -> Role[tuple[bool, ...]]:
+    """Tell whether both have the same records, as they are and in one spelling."""
+    contents = [as_written(local.records), as_spelt(local.records)]
+    return (yield from compare(local, peer, nonces, b"records", contents))
+
+
+def _class_objection(local: PartyInputs, peer: str, nonces: bytes) -> Role[Objection | None]:
+    """Compare the class columns, which both parties hold: it confirms a guess, and so comes last."""
+    (same,) = yield from compare(local, peer, nonces, b"class", [local.class_column])
+    return None if same else Objection("class column", "both hold the class, with different contents")
 
 
 def _greeting_objection(
@@ -332,9 +339,6 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
 
 
 def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, peer: str) -> Objection | Agreement:
-    objection = _records_objection(own, share)
-    if objection is not None:
-        return objection
     class_values = share.class_values if own.class_values is None else own.class_values
     if class_values is None:
         return Objection("class", f"neither party holds the class {terms.class_name!r}")
@@ -351,13 +355,12 @@ def _judge_shares(local: PartyInputs, own: Share, share: Share, terms: Terms, pe
     return _judge_designs(local, share, terms, schema, peer)
 
 
-def _records_objection(own: Share, share: Share) -> Objection | None:
+def _records_objection(own: Share, share: Share, are_same: bool, alike: bool) -> Objection | None:
     if own.records != share.records:
         return Objection(
             "records", tell_difference(own.records, share.records, "at the peer", same_spelling=False, way_out=_ALIGN)
         )
-    if own.records_digest != share.records_digest:
-        alike = own.spelling_digest == share.spelling_digest
+    if not are_same:
         return Objection("record ids", tell_difference(own.records, share.records, "at the peer", alike, _ALIGN))
     both = own.class_values is not None and share.class_values is not None
     if both and own.class_values != share.class_values:

@@ -14,7 +14,6 @@ commitment of an earlier one is found out by its points, before ours answer.
 The order of the common people is that of their points under both numbers, which neither side can know before.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -24,14 +23,15 @@ from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, bli
 from protocols.errors import DeviationError, PeerError
 from protocols.facts import AlignmentFact
 from protocols.identifiers import IdForm
-from protocols.messages import BlindedPage, IdList, PeopleDigest, PlacesPage, ReblindedPage
+from protocols.messages import BlindedPage, IdList, PeopleOffer, PlacesPage, ReblindedPage
 from protocols.randomness import keyed_digest
 from protocols.role import Note, Phase, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.two_party.agreement import Objection, settle
+from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.overlap import Overlapping, Sample
-from protocols.two_party.people import alike_by, form_text, list_commitment, list_spellings
+from protocols.two_party.people import alike_by, as_written, form_text, list_commitment, list_spellings
 from protocols.two_party.point_lists import PAGE_IDS, Encoded, exchange_lists, worked_out
 
 _PLACE: Final = np.dtype("<u4")
@@ -91,49 +91,49 @@ def align(local: PartyInputs, peer: str, nonces: bytes, judge: ListJudge, *, cou
         judge: What we object to.
         count_only: Whether to stop when both know how many.
 
-    Discloses: how many ids we bring, digests of the whole list; how many of the peer's ids are ours and, unless
-    `count_only` or we object to the overlap, which of them. Nothing of our other ids (semi-honest, DDH). To a peer that
-    deviates before the overlap is known, what `overlap` says: about one person.
+    Discloses: how many ids we bring, whether the peer's list is ours in another spelling; how many of the peer's ids
+    are ours and, unless `count_only` or we object to the overlap, which of them. Nothing of our other ids (semi-honest,
+    DDH). To a peer that deviates before the overlap is known, what `overlap` says: about one person.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
         DisagreementError: The lists are not in one normal form, or one side objects.
         DeviationError: The peer ended with other people.
     """
-    own = _id_list(local, nonces)
+    own = IdList(len(local.records), local.form, list_commitment(local.secrets.coins, local.records))
     theirs = yield from exchange(own)
     lists = (own.commitment, theirs.commitment)
     objection = _form_objection(own.form, theirs.form) or judge.judge_list(own.ids, theirs.ids, lists)
     yield from settle(objection)
     secret = secret_number(local.secrets.coins, local.dataset.encode(), peer.encode(), *lists)
-    alike = alike_by(own.spellings, theirs.spellings, own.form)
+    spellings = list_spellings(local.records, local.form)
+    alike = alike_by((yield from compare(local, peer, nonces, b"spellings", spellings)), local.form)
     told = AlignmentFact(lists, b"", own.ids, theirs.ids, None, named=False)
     return (yield from _Alignment(local, peer, judge, secret, told, alike).play(nonces, count_only=count_only))
 
 
-def are_to_align(local: PartyInputs, nonces: bytes, *, aligns: bool) -> Role[bool]:
+def are_to_align(local: PartyInputs, peer: str, nonces: bytes, *, aligns: bool) -> Role[bool]:
     """Tell whether both bring other people, or in another order, and would find those whom both list.
 
     Args:
         local: What we bring.
+        peer: The peer's name.
         nonces: Of the `Opening`.
         aligns: Whether we would.
 
-    Discloses: how many records we bring, whether the peer has guessed the whole list, and whether we would align it.
+    Discloses: how many records we bring, whether we would align them, and if both would, whether the peer has the same.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
     """
-    own = PeopleDigest(len(local.records), _people_digest(nonces, local.records), aligns)
+    own = PeopleOffer(len(local.records), aligns)
     theirs = yield from exchange(own)
-    return aligns and theirs.aligns and (theirs.records, theirs.digest) != (own.records, own.digest)
-
-
-def _people_digest(nonces: bytes, people: Iterable[str]) -> bytes:
-    return keyed_digest(nonces, b"aligned", *(person.encode() for person in people))
-
-
-def _id_list(local: PartyInputs, nonces: bytes) -> IdList:
-    """Say what we bring."""
-    commitment = list_commitment(local.secrets.coins, local.records)
-    return IdList(len(local.records), local.form, commitment, list_spellings(nonces, local.records, local.form))
+    if not (aligns and theirs.aligns):
+        return False
+    if theirs.records != own.records:
+        return True
+    (same,) = yield from compare(local, peer, nonces, b"people", [as_written(local.records)])
+    return not same
 
 
 def _form_objection(own: IdForm, theirs: IdForm) -> Objection | None:
@@ -232,8 +232,8 @@ class _Alignment:
 
     def _compare_people(self, nonces: bytes, rows: Index) -> Role[None]:
         """Make sure that both ended with the same people in one order."""
-        own = PeopleDigest(len(rows), _people_digest(nonces, (self._local.records[row] for row in rows)))
-        if (yield from exchange(own)) != own:
+        people = as_written(self._local.records[row] for row in rows)
+        if (yield from compare(self._local, self._peer, nonces, b"aligned", [people])) != (True,):
             raise DeviationError
 
 

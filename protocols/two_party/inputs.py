@@ -19,7 +19,6 @@ from protocols.tables.schema import Attribute
 from protocols.tables.table import Table
 from protocols.terms import EVERYONE, Cipher, Terms
 from protocols.two_party.limits import USUAL_LIMITS, Limits
-from protocols.two_party.people import spelling_digest
 from protocols.work import Compute, InlineWorkers
 
 
@@ -144,16 +143,14 @@ class PartyInputs:
     def _group_name(self, group: tuple[int, ...]) -> bytes:
         return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))
 
-    def share(self, nonces: bytes) -> Share:
-        """Describe our part of the schema, with digests of the ids keyed by the nonces of both parties."""
+    def share(self) -> Share:
+        """Describe our part of the schema."""
         class_attribute = self.class_attribute
         return Share(
             records=len(self.table),
             attributes=tuple((a.name, a.values) for a in self.attributes),
             class_values=class_attribute.values if class_attribute else None,
             groups=self.groups,
-            records_digest=keyed_digest(nonces, b"records", *(record.encode() for record in self.records)),
-            spelling_digest=spelling_digest(nonces, self.records),
         )
 
     def digest(self, purpose: bytes) -> bytes:
@@ -169,9 +166,10 @@ class PartyInputs:
         records = canonical(*(record.encode() for record in self.records))
         return keyed_digest(self.secrets.coins, purpose, records, *columns)
 
-    def class_digest(self, nonces: bytes) -> bytes:
-        """Return a digest of the class column: only for a peer that holds the class too, since it confirms a guess."""
-        return keyed_digest(nonces, b"class", self.table.codes[:, -1].tobytes())
+    @property
+    def class_column(self) -> bytes:
+        """The codes of the class of all records."""
+        return self.table.codes[:, -1].tobytes()
 
 
 def share_design(sizes: tuple[int, ...], groups: tuple[tuple[int, ...], ...], theta: Fraction) -> RelatedDesign:

@@ -1,7 +1,7 @@
 """What is told when two lists of people differ: how many each side holds, and whether only the spelling differs.
 
 Ids that mean the same are often written apart: `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents. The
-lists are compared a second time in one spelling, as whole sets by one digest, never id by id.
+lists are compared a second time in one spelling, as whole sets (`equality`), never id by id.
 """
 
 import re
@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from protocols.identifiers import IdForm, Spelling
-from protocols.randomness import keyed_digest
+from protocols.randomness import canonical, keyed_digest
 
-WAYS_TO_SPELL: Final = len(Spelling) + 1
 _LOOSER: Final = (*(frozenset({each}) for each in Spelling), frozenset(Spelling))
 _WHOLE = re.compile(r"0*([0-9]+?)(\.0*)?", re.ASCII)
 
@@ -28,9 +27,14 @@ def one_spelling(record: str) -> str:
     return whole[1] if whole else folded
 
 
-def spelling_digest(nonces: bytes, records: Iterable[str]) -> bytes:
-    """Return a digest of all ids in one spelling, in whatever order, keyed by the nonces of both parties."""
-    return keyed_digest(nonces, b"spelling", *sorted(one_spelling(record).encode() for record in records))
+def as_written(records: Iterable[str]) -> bytes:
+    """Return all ids in their order, to be compared as a whole."""
+    return canonical(*(record.encode() for record in records))
+
+
+def as_spelt(records: Iterable[str]) -> bytes:
+    """Return all ids in one spelling, in whatever order, to be compared as a whole."""
+    return _as_set(one_spelling(record) for record in records)
 
 
 def list_commitment(key: bytes, records: Iterable[str]) -> bytes:
@@ -38,31 +42,30 @@ def list_commitment(key: bytes, records: Iterable[str]) -> bytes:
     return keyed_digest(key, b"id list", *sorted(record.encode() for record in records))
 
 
-def list_spellings(nonces: bytes, records: Sequence[str], form: IdForm) -> bytes:
-    """Return a digest of the whole list for each way in which spellings may differ, left out, and one for all.
+def list_spellings(records: Sequence[str], form: IdForm) -> list[bytes]:
+    """Return the whole list for each way in which spellings may differ, left out, and for all.
 
-    In whatever order, keyed by the nonces of both parties. Two ids that become one count once.
+    In whatever order. Two ids that become one count once.
     """
-    plain = keyed_digest(nonces, b"spelling", *sorted(record.encode() for record in records))
-    return b"".join(plain if more <= form.alike else _looser(nonces, records, form.with_more(more)) for more in _LOOSER)
+    plain = _as_set(records)
+    return [plain if more <= form.alike else _looser(records, form.with_more(more)) for more in _LOOSER]
 
 
-def _looser(nonces: bytes, records: Sequence[str], form: IdForm) -> bytes:
-    loosened = {form.joined(form.parts(record)) for record in records}
-    return keyed_digest(nonces, b"spelling", *sorted(record.encode() for record in loosened))
+def _looser(records: Sequence[str], form: IdForm) -> bytes:
+    return _as_set({form.joined(form.parts(record)) for record in records})
 
 
-def alike_by(own: bytes, theirs: bytes, form: IdForm) -> tuple[str, ...]:
+def _as_set(records: Iterable[str]) -> bytes:
+    return canonical(*sorted(record.encode() for record in records))
+
+
+def alike_by(same: Sequence[bool], form: IdForm) -> tuple[str, ...]:
     """Return what to leave out of spellings, beside what is left out already, so that both lists are the same.
 
     The first of the ways of `list_spellings` that does it; nothing where the lists are the same already or none does.
     """
-    size = len(own) // len(_LOOSER)
-    for place, more in enumerate(_LOOSER):
-        part = slice(place * size, (place + 1) * size)
-        if own[part] == theirs[part]:
-            return tuple(each.value for each in Spelling if each in more - form.alike)
-    return ()
+    more = next((more for more, alike in zip(_LOOSER, same, strict=True) if alike), frozenset())
+    return tuple(each.value for each in Spelling if each in more - form.alike)
 
 
 def form_text(form: IdForm) -> str:

@@ -1,6 +1,6 @@
 """Classifying rows of which each party holds some columns, by a model that both hold (DESIGN 13), as a role.
 
-    rows               how many, and keyed digests of their ids, both ways; they must be the same people
+    rows               how many, and whether they are the same (`equality`); they must be the same people
     then, for each receiver of classes:
     rows asked         which rows the receiver has no answer for, with a commitment to its columns of each
     public key         from the receiver
@@ -28,8 +28,9 @@ from protocols.role import Note, Role, Send, exchange, receive
 from protocols.tables.arrays import Index
 from protocols.tables.table import Rows
 from protocols.two_party.agreement import Objection, settle
+from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.people import spelling_digest, tell_difference
+from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.ways import ModelWay, way_of
 
 MOST_ROWS: Final = 1 << 18
@@ -156,14 +157,15 @@ def predict_together(run: PredictionRun) -> Role[Answers | None]:
 
 def _compare_people(run: PredictionRun) -> Role[None]:
     people, nonces = run.rows.people, run.nonces
-    digest = keyed_digest(nonces, b"rows", *(person.encode() for person in people))
-    own = RowsShare(len(people), digest, spelling_digest(nonces, people))
-    share = yield from exchange(own)
+    mine, yours = len(people), (yield from exchange(RowsShare(len(people)))).rows
+    are_same = alike = False
+    if mine == yours:
+        contents = [as_written(people), as_spelt(people)]
+        are_same, alike = yield from compare(run.local, run.peer, nonces, b"rows", contents)
     objection = None
-    if share != own:
-        alike = share.spelling_digest == own.spelling_digest
-        field = "records" if share.rows != own.rows and not alike else "record ids"
-        objection = Objection(field, tell_difference(own.rows, share.rows, "at the peer", alike, _SAME_PEOPLE))
+    if not are_same:
+        field = "record ids" if mine == yours else "records"
+        objection = Objection(field, tell_difference(mine, yours, "at the peer", alike, _SAME_PEOPLE))
     yield from settle(objection)
 
 

@@ -20,6 +20,7 @@ from protocols.role import Role, Send, receive
 from protocols.two_party import overlap
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.alignment import Overlap, align
+from protocols.two_party.equality import compare
 from protocols.two_party.people import list_commitment, list_spellings
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Match, listing, numbered
@@ -53,11 +54,10 @@ def committed(kind: type, entries: list[bytes]) -> Send:
 
 def attack(found: set[str]) -> Role[None]:
     """Have nothing counted, and know each joint point that is told again."""
-    yield Send(
-        IdList(200, BOB.form, list_commitment(b"bob", BOB.records), list_spellings(NONCES, BOB.records, BOB.form))
-    )
+    yield Send(IdList(200, BOB.form, list_commitment(b"bob", BOB.records)))
     yield from receive(IdList)
     yield from settle(None)
+    yield from compare(BOB, "alice", NONCES, b"spellings", list_spellings(BOB.records, BOB.form))
     numbers = {person: 1001 + place for place, person in enumerate(BOB.records)}
     own = sorted(blind_ids(IdsToBlind(number, [person])) for person, number in numbers.items())
     yield Send(BlindedPage(b"".join(own)))

@@ -74,7 +74,7 @@ class Bob:
         with connect(identity, peer, self.address, waits=Waits(20)) as channel:
             opening = play(propose(local, job, agree_to_all, "alice", secrets.token_bytes(32)), channel)
             play(compare_memories(NO_HEAD, NO_HEAD, lambda _: True, "alice"), channel)
-            play(are_to_align(local, opening.nonces, aligns=False), channel)
+            play(are_to_align(local, "alice", opening.nonces, aligns=False), channel)
             agreed = play(agree_on_training(local, training_terms(opening.job), "alice", opening.nonces), channel)
             signature = signatures(identity, peer).sign(head_statement("bob", "alice", opening.nonces, NO_HEAD))
             play(exchange_heads(NO_HEAD, signature), channel)

@@ -328,17 +328,18 @@ class Frame(_message.Message):
     PACKED_COUNTS_FIELD_NUMBER: _builtins.int
     EXACT_COUNTS_FIELD_NUMBER: _builtins.int
     MODEL_DIGEST_FIELD_NUMBER: _builtins.int
-    CLASS_DIGEST_FIELD_NUMBER: _builtins.int
+    HIDDEN_CONTENTS_FIELD_NUMBER: _builtins.int
     CLASS_COUNTS_FIELD_NUMBER: _builtins.int
     TABLE_COMMITMENT_FIELD_NUMBER: _builtins.int
     MEMORY_HEADS_FIELD_NUMBER: _builtins.int
     SIGNED_HEAD_FIELD_NUMBER: _builtins.int
     KNOWN_DIGESTS_FIELD_NUMBER: _builtins.int
+    JOINT_DIGESTS_FIELD_NUMBER: _builtins.int
     ID_LIST_FIELD_NUMBER: _builtins.int
     BLINDED_PAGE_FIELD_NUMBER: _builtins.int
     REBLINDED_PAGE_FIELD_NUMBER: _builtins.int
     PLACES_PAGE_FIELD_NUMBER: _builtins.int
-    PEOPLE_DIGEST_FIELD_NUMBER: _builtins.int
+    PEOPLE_OFFER_FIELD_NUMBER: _builtins.int
     LIST_COMMITMENT_FIELD_NUMBER: _builtins.int
     HIDDEN_PAGE_FIELD_NUMBER: _builtins.int
     COUNTED_PAGE_FIELD_NUMBER: _builtins.int
@@ -373,7 +374,7 @@ class Frame(_message.Message):
     @_builtins.property
     def model_digest(self) -> Global___ModelDigest: ...
     @_builtins.property
-    def class_digest(self) -> Global___ClassDigest: ...
+    def hidden_contents(self) -> Global___HiddenContents: ...
     @_builtins.property
     def class_counts(self) -> Global___ClassCounts: ...
     @_builtins.property
@@ -385,6 +386,8 @@ class Frame(_message.Message):
     @_builtins.property
     def known_digests(self) -> Global___KnownDigests: ...
     @_builtins.property
+    def joint_digests(self) -> Global___JointDigests: ...
+    @_builtins.property
     def id_list(self) -> Global___IdList: ...
     @_builtins.property
     def blinded_page(self) -> Global___BlindedPage: ...
@@ -393,7 +396,7 @@ class Frame(_message.Message):
     @_builtins.property
     def places_page(self) -> Global___PlacesPage: ...
     @_builtins.property
-    def people_digest(self) -> Global___PeopleDigest: ...
+    def people_offer(self) -> Global___PeopleOffer: ...
     @_builtins.property
     def list_commitment(self) -> Global___ListCommitment: ...
     @_builtins.property
@@ -430,17 +433,18 @@ class Frame(_message.Message):
         packed_counts: Global___PackedCounts | None = ...,
         exact_counts: Global___ExactCounts | None = ...,
         model_digest: Global___ModelDigest | None = ...,
-        class_digest: Global___ClassDigest | None = ...,
+        hidden_contents: Global___HiddenContents | None = ...,
         class_counts: Global___ClassCounts | None = ...,
         table_commitment: Global___TableCommitment | None = ...,
         memory_heads: Global___MemoryHeads | None = ...,
         signed_head: Global___SignedHead | None = ...,
         known_digests: Global___KnownDigests | None = ...,
+        joint_digests: Global___JointDigests | None = ...,
         id_list: Global___IdList | None = ...,
         blinded_page: Global___BlindedPage | None = ...,
         reblinded_page: Global___ReblindedPage | None = ...,
         places_page: Global___PlacesPage | None = ...,
-        people_digest: Global___PeopleDigest | None = ...,
+        people_offer: Global___PeopleOffer | None = ...,
         list_commitment: Global___ListCommitment | None = ...,
         hidden_page: Global___HiddenPage | None = ...,
         counted_page: Global___CountedPage | None = ...,
@@ -453,11 +457,11 @@ class Frame(_message.Message):
         estimated_correct: Global___EstimatedCorrect | None = ...,
         set_counts: Global___SetCounts | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "class_digest", b"class_digest", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_digest", b"people_digest", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "class_digest", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_digest", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -527,7 +531,7 @@ Global___Alignment: _TypeAlias = Alignment  # noqa: Y015
 
 @_typing.final
 class IdList(_message.Message):
-    """How many ids there are, their normal form, and digests."""
+    """How many ids there are, their normal form, and what tells this list from another."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -535,16 +539,11 @@ class IdList(_message.Message):
     COLUMNS_FIELD_NUMBER: _builtins.int
     ALIKE_FIELD_NUMBER: _builtins.int
     COMMITMENT_FIELD_NUMBER: _builtins.int
-    SPELLINGS_FIELD_NUMBER: _builtins.int
     ids: _builtins.int
     columns: _builtins.int
     """Columns that make one id."""
     commitment: _builtins.bytes
     """Keyed by the sender's own secret."""
-    spellings: _builtins.bytes
-    """32 bytes for each way in which spellings may differ, in alphabetical order, and 32 for all of them; keyed by both
-    nonces.
-    """
     @_builtins.property
     def alike(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What spellings of one id may differ in, in alphabetical order."""
@@ -556,11 +555,10 @@ class IdList(_message.Message):
         columns: _builtins.int = ...,
         alike: _abc.Iterable[_builtins.str] | None = ...,
         commitment: _builtins.bytes = ...,
-        spellings: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "columns", b"columns", "commitment", b"commitment", "ids", b"ids", "spellings", b"spellings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alike", b"alike", "columns", b"columns", "commitment", b"commitment", "ids", b"ids"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -692,31 +690,28 @@ class PlacesPage(_message.Message):
 Global___PlacesPage: _TypeAlias = PlacesPage  # noqa: Y015
 
 @_typing.final
-class PeopleDigest(_message.Message):
-    """The number of records, and a digest of their ordered ids keyed by both nonces; whether the sender would align the lists."""
+class PeopleOffer(_message.Message):
+    """The number of records; whether the sender would align the lists."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     RECORDS_FIELD_NUMBER: _builtins.int
-    DIGEST_FIELD_NUMBER: _builtins.int
     ALIGNS_FIELD_NUMBER: _builtins.int
     records: _builtins.int
-    digest: _builtins.bytes
     aligns: _builtins.bool
     def __init__(
         self,
         *,
         records: _builtins.int = ...,
-        digest: _builtins.bytes = ...,
         aligns: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["aligns", b"aligns", "digest", b"digest", "records", b"records"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aligns", b"aligns", "records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___PeopleDigest: _TypeAlias = PeopleDigest  # noqa: Y015
+Global___PeopleOffer: _TypeAlias = PeopleOffer  # noqa: Y015
 
 @_typing.final
 class PredictionTerms(_message.Message):
@@ -900,7 +895,7 @@ Global___Group: _TypeAlias = Group  # noqa: Y015
 
 @_typing.final
 class Share(_message.Message):
-    """One party's share of the schema, and keyed digests of the ordered record ids, as they are and in one spelling."""
+    """One party's share of the schema."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -908,11 +903,7 @@ class Share(_message.Message):
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     CLASS_ATTRIBUTE_FIELD_NUMBER: _builtins.int
     GROUPS_FIELD_NUMBER: _builtins.int
-    RECORDS_DIGEST_FIELD_NUMBER: _builtins.int
-    SPELLING_DIGEST_FIELD_NUMBER: _builtins.int
     records: _builtins.int
-    records_digest: _builtins.bytes
-    spelling_digest: _builtins.bytes
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Attribute]: ...
     @_builtins.property
@@ -926,12 +917,10 @@ class Share(_message.Message):
         attributes: _abc.Iterable[Global___Attribute] | None = ...,
         class_attribute: Global___Attribute | None = ...,
         groups: _abc.Iterable[Global___Group] | None = ...,
-        records_digest: _builtins.bytes = ...,
-        spelling_digest: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "class_attribute", b"class_attribute"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "groups", b"groups", "records", b"records", "records_digest", b"records_digest", "spelling_digest", b"spelling_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute", "attributes", b"attributes", "class_attribute", b"class_attribute", "groups", b"groups", "records", b"records"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__class_attribute: _TypeAlias = _typing.Literal["class_attribute"]  # noqa: Y015
     _WhichOneofArgType__class_attribute: _TypeAlias = _typing.Literal["_class_attribute", b"_class_attribute"]  # noqa: Y015
@@ -961,25 +950,46 @@ class TableCommitment(_message.Message):
 Global___TableCommitment: _TypeAlias = TableCommitment  # noqa: Y015
 
 @_typing.final
-class ClassDigest(_message.Message):
-    """A keyed digest of the class column, sent only where both parties hold it."""
+class HiddenContents(_message.Message):
+    """A point of 33 bytes for each content that is compared, times the sender's number."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DIGEST_FIELD_NUMBER: _builtins.int
-    digest: _builtins.bytes
+    POINTS_FIELD_NUMBER: _builtins.int
+    points: _builtins.bytes
     def __init__(
         self,
         *,
-        digest: _builtins.bytes = ...,
+        points: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-Global___ClassDigest: _TypeAlias = ClassDigest  # noqa: Y015
+Global___HiddenContents: _TypeAlias = HiddenContents  # noqa: Y015
+
+@_typing.final
+class JointDigests(_message.Message):
+    """32 bytes for each of the receiver's points: a digest of it times the sender's number, bound to sender and session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGESTS_FIELD_NUMBER: _builtins.int
+    digests: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        digests: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digests", b"digests"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JointDigests: _TypeAlias = JointDigests  # noqa: Y015
 
 @_typing.final
 class ClassCounts(_message.Message):
@@ -1391,26 +1401,20 @@ Global___ModelDigest: _TypeAlias = ModelDigest  # noqa: Y015
 
 @_typing.final
 class RowsShare(_message.Message):
-    """How many rows are to be classified, and keyed digests of their ids, as they are and in one spelling."""
+    """How many rows are to be classified."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ROWS_FIELD_NUMBER: _builtins.int
-    RECORDS_DIGEST_FIELD_NUMBER: _builtins.int
-    SPELLING_DIGEST_FIELD_NUMBER: _builtins.int
     rows: _builtins.int
-    records_digest: _builtins.bytes
-    spelling_digest: _builtins.bytes
     def __init__(
         self,
         *,
         rows: _builtins.int = ...,
-        records_digest: _builtins.bytes = ...,
-        spelling_digest: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["records_digest", b"records_digest", "rows", b"rows", "spelling_digest", b"spelling_digest"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

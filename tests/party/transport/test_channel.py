@@ -21,7 +21,7 @@ from tests.support.timer import SkippingTimer
 
 T = TypeVar("T")
 Start = Callable[..., "Future[object]"]
-A_SHARE = Share(1, (), (), (), bytes(32), bytes(32))
+A_SHARE = Share(1, (), (), ())
 
 
 @pytest.fixture

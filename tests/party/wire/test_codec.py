@@ -37,6 +37,7 @@ from protocols.terms import (
 
 LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 DIGESTS = st.binary(min_size=32, max_size=32)
+POINTS = st.binary(min_size=33, max_size=33)
 COUNTS = st.integers(0, 2**64 - 1)
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)
 DOMAINS = st.lists(LABELS, max_size=5).map(tuple)
@@ -85,7 +86,7 @@ def shares(draw: st.DrawFn) -> m.Share:
     groups = draw(
         st.lists(st.lists(column, min_size=1, max_size=4).map(tuple), max_size=3 if columns else 0).map(tuple)
     )
-    return m.Share(draw(COUNTS), attributes, class_values, groups, draw(DIGESTS), draw(DIGESTS))
+    return m.Share(draw(COUNTS), attributes, class_values, groups)
 
 
 SMALL_COUNTS = st.integers(0, 2**53 - 1)
@@ -106,7 +107,8 @@ NODES = st.builds(
 
 MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.Greeting: st.builds(m.Greeting, LABELS, LABELS, DIGESTS, JOBS),
-    m.ClassDigest: st.builds(m.ClassDigest, DIGESTS),
+    m.HiddenContents: st.builds(m.HiddenContents, st.lists(POINTS, max_size=9).map(b"".join)),
+    m.JointDigests: st.builds(m.JointDigests, st.lists(DIGESTS, max_size=9).map(b"".join)),
     m.ClassCounts: st.builds(m.ClassCounts, st.lists(COUNTS, max_size=256).map(tuple)),
     m.Share: shares(),
     m.Verdict: st.builds(m.Verdict, LABELS),
@@ -124,20 +126,20 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.MemoryHeads: st.builds(
         m.MemoryHeads, COUNTS, DIGESTS, COUNTS, DIGESTS, st.sampled_from([b"", bytes(8), b"a run's "]), st.booleans()
     ),
-    m.RowsShare: st.builds(m.RowsShare, COUNTS, DIGESTS, DIGESTS),
+    m.RowsShare: st.builds(m.RowsShare, COUNTS),
     m.RowsAsked: st.builds(m.RowsAsked, st.lists(DIGESTS).map(b"".join)),
     m.SealedAnswers: st.builds(m.SealedAnswers, st.binary()),
     m.SealedComparisons: st.builds(m.SealedComparisons, st.binary()),
     m.KeptParts: st.builds(m.KeptParts, COUNTS, DIGESTS, st.booleans(), COUNTS, DIGESTS),
     m.KnownDigests: st.builds(m.KnownDigests, st.lists(DIGESTS).map(b"".join)),
-    m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS, st.binary(min_size=192, max_size=192)),
+    m.IdList: st.builds(m.IdList, COUNTS, FORMS, DIGESTS),
     m.BlindedPage: st.builds(m.BlindedPage, st.binary()),
     m.ListCommitment: st.builds(m.ListCommitment, COUNTS, DIGESTS),
     m.HiddenPage: st.builds(m.HiddenPage, st.binary()),
     m.CountedPage: st.builds(m.CountedPage, st.binary()),
     m.ReblindedPage: st.builds(m.ReblindedPage, st.binary()),
     m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
-    m.PeopleDigest: st.builds(m.PeopleDigest, COUNTS, DIGESTS, st.booleans()),
+    m.PeopleOffer: st.builds(m.PeopleOffer, COUNTS, st.booleans()),
     m.SetCounts: SET_COUNTS,
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
@@ -145,7 +147,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
 A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)
 A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO, prune=Fraction(1, 6)))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
-A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)), bytes(32), bytes(32))
+A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)))
 
 
 def kinds_of_messages() -> set[type[Message]]:
@@ -241,9 +243,8 @@ MALFORMED = {
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
     "a long verdict": frame(verdict=wire.Verdict(field=LONG)),
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),
-    "no digest of the records": share(records_digest=b""),
-    "no digest of their spelling": share(spelling_digest=b""),
-    "a short digest of the class": frame(class_digest=wire.ClassDigest(digest=bytes(31))),
+    "half a point": frame(hidden_contents=wire.HiddenContents(points=bytes(34))),
+    "half a digest": frame(joint_digests=wire.JointDigests(digests=bytes(33))),
     "counts of 257 classes": frame(class_counts=wire.ClassCounts(values=[1] * 257)),
     "a group of no column": share(groups=[wire.Group()]),
     "a group of an unknown column": share(groups=[wire.Group(columns=[3])]),
@@ -307,7 +308,7 @@ def test_terms_that_no_run_can_have_arrive_as_the_name_of_the_field_and_its_rang
     ("columns", "alike"), [(0, ["case"]), (17, ["case"]), (1, ["sound"]), (1, ["case", "case"]), (1, ["zeros", "case"])]
 )
 def test_a_list_in_a_normal_form_of_ids_that_nobody_knows_is_refused(columns: int, alike: list[str]) -> None:
-    proto = wire.IdList(ids=1, columns=columns, alike=alike, commitment=bytes(32), spellings=bytes(192))
+    proto = wire.IdList(ids=1, columns=columns, alike=alike, commitment=bytes(32))
     with pytest.raises(PeerError, match="cannot be read"):
         decode(wire.Frame(id_list=proto).SerializeToString(), m.IdList)
 

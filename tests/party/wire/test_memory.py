@@ -12,7 +12,9 @@ from party.wire import codec
 from protocols import messages as m
 from protocols.role import Message
 
-BEFORE_AN_AGREEMENT = (m.Greeting, m.MemoryHeads, m.PeopleDigest, m.Share, m.TableCommitment, m.Verdict)
+BEFORE_AN_AGREEMENT = (
+    m.Greeting, m.MemoryHeads, m.PeopleOffer, m.HiddenContents, m.JointDigests, m.Share, m.TableCommitment, m.Verdict,
+)  # fmt: skip
 PARSE = """
 import resource
 from party.wire import codec

@@ -17,6 +17,7 @@ from protocols.randomness import keyed_digest
 from protocols.role import Role, Send, receive
 from protocols.two_party.agreement import Objection, settle
 from protocols.two_party.alignment import align
+from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.overlap import COUNTED_BYTES
 from protocols.two_party.people import list_commitment, list_spellings
@@ -82,10 +83,10 @@ class Deviating:
 
 def greeted(bob: PartyInputs) -> Role[Any]:
     """Begin as an honest Bob does."""
-    spellings = list_spellings(NONCES, bob.records, bob.form)
-    yield Send(IdList(len(bob.records), bob.form, list_commitment(b"bob", bob.records), spellings))
+    yield Send(IdList(len(bob.records), bob.form, list_commitment(b"bob", bob.records)))
     yield from receive(IdList)
     yield from settle(None)
+    yield from compare(bob, "alice", NONCES, b"spellings", list_spellings(bob.records, bob.form))
 
 
 def alices_number(alice: PartyInputs, bob: PartyInputs) -> int:

@@ -14,8 +14,8 @@ from protocols.messages import (
     CountedPage,
     HiddenPage,
     IdList,
+    JointDigests,
     ListCommitment,
-    PeopleDigest,
     PlacesPage,
     ReblindedPage,
     Verdict,
@@ -104,7 +104,7 @@ def test_more_common_points_than_were_counted_are_a_deviation() -> None:
 
 
 def test_another_end_than_ours_is_a_deviation() -> None:
-    alice, _ = struck(PeopleDigest, lambda sent: replace(sent, digest=bytes(32)))
+    alice, _ = struck(JointDigests, lambda sent: JointDigests(bytes(len(sent.digests))))
     assert isinstance(alice.error, DeviationError)
 
 

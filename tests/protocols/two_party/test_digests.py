@@ -1,11 +1,12 @@
 """Digests and commitments tell equal from unequal and nothing else."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from protocols.messages import ClassDigest, Greeting, Share
-from protocols.role import Transcript, run_pair
+from protocols.messages import HiddenContents
+from protocols.role import Role
 from protocols.tables.table import Table
 from tests.support.duel import duel
 from tests.support.meeting import (
@@ -41,37 +42,27 @@ def test_a_commitment_is_the_same_for_the_same_table_and_tells_nothing_without_t
     assert len({commitment, *(other.digest(b"commitment") for other in others)}) == 1 + len(others)
 
 
-def test_digests_are_keyed_by_both_nonces_and_show_equality_only() -> None:
-    alice, bob = make_local(BOTH_HOLD, "alice"), make_local(BOTH_HOLD, "bob")
-    one, other = alice.share(b"nonces"), bob.share(b"nonces")
-    assert one.records_digest == other.records_digest != alice.share(b"others").records_digest
-    assert alice.class_digest(b"nonces") == bob.class_digest(b"nonces") != alice.class_digest(b"others")
-    assert one.records_digest != alice.class_digest(b"nonces")
-    assert one.spelling_digest == other.spelling_digest != alice.share(b"others").spelling_digest
-    assert one.spelling_digest != one.records_digest
+def compared(roles: tuple[Role[Any], Role[Any]]) -> list[list[bytes]]:
+    """Return the points by which each side lets the other compare what it holds."""
+    return [[m.points for m in end.sent if isinstance(m, HiddenContents)] for end in duel(*roles)]
 
 
-def test_a_digest_of_the_class_crosses_only_where_both_hold_it() -> None:
-    for case, digests in ((BOTH_HOLD, 1), (ONE_HOLDS, 0)):
-        sent = Transcript()
+def test_the_class_is_compared_only_where_both_hold_it_and_after_the_ids() -> None:
+    for case, times in ((BOTH_HOLD, 2), (ONE_HOLDS, 1)):
         roles = (
             whole(make_local(case, "alice"), make_terms(), "bob"),
             whole(make_local(case, "bob"), None, "alice"),
         )
-        run_pair(*roles, sent)
-        for messages in (sent.sent_by_a, sent.sent_by_b):
-            assert sum(isinstance(message, ClassDigest) for message in messages) == digests
+        assert [[len(points) for points in end] for end in compared(roles)] == 2 * [[66, 33][:times]]
 
 
-def test_both_nonces_go_into_the_digests_in_the_order_of_speaking() -> None:
-    shares: list[list[Share]] = []
+def test_what_is_compared_looks_otherwise_whenever_either_nonce_is_another() -> None:
+    shown: set[bytes] = set()
     for alice_nonce, bob_nonce in ((b"a" * 32, b"b" * 32), (b"a" * 32, b"c" * 32), (b"d" * 32, b"b" * 32)):
         roles = (
             whole(make_local(BOTH_HOLD, "alice"), make_terms(), "bob", nonce=alice_nonce),
             whole(make_local(BOTH_HOLD, "bob"), None, "alice", nonce=bob_nonce),
         )
-        ends = duel(*roles)
-        shares.append([m for end in ends for m in end.sent if isinstance(m, Share)])
-        assert [m.nonce for end in ends for m in end.sent if isinstance(m, Greeting)] == [alice_nonce, bob_nonce]
-    assert all(a.records_digest == b.records_digest for a, b in shares)
-    assert len({a.records_digest for a, _ in shares}) == 3
+        for points in compared(roles):
+            shown.update(each[start : start + 33] for each in points for start in range(0, len(each), 33))
+    assert len(shown) == 3 * 2 * 3

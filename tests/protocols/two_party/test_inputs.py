@@ -149,13 +149,13 @@ def test_another_set_of_columns_in_a_group_has_other_coins() -> None:
     assert sent_by(replace(GROUPED, dataset="next year"))["a0"] != sent_by(GROUPED)["a0"]
 
 
-def test_a_share_is_names_sizes_groups_and_digests() -> None:
-    share = ALICE.share(b"nonces")
+def test_a_share_is_names_sizes_and_groups() -> None:
+    share = ALICE.share()
     assert share.records == 6
     assert share.attributes == (("a0", ("v0", "v1")), ("a1", ("v0", "v1", "v2")))
     assert share.class_values == ("v0", "v1")
     assert share.groups == ALICE.groups
-    assert BOB.share(b"nonces").class_values is None
+    assert BOB.share().class_values is None
 
 
 def test_no_repr_shows_content() -> None:

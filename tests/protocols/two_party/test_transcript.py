@@ -19,7 +19,9 @@ from protocols.messages import (
     EstimatedGains,
     ExactCounts,
     Greeting,
+    HiddenContents,
     HolderKey,
+    JointDigests,
     KnownDigests,
     ModelDigest,
     PackedCounts,
@@ -45,7 +47,7 @@ CASE = Case(
     terms=make_terms(),
 )
 
-AGREEMENT = {Greeting, Verdict, Share, TableCommitment}
+AGREEMENT = {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
 CLASS = {ClassCounts}
 COPIES = {DisguisedPage}
 HOLDER = {KnownDigests, HolderKey, CiphertextPage, ExactCounts}
@@ -123,7 +125,7 @@ def test_each_side_sends_the_kinds_of_its_method_and_no_other(way: str, initiato
     assert {type(message) for message in sent.sent_by_b} == bob
 
 
-def test_together_the_methods_use_every_kind_of_message_but_the_digest_of_a_class_that_both_hold() -> None:
+def test_together_the_methods_use_every_kind_of_message() -> None:
     used = set().union(*(kinds for _, a, b in ALLOWED.values() for kinds in (a, b, CLASS)))
     every = {kind for kind in vars(messages).values() if isinstance(kind, type) and issubclass(kind, Message)}
     between_runs = {messages.MemoryHeads, messages.SignedHead}  # before and after, whatever the method
@@ -136,11 +138,11 @@ def test_together_the_methods_use_every_kind_of_message_but_the_digest_of_a_clas
         messages.CountedPage,
         messages.ReblindedPage,
         messages.PlacesPage,
-        messages.PeopleDigest,
+        messages.PeopleOffer,
     }
     of_rules = {messages.SetCounts}
     predicting = {messages.RowsShare, messages.RowsAsked, messages.SealedAnswers}
-    assert used == every - {Message, messages.ClassDigest} - between_runs - aligning - predicting - of_rules
+    assert used == every - {Message} - between_runs - aligning - predicting - of_rules
 
 
 def test_a_tree_takes_two_exchanges_a_level() -> None:

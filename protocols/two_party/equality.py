@@ -1,0 +1,72 @@
+"""Whether both sides hold the same, by one guess: whole lists of ids, whole columns of classes (DESIGN 13).
+
+A digest that both can key would confirm any number of guesses, at home: who knows all but a few ids would try what
+those may be. So each content is hashed to a point, and both points are multiplied by both sides' secret numbers:
+
+    hidden     each of our contents as a point, times a secret number of its own, both ways
+    joint      a digest of each of the other's points times our number, bound to its sender and the session, both ways
+
+The other's digest is the one that we expect from it if and only if it holds the same. To try a content takes its point
+times *our* number, which is had of the one content that the other side has shown, and of no other (DDH, in the random
+oracle model): one guess per content and session, of which we hear whether it was right. The numbers depend on the
+session, on the place and on our content, so that no answer serves for another question. Nobody can repeat our digest
+as its own.
+
+The test of equality of Huberman, Franklin and Hogg, Enhancing privacy and trust in electronic communities (EC 1999),
+with digests of their last message.
+"""
+
+from collections.abc import Sequence
+
+from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
+from protocols.ciphers.curve import POINT_BYTES, NotAPointError
+from protocols.errors import PeerError
+from protocols.messages import HiddenContents, JointDigests
+from protocols.randomness import canonical, keyed_digest
+from protocols.role import Role, exchange
+from protocols.two_party.inputs import PartyInputs
+
+
+def compare(
+    local: PartyInputs, peer: str, nonces: bytes, purpose: bytes, contents: Sequence[bytes]
+) -> Role[tuple[bool, ...]]:
+    """Tell of each of our contents whether the peer's in its place is the same.
+
+    Args:
+        local: What we bring; its name and its secret are used.
+        peer: The peer's name.
+        nonces: Of the `Opening`.
+        purpose: What is compared.
+        contents: Ours, or digests of them; as many as the peer's.
+
+    Discloses: of each content whether it is the peer's.
+
+    Raises:
+        PeerError: The peer sent what the protocol does not allow.
+    """
+    names = [keyed_digest(nonces, purpose, _place(at), content).hex() for at, content in enumerate(contents)]
+    numbers = [secret_number(local.secrets.coins, b"equality", nonces, name.encode()) for name in names]
+    own = [blind_ids(IdsToBlind(number, [name])) for number, name in zip(numbers, names, strict=True)]
+    theirs = (yield from exchange(HiddenContents(b"".join(own)))).points
+    if len(theirs) != POINT_BYTES * len(own):
+        raise PeerError("the peer compares another number of contents")
+    points = [theirs[start : start + POINT_BYTES] for start in range(0, len(theirs), POINT_BYTES)]
+    try:
+        joint = [blind_points(PointsToBlind(*each)) for each in zip(numbers, points, strict=True)]
+    except NotAPointError:
+        raise PeerError("the peer sent a point that is not on the curve") from None
+    told, expected = (_digests(nonces, purpose, sender, joint) for sender in (local.party, peer))
+    heard = (yield from exchange(JointDigests(b"".join(told)))).digests
+    if len(heard) != len(b"".join(expected)):
+        raise PeerError("the peer compares another number of contents")
+    size = len(heard) // len(expected)
+    return tuple(heard[at * size : (at + 1) * size] == each for at, each in enumerate(expected))
+
+
+def _digests(nonces: bytes, purpose: bytes, sender: str, joint: Sequence[bytes]) -> list[bytes]:
+    key = canonical(nonces, b"equality", purpose, sender.encode())
+    return [keyed_digest(key, _place(at), point) for at, point in enumerate(joint)]
+
+
+def _place(at: int) -> bytes:
+    return at.to_bytes(2, "big")
