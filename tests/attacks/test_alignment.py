@@ -134,6 +134,19 @@ def test_lists_that_leave_out_one_person_each_read_who_is_listed_and_few_are_all
         assert ask(people, judge) == 2
 
 
+def test_one_real_id_among_invented_ones_reads_one_person_per_list_and_every_list_is_counted(tmp_path: Path) -> None:
+    """Nobody else on the list can be hers, so the number is whether this one is; `least_overlap` bounds names alone."""
+    invented = [f"nobody {number}" for number in range(40)]
+    with rules(tmp_path / "usual", AlignmentBounds()) as judge:
+        assert judge.bounds.alignments == 3
+        assert [ask([person, *invented], judge) for person in ("p0", "p7", "p1")] == [1, 0, 1]
+        for person in ("p2", "p3"):
+            with pytest.raises(DisagreementError, match="most_alignments allows 3 pairs of lists"):
+                ask([person, *invented], judge)
+    with rules(tmp_path / "none", AlignmentBounds(alignments=0)) as judge, pytest.raises(DisagreementError):
+        ask(["p0", *invented], judge)
+
+
 def test_a_list_of_all_ids_that_there_can_be_reads_who_is_listed_and_is_too_long(tmp_path: Path) -> None:
     """Who lists everybody finds all of ours; bounded by `most_ids` it hears of none, before a point leaves."""
     everybody = numbered(range(50))
