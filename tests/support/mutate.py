@@ -168,10 +168,13 @@ def tried(checks: Sequence[Check]) -> Iterator[Found]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Try all checks of the named modules, or of all; with a number first, so many of them drawn by chance."""
+    """Try all checks of the named modules, or of all; with a number first, so many of them drawn by chance.
+
+    A module may be named with a line, `party/files.py:40`: then the checks of that line.
+    """
     most = int(words[0]) if words and words[0].isdigit() else None
-    modules = [word for word in words if not word.isdigit()] or list(NEAREST)
-    checks = [check for module in modules for check in checks_of(module)]
+    places = [word.partition(":") for word in words if not word.isdigit()] or [(each, "", "") for each in NEAREST]
+    checks = [c for module, _, line in places for c in checks_of(module) if line in ("", str(c.line))]
     if most is not None:
         checks = sorted(random.sample(checks, min(most, len(checks))), key=checks.index)
     every = []

@@ -1,0 +1,72 @@
+"""What each kind of message asks of the lengths of its parts, both when it is read and before it is sent."""
+
+import pytest
+
+from party.wire import codec
+from party.wire.codec import decode, encode
+from party.wire.v1 import node_pb2 as wire
+from protocols import messages as m
+from protocols.errors import InputError, PeerError
+from protocols.identifiers import USUAL_FORM
+from protocols.role import Message
+
+WHOLE, SHORT = bytes(32), bytes(31)
+WELL_FORMED: tuple[Message, ...] = (
+    m.TableCommitment(WHOLE),
+    m.MemoryHeads(1, WHOLE, 2, WHOLE, bytes(8), False),
+    m.KeptParts(1, WHOLE, True, 2, WHOLE),
+    m.SignedHead(1, WHOLE, bytes(72)),
+    m.KnownDigests(2 * WHOLE),
+    m.RowsAsked(2 * WHOLE),
+    m.JointDigests(2 * WHOLE),
+    m.HiddenContents(bytes(66)),
+    m.IdList(1, USUAL_FORM, WHOLE),
+    m.ListCommitment(1, WHOLE),
+    m.SetCounts((0, 1), (1, 1), (5, 6)),
+    m.ModelDigest(WHOLE),
+)
+OF_OTHER_LENGTHS: dict[str, Message] = {
+    "a commitment to a table": m.TableCommitment(SHORT),
+    "the end of a ledger": m.MemoryHeads(1, SHORT, 2, WHOLE, bytes(8), False),
+    "the end that is known": m.MemoryHeads(1, WHOLE, 2, SHORT, bytes(8), False),
+    "the name of a run": m.MemoryHeads(1, WHOLE, 2, WHOLE, bytes(7), False),
+    "kept answers": m.KeptParts(1, SHORT, True, 2, WHOLE),
+    "the key of kept coins": m.KeptParts(1, WHOLE, True, 2, SHORT),
+    "a signed end": m.SignedHead(1, SHORT, bytes(72)),
+    "no signature": m.SignedHead(1, WHOLE, b""),
+    "a signature longer than any": m.SignedHead(1, WHOLE, bytes(73)),
+    "known answers": m.KnownDigests(WHOLE + SHORT),
+    "rows that are asked": m.RowsAsked(WHOLE + SHORT),
+    "compared digests": m.JointDigests(WHOLE + SHORT),
+    "compared points": m.HiddenContents(bytes(65)),
+    "a commitment to ids": m.IdList(1, USUAL_FORM, SHORT),
+    "a commitment to points": m.ListCommitment(1, SHORT),
+    "a set without a count": m.SetCounts((0, 1), (1, 1), (5,)),
+    "an item of no set": m.SetCounts((0, 1), (1,), (5,)),
+    "a model": m.ModelDigest(SHORT),
+}
+
+
+def framed(message: Message) -> bytes:
+    """Return the frame of a message, whatever its lengths."""
+    (entry,) = (each for each in codec.ENTRIES if each.kind is type(message))
+    return wire.Frame(**{entry.field: entry.to_wire(message)}).SerializeToString()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("message", WELL_FORMED, ids=lambda message: type(message).__name__)
+def test_parts_of_the_right_length_are_read(message: Message) -> None:
+    assert decode(framed(message), type(message)) == message
+    assert encode(message) == framed(message)
+
+
+@pytest.mark.parametrize("name", OF_OTHER_LENGTHS)
+def test_parts_of_another_length_are_neither_read_nor_sent(name: str) -> None:
+    message = OF_OTHER_LENGTHS[name]
+    with pytest.raises(PeerError, match="cannot be read"):
+        decode(framed(message), type(message))
+    with pytest.raises(InputError, match="cannot be sent"):
+        encode(message)
+
+
+def test_every_kind_of_which_a_length_is_wrong_here_is_right_above() -> None:
+    assert {type(message) for message in OF_OTHER_LENGTHS.values()} == {type(message) for message in WELL_FORMED}
