@@ -115,7 +115,7 @@ def first_terms() -> list[tuple[str, Meeting]]:
 
 
 AT_ONCE: list[tuple[str, Meeting]] = [
-    ("version: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, version="cotally/2")))),
+    ("version: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, version="cotally/1")))),
     ("version: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, version="cotally/0")))),
     ("party: the responder's", meet(tamper=on("b", Greeting, lambda m: replace(m, party="mallory")))),
     ("party: the initiator's", meet(tamper=on("a", Greeting, lambda m: replace(m, party="mallory")))),
