@@ -5,8 +5,9 @@ import json
 
 from party.data import Notice
 from party.names import printable
+from party.node.aligning import load_common
 from party.node.check import check_party
-from party.node.inputs import ReleasedBefore, load_inputs
+from party.node.inputs import ReleasedBefore
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     terms = None if arguments.job is None else read_job(arguments.job).terms
     notices: list[Notice | ReleasedBefore] = []
-    local = load_inputs(config, KEY_FLOOR, notices.extend)
+    local = load_common(config, KEY_FLOOR, notices.extend)
     peer_columns = len(local.attributes) or 1 if arguments.peer_columns is None else arguments.peer_columns
     if peer_columns < 1:
         raise InputError("--peer-columns must be 1 or more")

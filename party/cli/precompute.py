@@ -9,7 +9,7 @@ from dataclasses import replace
 from party.compute import make_compute
 from party.keys.factors import BLOCK_FACTORS, FactorStore
 from party.keys.keystore import load_keys, load_secret
-from party.node.inputs import load_inputs
+from party.node.aligning import load_common
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.costs import discarded_text, factors_text, need_text, unknown_need
@@ -57,7 +57,7 @@ def _need(config: PartyConfig) -> tuple[int, int]:
     Raises:
         InputError: The data cannot be read, or their groups need no factors that could be counted.
     """
-    local = load_inputs(config, KEY_FLOOR)
+    local = load_common(config, KEY_FLOOR)
     return local.ciphertexts_per_record(), len(local.records)
 
 

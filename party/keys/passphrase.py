@@ -91,9 +91,8 @@ def _typed(folder: Path, new: bool) -> str:
     file = Path(given) if given else credential if is_there(credential) else None
     phrase = _ASK.get()(folder, new) if file is None else _first_line(file)
     if phrase is None:
-        raise IdentityError(
-            f"{folder} is sealed: run this at a terminal, or let {FILE_VARIABLE} name a file with the passphrase"
-        )
+        why = f"to seal {folder} takes a new passphrase" if new else f"{folder} is sealed"
+        raise IdentityError(f"{why}: run this at a terminal, or let {FILE_VARIABLE} name a file with the passphrase")
     if new and len(phrase) < SHORTEST:
         raise IdentityError(f"a passphrase must have {SHORTEST} characters or more")
     return phrase

@@ -28,7 +28,7 @@ from protocols.terms import HALF, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
 
-_STEPS = 40  # in which the strongest theta that is agreed to is looked for
+_STEPS = 40  # in which the most telling theta that is agreed to is looked for
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def check_party(
     Args:
         local: What we bring.
         config: Our settings.
-        terms: Of a run; without, the strongest disguise that we agree to is looked at, and no run.
+        terms: Of a run; without, the weakest disguise that we agree to is looked at, and no run.
         peer_columns: Attributes that the peer is taken to have.
         shown: How names and values are written.
 
@@ -122,7 +122,7 @@ def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: C
     """Measure our copy, with the class among its columns where we hold it; the peer may not."""
     if terms is not None and not terms.disguises:
         return None
-    theta = _strongest(local, config) if terms is None else terms.theta
+    theta = _most_telling(local, config) if terms is None else terms.theta
     if theta is None:
         return None
     columns = _columns(local, shown)
@@ -134,7 +134,7 @@ def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: C
     )
 
 
-def _strongest(local: PartyInputs, config: PartyConfig) -> Fraction | None:
+def _most_telling(local: PartyInputs, config: PartyConfig) -> Fraction | None:
     """Return, of forty steps, the theta farthest from 1/2 that we agree to; None where no copy may leave."""
     if set(config.agree.methods) == {Method.SMC}:
         return None

@@ -74,7 +74,7 @@ def _values(column: LeavingColumn) -> str:
 def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
     if found.copy is None:
         return ["No disguised copy leaves."]
-    which = "" if found.run else ", in the strongest disguise that [agree] allows"
+    which = "" if found.run else ", in the weakest disguise that [agree] allows"
     head = f"The copy, with theta = {found.copy.theta}{which}; a receiver is taken to know how common each value is:"
     return [head, "", *privacy_blocks(found.copy, full=full, width=width)]
 

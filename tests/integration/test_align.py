@@ -79,6 +79,11 @@ def test_people_are_counted_then_found_and_training_uses_them_alone(pair: Pair) 
     with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
         assert len(past_alignments(ledger.entries(), "data")) == 1
 
+    looked = cotally_here("check", pair.bob / "party.toml", pair.folder / "job-1.toml")
+    assert looked.code == 0, looked.out
+    assert "Data set 'data': 120 records" in looked.out
+    assert "this party's data have 120" in cotally_here("precompute", pair.bob, "--status").out
+
     told = cotally_here("ledger", "show", pair.bob / "party.toml").out
     assert "Both learned how many of 150 people of ours and 150 of alice are common: 120; which of its own" in told
 

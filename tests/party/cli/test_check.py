@@ -68,7 +68,7 @@ def test_the_copy_is_measured_as_a_design_is_with_what_is_in_the_data(pair: Pair
 
 
 @pytest.mark.parametrize(("odds", "strongest"), [("2", Fraction(2)), ("9", Fraction(9)), ('"any"', None)])
-def test_without_a_job_the_copy_is_the_strongest_that_is_agreed_to(
+def test_without_a_job_the_copy_is_the_most_telling_that_is_agreed_to(
     pair: Pair, odds: str, strongest: Fraction | None
 ) -> None:
     pair.edit("alice", "odds = 2 ", f"odds = {odds} ")
@@ -78,6 +78,7 @@ def test_without_a_job_the_copy_is_the_strongest_that_is_agreed_to(
     assert worst > 1
     assert strongest is None or worst <= strongest
     assert found["run"] is None
+    assert "in the weakest disguise that [agree] allows" in check(pair).out.replace("\n  ", " ")
 
 
 def test_where_no_copy_may_leave_none_is_told(pair: Pair) -> None:

@@ -13,7 +13,7 @@ from party.errors import IdentityError
 from party.keys import sealing
 from party.keys.identity import create_identity, load_identity
 from party.keys.keystore import create_keys, load_keys, load_secret
-from party.keys.passphrase import SHORTEST, SOURCES, asking
+from party.keys.passphrase import SHORTEST, SOURCES, ask_nobody, asking
 from party.keys.sealing import SEALED_FILE, SECRET_FILES, seal_keys, unseal_keys
 
 BITS, PHRASE = 512, "correct horse battery"
@@ -169,6 +169,15 @@ def test_what_is_sealed_is_not_sealed_again_and_what_is_not_is_not_unsealed(fold
     seal_keys(folder, TYPED)
     with pytest.raises(IdentityError, match="is sealed already"):
         seal_keys(folder, TYPED)
+
+
+def test_where_nobody_can_be_asked_to_seal_and_to_open_are_told_apart(folder: Path) -> None:
+    with asking(ask_nobody), pytest.raises(IdentityError, match=r"to seal .* takes a new passphrase: run this at"):
+        seal_keys(folder, TYPED)
+    seal_keys(folder, TYPED)
+    sealing._opened_once.cache_clear()
+    with asking(ask_nobody), pytest.raises(IdentityError, match="is sealed: run this at"):
+        load_secret(folder)
 
 
 def test_a_folder_without_all_secrets_is_not_sealed(folder: Path) -> None:
