@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import re
 from fractions import Fraction
 from itertools import combinations
@@ -14,6 +15,7 @@ from party.association import joint_itemsets, joint_rules
 from party.keys.keystore import load_secret
 from party.records.ledger import read_ledger
 from party.records.tally import Dealings, dealings
+from tests.support.kills import Round, easily_killed
 from tests.support.processes import BITS, Ended, Pair, cotally_here, finish, make_pair, serving
 
 RECORDS = 400
@@ -153,3 +155,22 @@ def test_rules_of_fewer_records_than_a_leaf_may_have_are_refused_before_anybody_
     ended = cotally_here("train", pair.bob / "party.toml", write_job(pair, min_support="1/200"))
     assert ended.code == 2
     assert "min_support makes 2 records enough, fewer than min_leaf = 5: raise min_support" in ended.err
+
+
+class RulesRound(Round):
+    """A run for rules of parties that are killed now and then."""
+
+    def _write_job(self) -> Path:
+        return write_job(self.pair, engine=self.chance.choice(["encrypted_coins", "dot_product"]))
+
+    def _check_model(self, model: Path) -> None:
+        found = joint_itemsets(model)
+        settled = found[found["settled"]]
+        assert {len(items) for items in settled["itemsets"]} == {1, 2, 3}
+        for items, support in zip(settled["itemsets"], settled["support"], strict=True):
+            assert support == pytest.approx(exact_share(items))
+
+
+def test_parties_that_are_killed_at_any_moment_end_with_the_same_rules(trusting: Path, tmp_path: Path) -> None:
+    made = make_pair(trusting, tmp_path / "parties", ALICE, BOB)
+    RulesRound(easily_killed(made), random.Random(5)).play()

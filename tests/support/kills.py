@@ -41,8 +41,7 @@ class Round:
         self.pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{_free_address()}"')
         listening = (self.pair.alice / "party.toml").read_text().split('listen = "', 1)[1].split('"', 1)[0]
         self.pair.edit("bob", '# address = "bob.example.org:7071"', f'address = "{listening}"')
-        work = self.pair.write_job(cipher=self.chance.choice(["curve", "paillier"]), omega="all")
-        self._commands = {"alice": self.pair.serve_arguments(), "bob": self.pair.train_arguments(work)}
+        self._commands = {"alice": self.pair.serve_arguments(), "bob": self.pair.train_arguments(self._write_job())}
         try:
             for name in self._commands:
                 self._start(name)
@@ -58,6 +57,9 @@ class Round:
                 process.kill()
                 process.wait()
         self._check()
+
+    def _write_job(self) -> Path:
+        return self.pair.write_job(cipher=self.chance.choice(["curve", "paillier"]), omega="all")
 
     def _start(self, name: str) -> None:
         self._starts += 1
@@ -81,8 +83,7 @@ class Round:
             self._start(name)
 
     def _check(self) -> None:
-        tree = read_tree(self.pair.bob / "model.json")
-        assert tree_json(tree) == tree_json(plain_tree(tree.schema))
+        self._check_model(self.pair.bob / "model.json")
         assert (self.pair.alice / "model.json").read_bytes() == (self.pair.bob / "model.json").read_bytes()
         for folder in (self.pair.alice, self.pair.bob):
             told = (self.pair.folder / f"{folder.name}.err").read_text()
@@ -94,6 +95,10 @@ class Round:
                 (dealing,) = dealings(ledger.entries())
             assert len(dealing.told.copies) == len(dealing.learned.copies) == 1
 
+    def _check_model(self, model: Path) -> None:
+        tree = read_tree(model)
+        assert tree_json(tree) == tree_json(plain_tree(tree.schema))
+
 
 def _free_address() -> str:
     with socket.create_server(("127.0.0.1", 0)) as found:
@@ -102,11 +107,15 @@ def _free_address() -> str:
 
 def make_round(trusting: Path, folder: Path, seed: int) -> Round:
     """Make two parties of their own for one round."""
-    pair = make_pair(trusting, folder, table(ALICE), table(BOB))
+    return Round(easily_killed(make_pair(trusting, folder, table(ALICE), table(BOB))), random.Random(seed))
+
+
+def easily_killed(pair: Pair) -> Pair:
+    """Let two parties start quickly, and wait for each other less long."""
     for party in ("alice", "bob"):
         pair.edit(party, "workers = 0", "workers = 1")
         pair.edit(party, "patience = 30", "patience = 10")
-    return Round(pair, random.Random(seed))
+    return pair
 
 
 def main(rounds: int, first_seed: int) -> int:
