@@ -104,11 +104,12 @@ class SessionRuns:
             self._now = self.journal.change(self._before.run, self.pages.date())
             return KeptRun(self.journal, self._now.run)
         now, peer = self.pages.date(), self.pages.peer
-        self._now = RunRecord(
+        begins = RunRecord(
             run_name(nonces).hex(), peer.name, peer.fingerprint, self.dataset, job_content(job), contents.hex(),
             self.initiator, now, now,
         )  # fmt: skip
-        self.journal.begin(self._now)
+        self.journal.begin(begins)
+        self._now = begins  # NB: not before it is there: who looks for cancelled runs would find none
         return None
 
     def save(self, item: Save) -> None:

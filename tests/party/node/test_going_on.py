@@ -1,6 +1,7 @@
 """A run that is interrupted goes on from the last thing that both remember, and ends with the same model."""
 
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,9 +15,18 @@ from party.errors import PausedError, PeerCancelledError, PeerPausedError, RunCa
 from party.files import locked_folder
 from party.forecast.model import most_counts
 from party.models.kept_model import KeptModel
+from party.node import cancelling
 from party.node.session import Host, Report, run_session
 from party.records.entries import RunPages
-from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
+from party.records.journal import (
+    JOURNAL_FILE,
+    Journal,
+    RunRecord,
+    RunState,
+    cancel_run,
+    open_journal,
+    recorded_runs,
+)
 from party.records.tally import dealings
 from party.settings.party import read_party_config
 from party.transport.channel import PagedChannel
@@ -254,6 +264,22 @@ def test_a_run_that_is_cancelled_while_it_is_played_stops_at_once_and_tells_the_
     assert isinstance(ends["alice"], RunCancelledError)
     assert isinstance(ends["bob"], PeerCancelledError)
     assert states(sessions) == {name: [RunState.CANCELLED] for name in NAMES}
+
+
+def test_a_run_that_is_still_being_written_down_is_not_taken_for_a_cancelled_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk may take longer than the time between two looks at whether the run was cancelled."""
+    begin = Journal.begin
+
+    def begin_slowly(journal: Journal, record: RunRecord) -> None:
+        time.sleep(0.2)
+        begin(journal, record)
+
+    monkeypatch.setattr(cancelling, "CANCEL_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(Journal, "begin", begin_slowly)
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    assert_done(sessions, Meeting(sessions).play())
 
 
 def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -> None:
