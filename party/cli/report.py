@@ -8,7 +8,7 @@ from party.cli.survey_report import survey_page
 from party.files import check_target, is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
-from party.models.any_file import read_tree_for
+from party.models.any_file import read_result
 from party.records.finished import finished_run
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
@@ -79,10 +79,10 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         InputError: Something cannot be read, or the ledger knows of no run that ended with this model.
     """
     config = read_party_config(config_path, KEY_FLOOR)
-    tree = read_tree_for(model, "the page draws trees alone; `cotally show` and `cotally ledger show` tell the rest")
+    result = read_result(model)
     with read_ledger(config.folder, load_secret(config.folder)) as ledger:
         entries = list(ledger.entries())
-    found = finished_run(entries, tree.digest())
+    found = finished_run(entries, result.digest())
     if found is None:
         raise InputError(f"{model} is of no run in the ledger of {config.folder}: name the model of one (--model)")
     certificate = config.folder / "cert.pem"
@@ -90,7 +90,7 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
     return Finished(
         party=config.name,
         fingerprint=fingerprint(parsed),
-        tree=tree,
+        model=result,
         written=datetime.fromtimestamp(model.stat().st_mtime, UTC),
         run=found,
         dealings=next(d for d in dealings(entries) if (d.dataset, d.peer) == (found.dataset, found.peer)),

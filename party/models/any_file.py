@@ -78,22 +78,6 @@ def model_from_text(text: str) -> Model:
     return found
 
 
-def read_tree_for(path: Path, otherwise: str) -> Tree:
-    """Read a model where only a tree will do.
-
-    Args:
-        path: The file.
-        otherwise: What to say of another kind of model.
-
-    Raises:
-        ModelError: The file cannot be read, is no model in every detail, or not of a tree.
-    """
-    model = read_model(path)
-    if not isinstance(model, Tree):
-        raise ModelError(f"{path} holds naive Bayes: {otherwise}")
-    return model
-
-
 def model_json(model: KeptResult) -> str:
     """Write a model as text."""
     return _KINDS[type(model)].text(model)

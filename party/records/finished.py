@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from party.records.ledger import LedgerEntry, PeerName
+from party.records.tally import NodePath
 from protocols.facts import Way
 
 
@@ -26,6 +27,8 @@ class FinishedRun:
         copy: How our copy was disguised, as the ledger has it; None where none left.
         counted: How many cells were counted by a secure protocol.
         countable: How many there are of all candidates at the same nodes.
+        estimated: The columns, with their party's names, of which the class holder told estimates for naive Bayes.
+        itemsets: The sets of items that were counted exactly, each item a column with its party's name and a value.
     """
 
     run: str
@@ -42,6 +45,8 @@ class FinishedRun:
     copy: Mapping[str, Any] | None
     counted: int
     countable: int
+    estimated: tuple[str, ...] = ()
+    itemsets: frozenset[NodePath] = frozenset()
 
 
 def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
@@ -81,24 +86,27 @@ def _told(entries: list[LedgerEntry]) -> FinishedRun:
         copy=copies[-1] if copies else None,
         counted=sum(sum(tables.values()) for tables in nodes.values()),
         countable=sum(_cells_of_all(path, tables, sizes) for path, tables in nodes.items()),
+        estimated=tuple(column for each in kinds.get("estimates", []) for column in each["nodes"][0]["counts"]),
+        itemsets=frozenset(_path(each) for content in kinds.get("itemsets", []) for each in content["sets"]),
     )
 
 
-_Path = frozenset[tuple[str, str]]
+def _path(items: Iterable[Iterable[str]]) -> NodePath:
+    return frozenset((column, value) for column, value in items)
 
 
-def _counted_nodes(contents: Iterable[Any]) -> dict[_Path, dict[str, int]]:
+def _counted_nodes(contents: Iterable[Any]) -> dict[NodePath, dict[str, int]]:
     """Return how many cells each counted table of each node has; what both sides learn stands there once."""
-    nodes: dict[_Path, dict[str, int]] = {}
+    nodes: dict[NodePath, dict[str, int]] = {}
     for content in contents:
         for node in content["nodes"]:
-            tables = nodes.setdefault(frozenset((column, value) for column, value in node["path"]), {})
+            tables = nodes.setdefault(_path(node["path"]), {})
             tables |= node.get("cells", {})
             tables |= {column: sum(map(len, rows)) for column, rows in node.get("counts", {}).items()}
     return nodes
 
 
-def _cells_of_all(path: _Path, tables: Mapping[str, int], sizes: Mapping[str, int]) -> int:
+def _cells_of_all(path: NodePath, tables: Mapping[str, int], sizes: Mapping[str, int]) -> int:
     """Return how many cells all candidates of a node have, counted against as many classes as its tables were."""
     column = next(iter(tables))
     classes = tables[column] // sizes[column]

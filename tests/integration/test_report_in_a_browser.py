@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from party.show.page.run_page import page_of_run
 from party.show.page.writing import as_html
 from tests.support.accessibility import shortcomings
 from tests.support.browser import chromium
-from tests.support.finished import finished_party, hostile
+from tests.support.finished import KINDS, finished_party, hostile
 from tests.support.reported import basket_page, hostile_survey, survey_of_two_kinds
 
 PHONE, SCREEN = 360, 740
@@ -28,13 +29,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
         yield opened
 
 
-def run_of_hostile_names(folder: Path) -> Document:
-    settings = finished_party(folder)
+def run_of_hostile_names(folder: Path, kind: str = "tree") -> Document:
+    settings = finished_party(folder, kind)
     return page_of_run(hostile(gathered(settings, settings.parent / "model.json", settings.parent / "report.json")))
 
 
 PAGES = {
-    "a run": run_of_hostile_names,
+    **{f"a run that learned {kind}": partial(run_of_hostile_names, kind=kind) for kind in KINDS},
     "a survey": survey_of_two_kinds,
     "a survey of hostile names": hostile_survey,
     "baskets": basket_page,

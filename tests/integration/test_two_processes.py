@@ -412,7 +412,8 @@ def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from
     assert len((tmp_path / "out.csv").read_text().splitlines()) == RECORDS + 1
     assert "naive Bayes over 9 attributes" in cotally_here("show", str(pair.bob / "model.json")).out
     page = cotally_here("report", str(pair.bob / "party.toml"), "-o", str(tmp_path / "report.html"))
-    assert_one_line(page, 2, "holds naive Bayes", "cotally show")
+    assert page.code == 0, page.err
+    assert "<h1>Naive Bayes for " in (tmp_path / "report.html").read_text()
 
 
 def test_pruning_is_agreed_told_and_stands_in_the_model(pair: Pair) -> None:

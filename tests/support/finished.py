@@ -1,42 +1,77 @@
 """A party's folder after a run, all that a page tells of it, and names that a page must not believe."""
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from party.keys.keystore import SECRET_FILE
 from party.keys.secret_file import write_secret
-from party.models.any_file import write_model
+from party.models.any_file import KeptResult, model_json, write_model
+from party.node.players import FoundRules
 from party.records.train_report import write_train_report
 from party.show.page.run_page import Finished
-from party.show.run_report import train_report
+from party.show.run_report import rules_report, train_report
+from protocols.association.joint import JointItemsets
 from protocols.learning.tree import Tree
+from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema
+from protocols.terms import Learner
+from protocols.two_party.inputs import PartyInputs
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
+from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.sessions import Sessions, trained
 
 HOSTILE = "<script>window.hit=1</script>\"'><img src=x onerror=window.hit=1>&amp;{{7*7}}\x00\x1b[2J" + "W" * 60
 
 
-def finished_party(folder: Path) -> Path:
+KINDS = ("tree", "naive Bayes", "rules")
+
+
+class RuleSessions(Sessions):
+    """Two parties that look for rules."""
+
+    rules = RuleCase(
+        sizes={"alice": (2, 3), "bob": (2, 2)},
+        codes=np.ascontiguousarray(CASE.codes[:, :4]),
+        terms=rule_terms(RuleTerms(Fraction(1, 5), 3, 12), theta=Fraction(19, 20)),
+    )
+
+    def local(self, party: str) -> PartyInputs:
+        """Return what a party brings."""
+        return self.rules.local(party)
+
+
+def finished_party(folder: Path, kind: str = "tree") -> Path:
     """Return Bob's settings after a run, beside which are the model, the ledger and the costs."""
-    sessions = Sessions(folder, CASE, ANY_ODDS)
-    _, report = sessions.run()
-    bob = folder / "bob"
+    sessions = (RuleSessions if kind == "rules" else Sessions)(folder, CASE, ANY_ODDS)
+    learner = Learner.NAIVE_BAYES if kind == "naive Bayes" else Learner.TREE
+    _, report = sessions.run(RuleSessions.rules.terms if kind == "rules" else replace(CASE.terms, learner=learner))
+    ended, bob = report.ended, folder / "bob"
     write_secret(bob / SECRET_FILE, sessions.local("bob").secrets.coins)
     settings = bob / "party.toml"
     settings.write_text(settings.read_text().replace(f"smallest_key_bits = {CASE.terms.key_bits}", ""))
-    write_model(bob / "model.json", trained(report).outcome.tree)
-    write_train_report(bob / "report.json", train_report(trained(report), report))
+    if isinstance(ended, FoundRules):
+        (bob / "model.json").write_text(model_json(ended.found.itemsets))
+        write_train_report(bob / "report.json", rules_report(ended, report))
+    else:
+        write_model(bob / "model.json", trained(report).outcome.model)
+        write_train_report(bob / "report.json", train_report(trained(report), report))
     return settings
+
+
+def _hostile_model(model: KeptResult) -> KeptResult:
+    if isinstance(model, JointItemsets):
+        return replace(model, attributes=tuple(map(_renamed, model.attributes)))
+    columns, target = tuple(map(_renamed, model.schema.attributes)), _renamed(model.schema.class_attribute)
+    schema = Schema(columns, target, model.schema.class_owners)
+    return Tree(schema, model.root, model.growth) if isinstance(model, Tree) else replace(model, schema=schema)
 
 
 def hostile(told: Finished) -> Finished:
     """Return the same with names, values and phases that hold markup."""
-    schema = told.tree.schema
-    columns = tuple(_renamed(each) for each in schema.attributes)
-    target = _renamed(schema.class_attribute)
-    tree = Tree(Schema(columns, target, schema.class_owners), told.tree.root, told.tree.growth)
     assert told.run.copy is not None
     assert told.costs is not None
     groups = [[name + HOSTILE for name in group] for group in told.run.copy["groups"]]
@@ -44,8 +79,8 @@ def hostile(told: Finished) -> Finished:
         side.copies = [_renamed_copy(copy) for copy in side.copies]
     return replace(
         told,
-        tree=tree,
-        run=replace(told.run, dataset=HOSTILE, copy={**told.run.copy, "groups": groups}),
+        model=_hostile_model(told.model),
+        run=replace(told.run, dataset=HOSTILE, itemsets=frozenset(), copy={**told.run.copy, "groups": groups}),
         dealings=replace(told.dealings, dataset=HOSTILE),
         costs=replace(told.costs, phases={HOSTILE: 1.0}),
     )

@@ -1,6 +1,6 @@
 """Write a finished run, a survey or disguised baskets as one HTML file, or as Markdown if its name ends in .md.
 
-Of a run: the tree drawn, what it is worth, what each side learned, how to compare it; what `show`, `ledger show` and
+Of a run: the model drawn, what it is worth, what each side learned, how to compare it; what `show`, `ledger show` and
 `privacy` print of this party's side, and no cell of a table. The costs of the run are in it if `--costs` names the
 report that `train --report` wrote, or if that is report.json beside the settings.
 
@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="report.html", help="where the page goes; .md for Markdown"
     )
-    parser.add_argument("--model", type=Path, help="the tree (default: model.json of the party), or what was mined")
+    parser.add_argument("--model", type=Path, help="the model (default: model.json of the party), or what was mined")
     parser.add_argument(
         "--costs", type=Path, metavar="report.json", help="what the run cost, as `train --report` wrote it (runs only)"
     )
-    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of the tree (default: as many as fit)")
+    parser.add_argument("--levels", type=int, metavar="N", help="draw N levels of a tree, or sets of N items at most")
     add_overwrite(parser)
     _add_survey(parser)
 

@@ -1,12 +1,15 @@
-"""The page of a finished run, in sections: whoever signs it, or files it, needs nothing else."""
+"""The page of a finished run, whatever it has learned: whoever signs it, or files it, needs nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from math import sqrt
 from typing import Any
 
+import numpy as np
+
+from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
 from party.records.entries import date_text
@@ -16,12 +19,16 @@ from party.records.train_report import TrainReport
 from party.show.figures import epsilon, percent
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
+from party.show.page.model_sections import IMPORTANCE, bayes_sections, rules_sections
 from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.privacy_short import strongest, summary_lines
 from party.show.runs import size_text
 from party.show.tree import title, tree_lines
+from protocols.association.joint import JointItemsets
+from protocols.errors import InputError
 from protocols.learning.importance import importances
+from protocols.learning.models import Model
 from protocols.learning.tree import Tree
 from protocols.noise.accounting import Spending, changes_of
 from protocols.noise.geometric import most_variance
@@ -29,10 +36,9 @@ from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.precision import tells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, Method
+from protocols.terms import ALL, Learner, Method
 
 _LINES = 400
-_IMPORTANCE = "Which attributes matter"
 _PRIVACY = (
     ScreenColumn("Attribute", is_text=True),
     ScreenColumn("Group", is_text=True, rank=3),
@@ -53,7 +59,7 @@ class Finished:
     Args:
         party: Whose page it is.
         fingerprint: Of its key.
-        tree: The model.
+        model: What it ended with.
         written: When the model's file was written.
         run: The run that it is of.
         dealings: All that passed between both sides about the data set.
@@ -64,7 +70,7 @@ class Finished:
 
     party: str
     fingerprint: str
-    tree: Tree
+    model: KeptResult
     written: datetime
     run: FinishedRun
     dealings: Dealings
@@ -81,21 +87,37 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
 
     Args:
         told: What to tell.
-        levels: How many levels of the tree to draw; as many as can be read, if None.
+        levels: How many levels of a tree to draw, or how many items a set has at most; as many as can be read, if None.
+
+    Raises:
+        InputError: The model has no levels.
     """
+    title, found = _model_sections(told.model, levels)
     return Document(
-        f"Decision tree for {printable(told.tree.schema.class_attribute.name)}",
+        title,
         [
             PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
-            tree_section(told.tree, levels),
+            found[0],
             PageSection("worth", "What it is worth", [Pairs(_worth(told))]),
-            importance_section(told.tree),
+            *found[1:],
             _learned(told),
             PageSection("privacy", "What our disguised copy tells of a single person", _privacy(told)),
             PageSection("time", "What it took", _costs(told.costs)),
             _checks(told),
         ],
     )
+
+
+def _model_sections(model: KeptResult, levels: int | None) -> tuple[str, list[PageSection]]:
+    """Return what the page is of, and the sections that show it."""
+    if isinstance(model, JointItemsets):
+        return "Association rules of two parties", rules_sections(model, levels)
+    name = printable(model.schema.class_attribute.name)
+    if isinstance(model, Tree):
+        return f"Decision tree for {name}", [tree_section(model, levels), importance_section(model)]
+    if levels is not None:
+        raise InputError("--levels: naive Bayes has none")
+    return f"Naive Bayes for {name}", bayes_sections(model)
 
 
 def tree_section(tree: Tree, levels: int | None) -> PageSection:
@@ -114,13 +136,13 @@ def importance_section(tree: Tree) -> PageSection:
     """Return the section on what each attribute adds to a tree."""
     rows = _importances(tree)
     if not rows:
-        return PageSection("importance", _IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
+        return PageSection("importance", IMPORTANCE, [Sentences(["No split of the tree decreases impurity."])])
     said = "Each attribute's share of all that the tree's splits decrease impurity by, on the training records."
     parties = [ScreenColumn("Party", is_text=True)] if len({party for party, *_ in rows}) > 1 else []
     heads = [ScreenColumn("Attribute", is_text=True), *parties, ScreenColumn("Share")]
     cells = [(name, *([party] if parties else []), f"{100 * share:.1f}%") for party, name, share in rows]
     bars = [share / rows[0][2] for *_, share in rows]
-    return PageSection("importance", _IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
+    return PageSection("importance", IMPORTANCE, [Sentences([said]), Grid(heads, cells, bars)])
 
 
 def _learned(told: Finished) -> PageSection:
@@ -132,12 +154,12 @@ def _learned(told: Finished) -> PageSection:
 
 
 def _built(told: Finished) -> _Rows:
-    run, schema = told.run, told.tree.schema
-    held = {side: [a.name for a in schema.attributes if a.party == side] for side in (told.party, run.peer.name)}
+    run, attributes = told.run, _attributes(told.model)
+    held = {side: [a.name for a in attributes if a.party == side] for side in (told.party, run.peer.name)}
     return [
         ("Parties", f"{told.party} (whose page this is) and {run.peer.name}"),
         ("Data set", printable(run.dataset)),
-        ("Class", f"{printable(schema.class_attribute.name)}, held by {' and '.join(run.class_owners)}"),
+        *_class_row(told),
         ("People", f"{run.records:,}, of whom both sides had a record"),
         *((f"Columns of {side}", printable(", ".join(names)) or "none") for side, names in held.items()),
         ("Terms", _terms_text(run.terms)),
@@ -146,33 +168,76 @@ def _built(told: Finished) -> _Rows:
     ]
 
 
+def _attributes(model: KeptResult) -> Sequence[Attribute]:
+    return model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
+
+
+def _class_row(told: Finished) -> _Rows:
+    if isinstance(told.model, JointItemsets):
+        return []
+    name = printable(told.model.schema.class_attribute.name)
+    return [("Class", f"{name}, held by {' and '.join(told.run.class_owners)}")]
+
+
 def _terms_text(terms: Mapping[str, Any]) -> str:
-    told = ((name, "none" if value is None else str(value)) for name, value in terms.items() if name != "class_name")
+    """Say all terms, those of rules among them, but for the class."""
+    rules = terms.get("rules") or {}
+    every = {name: value for name, value in terms.items() if name not in ("class_name", "rules")} | rules
+    told = ((name, _term_text(value)) for name, value in every.items())
     return printable(", ".join(f"{name} {value}" for name, value in told))
 
 
+def _term_text(value: object) -> str:
+    return " ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else str(value)
+
+
 def _worth(told: Finished) -> _Rows:
-    run, counts = told.run, told.tree.root.counts
-    commonest = max(counts) / max(sum(counts), 1)
+    run, model = told.run, told.model
+    if isinstance(model, JointItemsets):
+        return list(_settled(run, model))
+    commonest = _commonest(model)
     found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records")]
     if run.countable:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
         found.append(("Cost ratio", text))
+    if run.estimated:
+        found.append(("Estimated columns", printable(", ".join(run.estimated))))
     if run.terms["noise"] is not None:
         text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
-        found.append(("Counts in the tree", text))
+        found.append(("Counts", text))
     return found
+
+
+def _commonest(model: Model) -> float:
+    """Return the share of the class that most training records have."""
+    if isinstance(model, Tree):
+        counts = model.root.counts
+        return max(counts) / max(sum(counts), 1)
+    return float(np.exp(model.prior).max())
+
+
+def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]]:
+    """Say how many of the sets are known exactly, and of how many that was told."""
+    rules, sides = run.terms["rules"], {f"{each.party}.{each.name}": each.party for each in found.attributes}
+    of_both = sum(len({sides[column] for column, _ in items}) > 1 for items in run.itemsets)
+    settled = sum(each.settled for each in found.frequent)
+    yield "Frequent sets", f"{len(found.frequent):,} at {found.least:,} records of {found.records:,} or more"
+    yield "Known exactly", f"{settled:,} of them; {len(found.frequent) - settled:,} are estimated from disguised copies"
+    yield "Left undecided", f"{found.undecided:,} sets"
+    yield "Counted exactly", f"{of_both:,} sets with items of both sides, of at most {rules['most_sets']:,}"
+    yield "Told exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
 def _deviations(told: Finished) -> tuple[float, float]:
     """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
-    terms, columns = told.run.terms, told.tree.schema.attributes
+    terms, columns = told.run.terms, _attributes(told.model)
     window = ALL if terms["method"] == Method.SMC else terms["omega"]
+    levels = 1 if terms["learner"] == Learner.NAIVE_BAYES else terms["max_depth"]
 
     def spent(side: str) -> Spending:
         own, alone = sum(each.party == side for each in columns), told.run.class_owners == (side,)
-        changes = changes_of(len(columns), own, alone, window, terms["max_depth"])
+        changes = changes_of(len(columns), own, alone, window, levels)
         return Spending(Fraction(terms["noise"]), changes)
 
     ours, theirs = spent(told.party), spent(told.run.peer.name)
@@ -215,10 +280,10 @@ def _privacy(told: Finished) -> list[PagePart]:
 
 
 def _findings(told: Finished) -> Findings:
-    schema, copy = told.tree.schema, told.run.copy or {}
-    sent: Sequence[Attribute] = [each for each in schema.attributes if each.party == told.party]
-    if told.run.class_owners == (told.party,):
-        sent = [*sent, schema.class_attribute]
+    copy, model = told.run.copy or {}, told.model
+    sent = [each for each in _attributes(model) if each.party == told.party]
+    if told.run.class_owners == (told.party,) and not isinstance(model, JointItemsets):
+        sent = [*sent, model.schema.class_attribute]
     names = [each.name for each in sent]
     groups = tuple(tuple(names.index(name) for name in group) for group in copy["groups"])
     design = RelatedDesign.of_contrast(tuple(each.size for each in sent), groups, Fraction(copy["theta"]))
@@ -251,7 +316,7 @@ def _checks(told: Finished) -> PageSection:
         (f"Key of {told.party}", told.fingerprint),
         (f"Key of {told.run.peer.name}", told.run.peer.fingerprint),
         ("Run", told.run.run),
-        ("Digest of the model", told.tree.digest().hex()),
+        ("Digest of the model", told.model.digest().hex()),
         ("Ledger", f"{told.entries:,} entries, the last {told.head.hex()}"),
     ]
     said = Sentences(["The other party's page shows the same run, digest and certificates."])

@@ -104,7 +104,7 @@ def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
 
 def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
     texts = Page(page_html(told)).texts
-    assert told.tree.digest().hex() in texts
+    assert told.model.digest().hex() in texts
     assert told.fingerprint in texts
     assert told.run.run in texts
     assert told.run.tests == 16
@@ -174,7 +174,7 @@ def test_the_command_writes_the_page_and_replaces_none_unasked(
 
 def test_as_markdown_it_tells_the_same_and_no_name_is_read_as_markup(told: Finished) -> None:
     text = page_markdown(told)
-    assert told.tree.digest().hex() in text
+    assert told.model.digest().hex() in text
     assert text.count("\n## ") == 8
     plain = re.sub(r"\\(.)", r"\1", text)
     for line in dealings_lines(told.dealings, full=False):
