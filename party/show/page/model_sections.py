@@ -1,23 +1,24 @@
 """The sections of a page that tell of a model: naive Bayes, or what two parties have found in their items together."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from party.association.joint import rules_of, sets_of
 from party.association.mining import ResultColumns, RuleThreshold
 from party.models.tree_file import references
 from party.names import printable
+from party.show.baskets import first_rows, set_text
 from party.show.bayes import bayes_blocks
-from party.show.joint_rules import doubt_lines, joint_svg, joint_title
+from party.show.joint_rules import doubt_lines, joint_title, up_to
 from party.show.layout import ScreenColumn, laid_out
 from party.show.page.bayes_svg import bayes_svg
 from party.show.page.parts import Drawing, Grid, PagePart, PageSection, Sentences
+from party.show.page.sets_svg import joint_svg
 from protocols.association.joint import JointItemsets
 from protocols.learning.importance import informations
 from protocols.learning.naive_bayes import NaiveBayes
 
 IMPORTANCE = "Which attributes matter"
 _BEST = RuleThreshold("confidence", 0.5)
-_ROWS = 30
 
 
 def bayes_sections(model: NaiveBayes) -> list[PageSection]:
@@ -42,16 +43,17 @@ def _informing(model: NaiveBayes) -> PageSection:
 
 def rules_sections(found: JointItemsets, most_items: int | None) -> list[PageSection]:
     """Return the frequent sets of at most so many items, drawn and as a table, and the surest rules."""
-    sets, rules = sets_of(found), rules_of(found, _BEST)
+    rules = rules_of(found, _BEST)
     return [
-        PageSection("sets", "The frequent itemsets", list(_set_parts(found, sets, most_items))),
+        PageSection("sets", "The frequent itemsets", list(_set_parts(found, most_items))),
         PageSection("rules", "The surest rules", list(_rule_parts(rules))),
     ]
 
 
-def _set_parts(found: JointItemsets, sets: ResultColumns, most_items: int | None) -> Iterator[PagePart]:
+def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[PagePart]:
     yield Sentences([joint_title(found), *doubt_lines(found)])
-    order = _first(sets["support"], (most_items is None or len(items) <= most_items for items in sets["itemsets"]))
+    sets = sets_of(up_to(found, most_items))
+    order = first_rows(sets["support"])
     if not order:
         return
     yield Drawing("Supports of the most frequent sets", joint_svg(found, most_items))
@@ -63,7 +65,7 @@ def _set_parts(found: JointItemsets, sets: ResultColumns, most_items: int | None
     ]
     rows = [
         (
-            _names(sets["itemsets"][k]),
+            set_text(sets["itemsets"][k]),
             f"{100 * sets['support'][k]:.2f}%",
             f"{sets['support'][k] * found.records:,.0f}",
             _known(sets, k, ".1%"),
@@ -75,7 +77,7 @@ def _set_parts(found: JointItemsets, sets: ResultColumns, most_items: int | None
 
 
 def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
-    order = _first(rules["low"], (True for _ in rules["low"]))
+    order = first_rows(rules["low"])
     if not order:
         yield Sentences([f"No rule has a confidence of {_BEST.least:g} or more."])
         return
@@ -89,7 +91,7 @@ def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
     ]
     rows = [
         (
-            f"{_names(rules['antecedents'][k])} → {_names(rules['consequents'][k])}",
+            f"{set_text(rules['antecedents'][k])} → {set_text(rules['consequents'][k])}",
             f"{rules['confidence'][k]:.3f}",
             f"{100 * rules['support'][k]:.2f}%",
             f"{rules['lift'][k]:.2f}",
@@ -101,19 +103,9 @@ def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
     yield from _rest(len(rows), len(rules["low"]), f"rules of a confidence of {_BEST.least:g} or more")
 
 
-def _first(values: Sequence[float], wanted: Iterator[bool]) -> list[int]:
-    """Return the positions of the largest of the wanted values, as many as a page shows."""
-    places = [k for k, there in enumerate(wanted) if there]
-    return sorted(places, key=lambda k: -float(values[k]))[:_ROWS]
-
-
 def _rest(shown: int, every: int, what: str) -> Iterator[PagePart]:
     if shown < every:
         yield Sentences([f"{shown:,} of {every:,} {what}; `cotally rules MODEL -o FILE` writes all."])
-
-
-def _names(items: frozenset[str]) -> str:
-    return printable(", ".join(sorted(items)))
 
 
 def _known(columns: ResultColumns, k: int, form: str) -> str:
