@@ -1,7 +1,7 @@
 """Pages of reports in a real Chromium: as narrow as a phone, on paper, for who does not see them, of hostile names."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def run_of_hostile_names(folder: Path, kind: str = "tree") -> Document:
     return page_of_run(hostile(gathered(settings, settings.parent / "model.json", settings.parent / "report.json")))
 
 
-PAGES = {
+PAGES: dict[str, Callable[[Path], Document]] = {
     **{f"a run that learned {kind}": partial(run_of_hostile_names, kind=kind) for kind in KINDS},
     "a survey": survey_of_two_kinds,
     "a survey of hostile names": hostile_survey,
