@@ -66,9 +66,9 @@ class SessionRuns:
             JournalError: The journal cannot be written.
         """
         if not shown.goes_on:
-            if self._before is not None:
-                self._give_up(self._before)
-            self._before = None
+            before, self._before = self._before, None  # NB: at work on none, before it is given up
+            if before is not None:
+                self._give_up(before)
         if shown.fresh:
             for record in self._open():
                 self._give_up(record)

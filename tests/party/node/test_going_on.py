@@ -282,6 +282,25 @@ def test_a_run_that_is_still_being_written_down_is_not_taken_for_a_cancelled_one
     assert_done(sessions, Meeting(sessions).play())
 
 
+def test_a_run_that_is_given_up_for_another_does_not_end_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = Sessions(tmp_path, CASE, ANY_ODDS)
+    until(sessions, "bob", ModelDigest)
+    (tmp_path / "bob" / JOURNAL_FILE).unlink()
+    change = Journal.change
+
+    def change_slowly(journal: Journal, run: str, now: str, **changes: object) -> RunRecord:
+        changed = change(journal, run, now, **changes)
+        time.sleep(0.2 if changed.state is RunState.CANCELLED else 0)
+        return changed
+
+    monkeypatch.setattr(cancelling, "CANCEL_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(Journal, "change", change_slowly)
+    assert_done(sessions, Meeting(sessions).play())
+    assert states(sessions) == {"alice": [RunState.CANCELLED, RunState.DONE], "bob": [RunState.DONE]}
+
+
 def test_an_older_journal_put_back_costs_time_and_nothing_else(tmp_path: Path) -> None:
     """What one side remembers and the other has lost is asked again, and is the same."""
     sessions = Sessions(tmp_path, CASE, ANY_ODDS)
