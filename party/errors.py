@@ -3,6 +3,7 @@
 CotallyError
 ├── InputError                 ours; exit code 2
 │   ├── DataError              a table's file
+│   │   └── AbsentColumnError  a column that is not there
 │   ├── ConfigError            the settings
 │   ├── IdentityError          keys and certificates
 │   │   └── DatesError         a certificate outside its dates by some clock, which may be wrong
@@ -25,7 +26,7 @@ CotallyError
 │   ├── NotNowError            no room for its call yet (`party.transport.grpc.status`)
 │   ├── UnknownSessionError    its call belongs to no session (`party.transport.grpc.status`)
 │   ├── OutOfOrderError        its page is not the next (`party.transport.grpc.status`)
-│   ├── DisagreementError      the parties differ on a field (`protocols.errors`)
+│   ├── DisagreementError      the parties differ on a field (`protocols.errors`); exit code 5
 │   └── DeviationError         a check failed (`protocols.errors`)
 ├── StoppedHereError           our own role ended the session (`party.transport.grpc.status`)
 └── DemoError                  a demo failed; with its own exit code (`party.demo.errors`)
@@ -35,8 +36,9 @@ No message holds an id, the content of a cell or a key.
 """
 
 from pathlib import Path
+from typing import Final
 
-from protocols.errors import CotallyError, InputError, PeerError
+from protocols.errors import CotallyError, DisagreementError, InputError, PeerError
 
 
 class DataError(InputError):
@@ -57,6 +59,14 @@ class DataError(InputError):
         self.path = path
         self.line = line
         self.column = column
+
+
+class AbsentColumnError(DataError):
+    """A file lacks a column that is needed; `owner` is the party whose column it is, where two have some."""
+
+    def __init__(self, problem: str, *, path: Path | str, column: str, owner: str | None) -> None:
+        super().__init__(problem, path=path, column=column)
+        self.owner = owner
 
 
 class ConfigError(InputError):
@@ -107,8 +117,9 @@ class RunCancelledError(InputError):
     """A run was cancelled here."""
 
 
+_EXIT_CODES: Final = ((PausedError, 4), (DisagreementError, 5), (PeerError, 3), (CotallyError, 2))
+
+
 def exit_code(error: CotallyError) -> int:
-    """Return the exit code of the command line: 4 of a run that goes on later, 3 where the peer is at fault, else 2."""
-    if isinstance(error, PausedError):
-        return 4
-    return 3 if isinstance(error, PeerError) else 2
+    """Return the exit code of the command line (SYMPTOMS has the table): the first in the list that fits."""
+    return next(code for kind, code in _EXIT_CODES if isinstance(error, kind))

@@ -137,22 +137,15 @@ def check_writable(path: Path) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror or 'output error'}") from None
 
 
-def check_target(path: Path, reads: Iterable[Path], is_own: Callable[[Path], bool] = lambda _: False) -> None:
-    """Make sure, before long work, that an output destroys nothing: every command that has one asks this.
-
-    Args:
-        path: Where the output goes.
-        reads: The files that the command reads.
-        is_own: Whether an existing file is of the kind that this command writes, and may be overwritten.
+def check_target(path: Path, reads: Iterable[Path]) -> None:
+    """Make sure, before long work, that an output can be written and destroys nothing that is read for it.
 
     Raises:
-        InputError: It is one of the files that are read, or another existing file, or cannot be written.
+        InputError: It is one of the files that are read, or cannot be written.
     """
     check_writable(path)
     if resolved(path) in map(resolved, reads):
         raise InputError(f"{path} is read by this command: write to another file")
-    if path.exists() and not is_own(path):
-        raise InputError(f"{path} already exists and would be lost: name another file, or move it away first")
 
 
 def kept_apart(path: Path, is_same: Callable[[Path], bool] = lambda _: False) -> Path:

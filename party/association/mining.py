@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,18 @@ def result_csv(columns: ResultColumns) -> str:
     """Return a result as CSV; a set is a JSON list of its items, sorted."""
     cells = [[_text(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
     return csv_text(list(columns), zip(*cells, strict=True))
+
+
+def result_json(columns: ResultColumns) -> list[dict[str, object]]:
+    """Return a result row by row in plain types: a set is a sorted list, a number that is none is None."""
+    plain = [list(map(_plain, c.tolist() if isinstance(c, np.ndarray) else c)) for c in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]
+
+
+def _plain(cell: object) -> object:
+    if isinstance(cell, frozenset):
+        return sorted(cell)
+    return None if isinstance(cell, float) and not isfinite(cell) else cell
 
 
 def _text(cell: object) -> str:

@@ -42,15 +42,6 @@ def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
     write_atomically(path, gzip.compress(data, 6, mtime=0) if path.suffix.lower() == ".gz" else data)
 
 
-def is_sent(path: Path) -> bool:
-    """Tell whether a file holds disguised baskets."""
-    try:
-        with opened(path) as file:
-            return file.readline(len(FORMAT) + 1) == f"{FORMAT},".encode()
-    except (DataError, OSError, EOFError, zlib.error):
-        return False
-
-
 def read_sent(path: Path | str, design: BasketDesign) -> Randomized:
     """Read disguised baskets.
 

@@ -13,10 +13,10 @@ from party.node.policy import check_job
 from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
-from party.show.alignment import matched_lines
+from party.show.alignment import matched_json, matched_lines
 from party.show.notices import tell
 from party.show.progress import make_progress, waiting
-from party.show.screen import say_all
+from party.show.screen import put_json, say_all
 from protocols.jobs import Align
 
 
@@ -34,5 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
             with call_peer(config, identity, peer) as channel:
                 report = run_session(ready, config, held, channel, job, Host(progress.follow))
     if isinstance(report.ended, Matched):
-        say_all(matched_lines(report.ended), sys.stderr)
+        if arguments.json:
+            put_json(matched_json(report.ended))
+        else:
+            say_all(matched_lines(report.ended), sys.stderr)
     return 0

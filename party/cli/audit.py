@@ -9,12 +9,12 @@ from party.keys.coin_secret import new_key
 from party.names import printable
 from party.settings.survey import Questionnaire
 from party.settings.transactions import is_of_baskets
-from party.show.audit import audit_lines
+from party.show.audit import audit_lines, audits_json
 from party.show.drawing import shown_drawing
 from party.show.privacy import shown_names
-from party.show.screen import columns, lay_out, say
+from party.show.screen import columns, lay_out, put_json, say
 from party.survey import read_design
-from protocols.privacy.audit import audit
+from protocols.privacy.audit import AuditResult, audit
 from protocols.privacy.goal import Goal
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
@@ -29,18 +29,26 @@ def run(arguments: argparse.Namespace) -> int:
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     each = replace(goal, alarm=goal.alarm / len(questionnaires))
-    passed = [_passes(questionnaire, each, named=len(questionnaires) > 1) for questionnaire in questionnaires]
-    return 0 if all(passed) else _FAILED
+    results = []
+    for questionnaire in questionnaires:
+        results.append((str(questionnaire.path), _audited(questionnaire, each)))
+        if not arguments.json:
+            _tell(questionnaire, results[-1][1], named=len(questionnaires) > 1)
+    if arguments.json:
+        put_json(audits_json(results))
+    return 0 if all(result.passed for _, result in results) else _FAILED
 
 
-def _passes(questionnaire: Questionnaire, goal: Goal, *, named: bool) -> bool:
-    """Audit one design, and tell the verdict under its name."""
+def _audited(questionnaire: Questionnaire, goal: Goal) -> AuditResult:
     with shown_drawing(questionnaire) as watch:
-        result = audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+        return audit(questionnaire.design, lambda records: watch(fresh_draw(records)), goal=goal)
+
+
+def _tell(questionnaire: Questionnaire, result: AuditResult, *, named: bool) -> None:
+    """Tell the verdict on one design, under its name."""
     if named:
         say(f"{printable(str(questionnaire.path))}:")
     lay_out(audit_lines(result, shown_names(questionnaire)), columns())
-    return result.passed
 
 
 def fresh_draw(records: int) -> Draw:

@@ -1,9 +1,8 @@
 """What the collector's commands do with a design of transactions: the same commands, other data."""
 
 import argparse
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from party.association.disguise import disguise_baskets
@@ -18,13 +17,15 @@ from party.association.mining import (
     sets_of_baskets,
     sets_of_columns,
 )
-from party.association.sent import is_sent, read_sent, write_sent
+from party.association.sent import read_sent, write_sent
+from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
 from party.data import read_frame
 from party.errors import ConfigError
-from party.files import check_target, is_there, resolved, write_atomically
+from party.files import is_there, resolved, write_atomically
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
+from party.show.audit import audits_json
 from party.show.baskets import (
     basket_copy_lines,
     basket_privacy_blocks,
@@ -38,11 +39,12 @@ from party.show.baskets import (
     rule_blocks,
     support_lines,
 )
-from party.show.baskets_json import basket_findings_json
+from party.show.baskets_json import basket_findings_json, baskets_needed_json, rules_json, sets_json
+from party.show.copies import copy_json
 from party.show.drawing import shown_baskets, shown_candidates
 from party.show.known import certain_lines
 from party.show.notices import tell
-from party.show.screen import columns, drawing_width, lay_out, put, say_all
+from party.show.screen import columns, drawing_width, lay_out, put_json, say_all
 from party.survey import read_design, read_disguised
 from party.survey.estimation import column_names, known_answers
 from party.survey.mining import CONFIDENCE
@@ -69,19 +71,24 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     if resolved(arguments.secret) in map(resolved, (arguments.data, arguments.design)):
         raise ConfigError(f"{arguments.secret} is another file of this command: name a --secret file of its own")
     design = read_basket_design(arguments.design)
-    check_target(arguments.output, (arguments.data, arguments.design, arguments.secret), is_sent)
     made = not is_there(arguments.secret)
     if made and is_there(arguments.output):
         raise ConfigError(
             f"{arguments.output} is there and {arguments.secret} is not: a second copy with new coins would undo the "
             "first; name the secret that the first was made with, or another output"
         )
+    reads = (arguments.data, arguments.design, arguments.secret)
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
     baskets = read_baskets(arguments.data, design, form(arguments))
     say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
     with shown_baskets() as watch:
         sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
     write_sent(arguments.output, sent, design)
-    say_all(basket_copy_lines(sent, design, arguments.output, arguments.secret if made else None))
+    new = arguments.secret if made else None
+    if arguments.json:
+        put_json(copy_json(len(sent), arguments.output, (), new))
+    else:
+        say_all(basket_copy_lines(sent, design, arguments.output, new))
     return 0
 
 
@@ -101,7 +108,7 @@ def run_estimate(arguments: argparse.Namespace) -> int:
             "confidence": arguments.confidence,
             "supports": supports,
         }
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(content)
         return 0
     say_all(support_lines(len(sent), design, found, arguments.confidence))
     return 0
@@ -116,7 +123,7 @@ def run_mine(arguments: argparse.Namespace) -> int:
         mined = mine_itemsets(sent, design.design, support, arguments.max_len, watch)
     rules = mine_rules(mined) if arguments.learner == "rules" else None
     _show_found(arguments, sets_of_baskets(mined), rules, design.items, wanted)
-    say_all(cut_short_lines(mined))
+    _say_beside(arguments, cut_short_lines(mined))
     return 0
 
 
@@ -130,7 +137,7 @@ def run_mine_columns(arguments: argparse.Namespace) -> int:
     mined = mine_columns(codes, questionnaire.design, support, arguments.max_len)
     rules = column_rules(mined) if arguments.learner == "rules" else None
     _show_found(arguments, sets_of_columns(mined), rules, column_names(questionnaire), wanted)
-    say_all([*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
+    _say_beside(arguments, [*noisy_lines(mined), *certain_lines(known_answers(codes, questionnaire))])
     return 0
 
 
@@ -138,8 +145,7 @@ def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]
     """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
     wanted = RuleThreshold(arguments.metric or "confidence", float(least))
-    if arguments.output is not None:
-        check_target(arguments.output, (arguments.disguised, arguments.design))
+    settle_outputs([arguments.output], [arguments.disguised, arguments.design], overwrite=arguments.overwrite)
     return fraction("--min-support", arguments.min_support), wanted
 
 
@@ -150,16 +156,23 @@ def _show_found(
     items: Sequence[str],
     wanted: RuleThreshold,
 ) -> None:
-    width = drawing_width()
-    if rules is None:
-        result = itemset_columns(found, items, CONFIDENCE)
-        lay_out(itemset_blocks(result, width), width)
-    else:
-        result = rule_columns(rules, items, CONFIDENCE, wanted)
-        lay_out(rule_blocks(result, width), width)
+    is_sets = rules is None
+    result = (
+        itemset_columns(found, items, CONFIDENCE) if rules is None else rule_columns(rules, items, CONFIDENCE, wanted)
+    )
     if arguments.output is not None:
         write_atomically(arguments.output, result_csv(result))
+    if arguments.json:
+        put_json(sets_json(result) if is_sets else rules_json(result))
+        return
+    width = drawing_width()
+    lay_out(itemset_blocks(result, width) if is_sets else rule_blocks(result, width), width)
     say_all(found_lines(found, result, 0 if rules is None else rules.undefined, arguments.output))
+
+
+def _say_beside(arguments: argparse.Namespace, lines: Iterable[str]) -> None:
+    """Say what there is to say of a result, beside JSON on the standard error."""
+    say_all(lines, sys.stderr if arguments.json else None)
 
 
 def run_privacy(arguments: argparse.Namespace) -> int:
@@ -169,7 +182,7 @@ def run_privacy(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     found = measure_transactions(design.design, design.supports, design.level)
     if arguments.json:
-        put(json.dumps(basket_findings_json(found), indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(basket_findings_json(found))
         return 0
     lay_out(basket_privacy_blocks(found, columns()), columns())
     return 0
@@ -180,7 +193,10 @@ def run_audit(arguments: argparse.Namespace) -> int:
     design = read_basket_design(arguments.design)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     result = audit_operators(design.design, fresh_words, goal=goal)
-    lay_out(operator_audit_lines(result), columns())
+    if arguments.json:
+        put_json(audits_json([(str(arguments.design), result)]))
+    else:
+        lay_out(operator_audit_lines(result), columns())
     return 0 if result.passed else _FAILED
 
 
@@ -193,7 +209,10 @@ def run_size(arguments: argparse.Namespace, width: Fraction) -> int:
     """Tell how many baskets the support of a set needs."""
     design = read_basket_design(arguments.design)
     asked = [len(parse_itemset(text, design)) for text in arguments.expression] or [1, 2, 3]
-    for items in sorted(set(asked)):
-        needed = baskets_needed(design, items, width, arguments.confidence)
-        say_all(baskets_needed_lines(needed, items, width, arguments.confidence))
+    needed = {items: baskets_needed(design, items, width, arguments.confidence) for items in sorted(set(asked))}
+    if arguments.json:
+        put_json(baskets_needed_json(needed, width, arguments.confidence))
+        return 0
+    for items, by_size in needed.items():
+        say_all(baskets_needed_lines(by_size, items, width, arguments.confidence))
     return 0

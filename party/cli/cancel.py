@@ -7,13 +7,17 @@ from party.records.entries import date_text, now
 from party.records.journal import cancel_run, open_journal
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
-from party.show.screen import say
-from party.show.status import cancelled_text
+from party.show.screen import put_json, say
+from party.show.status import cancelled_text, runs_json
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Mark the run; who works on it sees that."""
     config = read_party_config(arguments.party, KEY_FLOOR)
     with open_journal(config.folder, load_secret(config.folder)) as journal:
-        say(cancelled_text(cancel_run(journal, arguments.run_name, date_text(now()))))
+        cancelled = cancel_run(journal, arguments.run_name, date_text(now()))
+    if arguments.json:
+        put_json(runs_json([cancelled], ended=True))
+    else:
+        say(cancelled_text(cancelled))
     return 0

@@ -1,7 +1,6 @@
 """`cotally check`: tell what leaves, before it leaves."""
 
 import argparse
-import json
 
 from party.data import Notice
 from party.names import printable
@@ -12,7 +11,7 @@ from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.check import check_blocks, check_json
-from party.show.screen import columns, lay_out, put
+from party.show.screen import columns, lay_out, put_json
 from protocols.errors import InputError
 
 
@@ -32,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = check_party(local, config, terms, peer_columns, str if arguments.json else printable)
     if arguments.json:
         content = check_json(found, config.agree, notices)
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(content)
     else:
         lay_out(check_blocks(found, config.agree, notices, full=arguments.full, width=columns()), columns())
     if found.run is not None and found.run.flaw is not None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 
-from party.data import Frame, csv_text, has_columns, name_flaw
+from party.cli.outputs import settle_outputs
+from party.data import Frame, csv_text, name_flaw
 from party.errors import DataError
-from party.files import check_target, is_there, write_atomically
+from party.files import is_there, write_atomically
 from party.show.prediction import classes_written
 from party.show.screen import note_all, say
 from protocols.errors import InputError
@@ -63,13 +64,8 @@ def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute
     Raises:
         InputError: They cannot, or would destroy what is read, or a file that is there.
     """
-    columns = new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
-    if arguments.output is not None:
-        out: Path = arguments.output
-        earlier = is_there(out) and has_columns(out, columns)
-        if earlier and not arguments.overwrite:
-            raise InputError(f"{out} is there already: name another file (-o), or replace it (--overwrite)")
-        check_target(out, reads, lambda _: earlier)
+    new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
 
 
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:

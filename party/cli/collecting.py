@@ -10,16 +10,18 @@ from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
+from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
 from party.data import csv_text, read_frame
 from party.errors import ConfigError
-from party.files import check_target, write_atomically, write_new
+from party.files import write_atomically, write_new
 from party.models.any_file import model_json, read_model
 from party.names import suggestion
 from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
 from party.show.collecting import (
     closed_line,
+    collected_json,
     collected_lines,
     drafted_lines,
     exported_line,
@@ -32,10 +34,10 @@ from party.show.collecting import (
 from party.show.incident import incident
 from party.show.notices import tell
 from party.show.progress import complain
-from party.show.screen import note_all, put, say, say_all
+from party.show.screen import note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
 from party.survey import read_disguised
-from party.survey.output import check_output, write_disguised
+from party.survey.output import check_suffix, write_disguised
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
@@ -71,7 +73,7 @@ def run_links(arguments: argparse.Namespace) -> int:
     settings = read_collector_settings(arguments.settings)
     if not 1 <= arguments.number <= _MOST_LINKS:
         raise InputError(f"must be 1 to {_MOST_LINKS}", field="number")
-    check_target(arguments.output, (arguments.settings, settings.questionnaire.path))
+    settle_outputs([arguments.output], _reads(settings), overwrite=None)
     codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(arguments.number)]
     with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
         rows = csv_text(["link", "code"], link_rows(settings.server.address, codes))
@@ -116,7 +118,11 @@ def run_publish(arguments: argparse.Namespace) -> int:
 def run_status(arguments: argparse.Namespace) -> int:
     """Tell how far it is."""
     with _store(read_collector_settings(arguments.settings)) as store:
-        say_all(collected_lines(store.status()))
+        status = store.status()
+    if arguments.json:
+        put_json(collected_json(status))
+    else:
+        say_all(collected_lines(status))
     return 0
 
 
@@ -134,7 +140,8 @@ def run_export(arguments: argparse.Namespace) -> int:
     """Write the answers."""
     settings = read_collector_settings(arguments.settings)
     path, design = arguments.output, settings.questionnaire.path
-    check_output(path, settings.questionnaire, (arguments.settings, design))
+    check_suffix(path)
+    settle_outputs([path], _reads(settings), overwrite=arguments.overwrite)
     with _store(settings) as store:
         table = disguised_answers(store.responses(), settings.questionnaire)
     write_disguised(path, table)
@@ -149,8 +156,7 @@ def run_results(arguments: argparse.Namespace) -> int:
     for name in (name for pair in arguments.cross for name in pair if name not in asked.names):
         raise InputError(f"there is no column {name!r}" + suggestion(name, asked.names))
     pairs = [(asked.names.index(first), asked.names.index(second)) for first, second in arguments.cross]
-    if arguments.html is not None:
-        check_target(arguments.html, (arguments.settings, asked.path), lambda path: path.suffix == ".html")
+    settle_outputs([arguments.html], _reads(settings), overwrite=arguments.overwrite)
 
     def current() -> SurveyResults:
         with _store(settings) as store:
@@ -164,7 +170,7 @@ def run_results(arguments: argparse.Namespace) -> int:
     found = current()
     if arguments.json:
         content = {"format": RESULTS_FORMAT, **results_json(found)}
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(content)
     elif arguments.html is None:
         say_all(results_so_far(found))
     if arguments.html is not None:
@@ -193,8 +199,9 @@ def run_page(arguments: argparse.Namespace) -> int:
     """Write the pages as they are served."""
     settings = read_collector_settings(arguments.settings)
     pages = {"page.html": main_page(settings)} | ({"form.html": form_page(settings)} if has_form(settings) else {})
-    for name, page in pages.items():
-        path: Path = arguments.output / name
+    paths = {arguments.output / name: page for name, page in pages.items()}
+    settle_outputs(paths, _reads(settings), overwrite=arguments.overwrite)
+    for path, page in paths.items():
         write_atomically(path, page.body)
         say_all(page_lines(path, page.digest))
     return 0
@@ -203,9 +210,7 @@ def run_page(arguments: argparse.Namespace) -> int:
 def run_paper(arguments: argparse.Namespace) -> int:
     """Write the form for coins, dice and slips of paper as a PDF."""
     settings = read_collector_settings(arguments.settings)
-    check_target(
-        arguments.output, (arguments.settings, settings.questionnaire.path), lambda path: path.suffix == ".pdf"
-    )
+    settle_outputs([arguments.output], _reads(settings), overwrite=arguments.overwrite)
     try:
         from party.survey.web.paper import paper_form  # noqa: PLC0415  # needs an extra
     except ImportError as error:
@@ -225,6 +230,11 @@ def run_texts(arguments: argparse.Namespace) -> int:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+def _reads(settings: CollectorSettings) -> list[Path]:
+    """Return the files that a survey lives in."""
+    return [settings.path, settings.questionnaire.path]
 
 
 def _store(settings: CollectorSettings) -> AnswerStore:

@@ -1,12 +1,12 @@
 """`cotally doctor`: find what keeps two parties from meeting."""
 
 import argparse
-import json
 import sys
 
 from party.node.doctor import Examination
+from party.settings.place import settings_file
 from party.show.doctor import diagnoses_json, diagnosis_line, unread_line
-from party.show.screen import put, say
+from party.show.screen import put_json, say
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -15,16 +15,16 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         CotallyError: The first layer that fails.
     """
-    layers = []
-    for found in Examination(arguments.party).diagnoses():
+    path, layers = settings_file(arguments.party), []
+    for found in Examination(path).diagnoses():
         layers.append(found)
         if not arguments.json:
             say(diagnosis_line(found), sys.stdout)
     if arguments.json:
-        put(json.dumps(diagnoses_json(layers), indent=1, ensure_ascii=False))
+        put_json(diagnoses_json(layers))
     for found in layers:
         if found.error is not None:
             raise found.error
     if not arguments.json:
-        say(unread_line(arguments.party), sys.stdout)
+        say(unread_line(path), sys.stdout)
     return 0

@@ -1,7 +1,6 @@
 """`cotally estimate`: estimate counts from disguised answers."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from party.data import Form, read_frame
 from party.settings.transactions import is_of_baskets
 from party.show.estimates import combined_lines, difference_lines, estimate_lines
 from party.show.notices import tell
-from party.show.screen import put, say_all
+from party.show.screen import put_json, say_all
 from party.survey import read_design, read_disguised
 from party.survey.estimation import EstimateOptions, Finding, random_answers, random_json
 from party.survey.samples import AnswerFile, estimate_together
@@ -37,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         content |= {} if at_random is None else {"at_random": random_json(at_random)}
         content["estimates"] = [finding.to_json() for finding in findings]
         content |= {"against": [other.to_json() for other in others]} if others else {}
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(content)
         return 0
     say_all(estimate_lines(len(own.codes), own.questionnaire, findings, asked, at_random))
     say_all(difference_lines(findings, others, asked))
@@ -73,7 +72,7 @@ def _combined(
     if arguments.json:
         content = {"format": FORMAT, "records": together[0].records, "confidence": asked.confidence}
         content |= {"files": len(samples), "estimates": [finding.to_json() for finding in together]}
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        put_json(content)
         return 0
     say_all(combined_lines([each.questionnaire for each in samples], together, asked))
     return 0

@@ -7,8 +7,8 @@ from party.keys.passphrase import SOURCES
 from party.node.creation import create_party
 from party.settings.address import DEFAULT_HOSTS
 from party.settings.template import party_toml
-from party.show.parties import made_lines
-from party.show.screen import say_all
+from party.show.parties import made_lines, party_json
+from party.show.screen import put_json, say_all
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -19,5 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     identity = create_party(
         folder, arguments.name, arguments.host or DEFAULT_HOSTS, arguments.key_bits, settings, sealed_by=source
     )
+    if arguments.json:
+        put_json(party_json(identity.name, identity.hosts, identity.fingerprint))
+        return 0
     say_all(made_lines(identity.name, identity.fingerprint, folder, is_sealed=source is not None))
     return 0

@@ -7,8 +7,8 @@ from party.keys.passphrase import SOURCES
 from party.keys.renewal import renew
 from party.keys.sealing import seal_keys, unseal_keys
 from party.settings.place import party_folder
-from party.show.parties import renewed_lines, sealed_lines
-from party.show.screen import say_all
+from party.show.parties import party_json, renewed_lines, sealed_lines
+from party.show.screen import put_json, say_all
 from protocols.errors import InputError
 
 
@@ -19,11 +19,15 @@ def run(arguments: argparse.Namespace) -> int:
         InputError: An option is of another action, or the folder cannot be used.
     """
     folder, action = party_folder(arguments.party), arguments.action
-    for option, of in (("by", "seal"), ("host", "renew")):
+    for option, of in (("by", "seal"), ("host", "renew"), ("json", "renew")):
         if getattr(arguments, option) and action != of:
             raise InputError(f"--{option} is for `cotally keys {of}`")
     if action == "renew":
-        say_all(renewed_lines(renew(folder, arguments.host)))
+        renewed = renew(folder, arguments.host)
+        if arguments.json:
+            put_json(party_json(renewed.name, renewed.hosts, renewed.fingerprint))
+        else:
+            say_all(renewed_lines(renewed))
         return 0
     check_own_folder(folder)
     with locked_folder(folder):

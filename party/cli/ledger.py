@@ -1,7 +1,6 @@
 """`cotally ledger`: tell what was disclosed, and to whom."""
 
 import argparse
-import json
 from collections.abc import Callable
 
 from party.keys.keystore import load_secret
@@ -11,34 +10,45 @@ from party.records.tally import dealings, peers
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines, head_line, whole_line
-from party.show.screen import put, say, say_all
+from party.show.ledger_json import dealings_json, whole_json
+from party.show.screen import put_json, say, say_all
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the ledger, which checks it, and do what was asked for."""
     folder = read_party_config(arguments.party, KEY_FLOOR).folder
     with read_ledger(folder, load_secret(folder)) as ledger:
-        _ACTIONS[arguments.action](ledger, arguments.full)
+        _ACTIONS[arguments.action](ledger, arguments)
     return 0
 
 
-def _show(ledger: Ledger, full: bool) -> None:
-    for told in dealings(ledger.entries()):
-        say_all(dealings_lines(told, full=full))
+def _show(ledger: Ledger, arguments: argparse.Namespace) -> None:
+    found = dealings(ledger.entries())
+    if arguments.json:
+        put_json(dealings_json(found))
+        return
+    for told in found:
+        say_all(dealings_lines(told, full=arguments.full))
 
 
-def _verify(ledger: Ledger, full: bool) -> None:
-    del full
+def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
+    known = peers(ledger.entries())
+    heads = [(peer, last_head(ledger.entries(), peer), ledger.head(peer)) for peer in known]
+    if arguments.json:
+        put_json(whole_json(len(ledger), heads))
+        return
     say(whole_line(ledger.path, len(ledger)))
-    for peer in peers(ledger.entries()):
-        say(head_line(peer, last_head(ledger.entries(), peer), ledger.head(peer)))
+    for head in heads:
+        say(head_line(*head))
 
 
-def _export(ledger: Ledger, full: bool) -> None:
-    del full
+def _export(ledger: Ledger, _: argparse.Namespace) -> None:
     entries = [{"number": entry.number, **entry.content, "chain": entry.digest.hex()} for entry in ledger.entries()]
-    content = {"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries}
-    put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+    put_json({"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries})
 
 
-_ACTIONS: dict[str, Callable[[Ledger, bool], None]] = {"show": _show, "verify": _verify, "export": _export}
+_ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {
+    "show": _show,
+    "verify": _verify,
+    "export": _export,
+}

@@ -2,8 +2,7 @@
 
 Each subcommand is a line in `COMMANDS`, a module of `party.cli.arguments` that declares its help and arguments, and one
 of this package with `run(arguments)`, which is imported when the arguments are read: it is slow to import.
-Exit codes: 0 done, 1 a fault of ours, 2 bad input, 3 a fault of the peer, 4 a run that goes on when both start again,
-130 interrupted.
+Exit codes: `party/SYMPTOMS.md` has the table.
 """
 
 import argparse

@@ -1,19 +1,20 @@
 """`cotally mine`: learn a tree, naive Bayes or association rules from what was disguised."""
 
 import argparse
+import sys
 
 from party.cli import baskets
 from party.cli.arguments.mine import OF_SETS
+from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
 from party.data import read_frame
-from party.files import check_target
 from party.models.any_file import write_model
 from party.settings.transactions import is_of_baskets
 from party.show.known import certain_lines
-from party.show.mining import mined_lines
+from party.show.mining import mined_json, mined_lines
 from party.show.model import shown
 from party.show.notices import tell
-from party.show.screen import drawing_width, lay_out, say_all
+from party.show.screen import drawing_width, lay_out, put_json, say_all
 from party.survey import load_survey, read_design
 from party.survey.estimation import known_answers
 from party.survey.mining import hold_out, mine_bayes, mine_tree, pooled
@@ -45,11 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
         mined = mine_bayes(parts, 1.0 if arguments.smoothing is None else arguments.smoothing)
     if arguments.output is not None:
         write_model(arguments.output, mined.model)
+    each = (known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
+    certain = certain_lines([known for found in each for known in found])
+    if arguments.json:
+        put_json(mined_json(mined, parts, arguments.output))
+        say_all(certain, sys.stderr)
+        return 0
     width = drawing_width()
     lay_out(shown(mined.model).blocks(mined.model, arguments.levels, mined.doubtful, width), width)
-    say_all(mined_lines(mined, parts, questionnaire, arguments.output))
-    each = (known_answers(survey.codes, design) for survey, design in zip(surveys, asked, strict=True))
-    say_all(certain_lines([known for found in each for known in found]))
+    say_all([*mined_lines(mined, parts, questionnaire, arguments.output), *certain])
     return 0
 
 
@@ -77,8 +82,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("--and is for tree and bayes")
     if not 0 <= arguments.seed <= _MOST_SEED:
         raise InputError(f"--seed must be 0 to {_MOST_SEED}")
-    if arguments.output is not None:
-        check_target(arguments.output, (arguments.disguised, arguments.design))
+    reads = [arguments.disguised, arguments.design, *(path for pair in arguments.more for path in pair)]
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
 
 
 def _check_baskets(arguments: argparse.Namespace) -> None:

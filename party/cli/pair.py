@@ -11,8 +11,8 @@ from party.keys.certificates import Peer, about
 from party.keys.identity import load_identity, pin
 from party.keys.pairing import new_code, read_spoken_code
 from party.settings.party import PartyConfig, read_party_config
-from party.show.parties import ASK_FOR_CODE, code_lines, paired_lines
-from party.show.screen import say_all
+from party.show.parties import ASK_FOR_CODE, code_lines, paired_lines, party_json
+from party.show.screen import put_json, say_all
 from party.transport.grpc.pairing import CODE_SECONDS, PairingServer, pair
 
 
@@ -21,6 +21,9 @@ def run(arguments: argparse.Namespace) -> int:
     config = read_party_config(arguments.party)
     with locked_folder(config.folder):
         peer = _listen(config) if config.node.address is None else _call(config, str(config.node.address))
+    if arguments.json:
+        put_json(party_json(peer.name, peer.hosts, peer.fingerprint))
+        return 0
     say_all(paired_lines(peer.name, peer.fingerprint, config.path, config.node.peer is not None))
     return 0
 

@@ -14,12 +14,12 @@ from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.costs import accuracy_outlook, caveat, forecast_text, guessed_line, supposed_line
+from party.show.costs import accuracy_outlook, caveat, forecast_json, forecast_text, guessed_line, supposed_line
 from party.show.left import epsilon_lines, left_lines
 from party.show.noise import noise_lines
 from party.show.notices import tell
 from party.show.odds import own_odds
-from party.show.screen import say_all
+from party.show.screen import put_json, say_all
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.noise.accounting import Spending, changes_of
@@ -73,15 +73,18 @@ def _plan_training(
         patterns=(patterns, arguments.peer_patterns or patterns),
         key=local.secrets.keys[terms.cipher],
     )
+    rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
+    speed = _speed(sizes.key, config.compute, arguments.workers)
+    expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
+    if arguments.json:
+        put_json(forecast_json(expected, sizes.records, (len(own), len(peer))))
+        return
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
     told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
     before = told_before(local, config.folder)
     told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
-    rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
-    speed = _speed(sizes.key, config.compute, arguments.workers)
-    expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = _guessed(arguments, len(peer), mean)
     say_all([*told, guessed, *supposed, forecast_text(expected, terms), caveat(terms)])

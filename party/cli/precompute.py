@@ -12,9 +12,9 @@ from party.keys.keystore import load_keys, load_secret
 from party.node.aligning import load_common
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.costs import discarded_text, factors_text, need_text, unknown_need
+from party.show.costs import discarded_text, factors_json, factors_text, need_text, unknown_need
 from party.show.progress import Display, Work, make_progress, working
-from party.show.screen import say_all
+from party.show.screen import put_json, say_all
 from protocols.errors import InputError
 from protocols.terms import Cipher
 from protocols.work import PageEncryptor
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             make_compute(settings) as compute,
         ):
             _make(store, compute.encryption(key), wanted, arguments.seconds, progress)
-    say_all(_status(config, cipher, store))
+    _tell(config, cipher, store, as_json=arguments.json)
     return 0
 
 
@@ -81,11 +81,16 @@ def _zeros(wanted: int | float) -> Iterator[list[int]]:
         wanted -= BLOCK_FACTORS
 
 
-def _status(config: PartyConfig, cipher: Cipher, store: FactorStore) -> list[str]:
+def _tell(config: PartyConfig, cipher: Cipher, store: FactorStore, *, as_json: bool) -> None:
+    """Say how many factors there are, and for how many records they are enough, where that can be known."""
     left, size = store.left(), store.path.stat().st_size if store.path.exists() else 0
+    need, unknown = None, []
     try:
-        need = need_text(left, *_need(config))
+        need = _need(config)
     except InputError as error:
-        need = unknown_need(error)
+        unknown = [unknown_need(error)]
+    if as_json:
+        put_json(factors_json(cipher, left, size, store.discarded, need))
+        return
     discarded = [discarded_text(store.discarded)] if store.discarded else []
-    return [*discarded, factors_text(cipher, left, size), need]
+    say_all([*discarded, factors_text(cipher, left, size), *([need_text(left, *need)] if need else unknown)])

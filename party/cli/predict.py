@@ -6,26 +6,38 @@ from party.cli.classified import Classified, check_written, write_classified
 from party.cli.predict_with import predict_with
 from party.cli.values import form
 from party.data import read_frame
+from party.errors import AbsentColumnError
 from party.models.any_file import read_model
 from party.models.prediction import predict_frame
 from party.show.notices import tell
-from party.show.prediction import prediction_notes
+from party.show.prediction import prediction_json, prediction_notes
+from party.show.screen import put_json
 from protocols.errors import InputError
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Classify and write."""
+    if arguments.json and arguments.output is None:
+        raise InputError("--json tells what became of rows that go to a file: name it (-o)")
     if arguments.peer is not None:
         return predict_with(arguments)
     if arguments.tree is not None:
         raise InputError("--model: names the model of a joint prediction; without --with give it as the first argument")
-    if arguments.model.suffix == ".toml":
-        raise InputError(f"{arguments.model} holds settings: add --with PEER, or give a model, such as model.json")
+    if arguments.model.suffix == ".toml" or arguments.model.is_dir():
+        raise InputError(f"{arguments.model} is a party: add --with PEER, or give a model, such as model.json")
     model = read_model(arguments.model)
     frame = read_frame(arguments.rows, form(arguments))
     tell(frame.notices)
     check_written(arguments, frame, model.schema.class_attribute, (arguments.model, arguments.rows))
-    predictions = predict_frame(model, frame, probabilities=arguments.probabilities)
+    try:
+        predictions = predict_frame(model, frame, probabilities=arguments.probabilities)
+    except AbsentColumnError as error:
+        if error.owner is None:
+            raise
+        together = f"cotally predict PARTY --with {error.owner} {arguments.rows}"
+        raise InputError(f"{error}; if {error.owner} alone has it, classify together: {together}") from None
     classified = Classified(frame, model.schema.class_attribute, predictions.labels, predictions.shares)
     write_classified(arguments.output, arguments.column, classified, list(prediction_notes(predictions)))
+    if arguments.json:
+        put_json(prediction_json(predictions, arguments.output))
     return 0

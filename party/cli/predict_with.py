@@ -22,9 +22,9 @@ from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.notices import tell
-from party.show.prediction import joint_notes
+from party.show.prediction import joint_json, joint_notes
 from party.show.progress import make_progress, waiting
-from party.show.screen import say_all
+from party.show.screen import put_json, say_all
 from protocols.jobs import Job, Predict, PredictionTerms
 from protocols.terms import Cipher
 from protocols.two_party.prediction import Answers
@@ -57,6 +57,8 @@ def predict_with(arguments: argparse.Namespace) -> int:
                 report = run_session(ready, config, held, channel, job, host)
     if isinstance(report.ended, Predicted):
         write_predicted(report.ended, arguments.output, arguments.column)
+        if arguments.json:
+            put_json(joint_json(report.ended.offer, report.ended.answers, arguments.output))
     return 0
 
 

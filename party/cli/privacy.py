@@ -1,17 +1,18 @@
 """`cotally privacy`: tell what a design discloses."""
 
 import argparse
-import json
 
 from party.cli import baskets
 from party.models.any_file import read_model
 from party.settings.transactions import is_of_baskets
 from party.show.privacy import after_mining_lines, report_blocks, shown_names
 from party.show.privacy_json import after_mining_json, findings_json
-from party.show.screen import columns, lay_out, put
+from party.show.screen import columns, lay_out, put_json
 from party.survey import read_design, read_disguised
 from party.survey.estimation import estimated_priors, mined_privacy
 from protocols.privacy.findings import measure_design
+
+PRIVACY_FORMAT = "cotally-privacy/1"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,8 +28,12 @@ def run(arguments: argparse.Namespace) -> int:
         found = measure_design(
             questionnaire.design, questionnaire.names, questionnaire.values, priors, questionnaire.group_names
         )
-        content = findings_json(found) | ({} if mined is None else {"after_mining": after_mining_json(mined)})
-        put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        content = (
+            {"format": PRIVACY_FORMAT}
+            | findings_json(found)
+            | ({} if mined is None else {"after_mining": after_mining_json(mined)})
+        )
+        put_json(content)
         return 0
     shown = shown_names(questionnaire)
     found = measure_design(questionnaire.design, shown.columns, shown.values, priors, shown.groups)

@@ -4,8 +4,9 @@ import argparse
 from datetime import UTC, datetime
 from pathlib import Path
 
+from party.cli.outputs import settle_outputs
 from party.cli.survey_report import survey_page
-from party.files import check_target, is_there, read_bytes, write_atomically
+from party.files import is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_result
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.design is None:
         return _run_of_party(arguments)
     reads = [arguments.party, arguments.design, *(path for pair in arguments.more for path in pair)]
-    _check_output(arguments.output, [*reads, *([arguments.model] if arguments.model else [])], arguments.overwrite)
+    settle_outputs([arguments.output], [*reads, arguments.model], overwrite=arguments.overwrite)
     page, as_declared = survey_page(arguments)
     _write(arguments, page)
     return 0 if as_declared else _FAILED
@@ -48,7 +49,7 @@ def _run_of_party(arguments: argparse.Namespace) -> int:
     model = arguments.model or folder / "model.json"
     costs = _costs_file(arguments.costs, folder)
     reads = [path, model, *([costs] if costs else [])]
-    _check_output(arguments.output, reads, arguments.overwrite)
+    settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
     _write(arguments, page_of_run(gathered(path, model, costs), arguments.levels))
     return 0
 
@@ -61,15 +62,6 @@ def _write(arguments: argparse.Namespace, page: Document) -> None:
 def _costs_file(named: Path | None, folder: Path) -> Path | None:
     usual = folder / "report.json"
     return named or (usual if is_there(usual) else None)
-
-
-def _check_output(output: Path, reads: list[Path], overwrite: bool) -> None:
-    def may_replace(path: Path) -> bool:
-        if not overwrite:
-            raise InputError(f"{path} is there already: name another file (-o), or replace it (--overwrite)")
-        return True
-
-    check_target(output, reads, may_replace)
 
 
 def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:

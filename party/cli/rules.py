@@ -4,26 +4,28 @@ import argparse
 
 from party.association.joint import rules_of, sets_of
 from party.association.mining import RuleThreshold, result_csv
+from party.cli.outputs import settle_outputs
 from party.cli.values import fraction
-from party.files import check_target, write_atomically
+from party.files import write_atomically
 from party.models.itemset_file import read_itemsets
+from party.show.baskets_json import rules_json, sets_json
 from party.show.joint_rules import joint_blocks, joint_rule_blocks
-from party.show.screen import drawing_width, lay_out, say
+from party.show.screen import drawing_width, lay_out, put_json, say
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the first ones, and write all."""
     wanted = RuleThreshold(arguments.metric, float(fraction("--min-threshold", arguments.min_threshold)))
+    settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
+    found = read_itemsets(arguments.model)
+    columns = sets_of(found) if arguments.itemsets else rules_of(found, wanted)
     if arguments.output is not None:
-        check_target(arguments.output, (arguments.model,))
-    found, width = read_itemsets(arguments.model), drawing_width()
-    if arguments.itemsets:
-        lay_out(joint_blocks(found, width), width)
-    else:
-        lay_out(joint_rule_blocks(found, wanted, width), width)
+        write_atomically(arguments.output, result_csv(columns))
+    if arguments.json:
+        put_json(sets_json(columns) if arguments.itemsets else rules_json(columns))
+        return 0
+    width = drawing_width()
+    lay_out(joint_blocks(found, width) if arguments.itemsets else joint_rule_blocks(found, wanted, width), width)
     if arguments.output is not None:
-        write_atomically(
-            arguments.output, result_csv(sets_of(found) if arguments.itemsets else rules_of(found, wanted))
-        )
         say(f"Wrote {arguments.output}.")
     return 0

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import FrameType
 
 from party.cli.predict_with import served_offers, write_served
-from party.cli.train import announce, announce_match, compute_settings, settle_outputs, write_results
-from party.files import FolderLock, kept_apart, locked_folder
+from party.cli.train import announce, announce_match, compute_settings, place_results, write_results
+from party.files import FolderLock, kept_apart, locked_folder, resolved
 from party.keys.certificates import utc_now
 from party.keys.identity import load_identity
 from party.models.any_file import KeptResult, model_json, read_result
@@ -21,24 +21,28 @@ from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.incident import incident
-from party.show.log import finished_text, log_event, log_problem, session_text, start_log, stop_log
+from party.show.log import AS_JSON, finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
 from party.show.training import listening
 from party.transport.grpc.server import NodeServer
-from protocols.errors import CotallyError, DeviationError
+from protocols.errors import CotallyError, DeviationError, InputError
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command, and keep a log of it where one is asked for.
 
     Raises:
-        InputError: The log cannot be written.
+        InputError: The log cannot be written, or would be added to the settings or the table.
     """
     if arguments.log is None:
         return _serve(arguments)
+    if arguments.log != AS_JSON:
+        config = read_party_config(arguments.party)
+        if resolved(Path(arguments.log)) in map(resolved, (config.path, config.data.file)):
+            raise InputError(f"{arguments.log} is read by this command: keep the log in another file")
     handler = start_log(arguments.log)
     try:
         return _serve(arguments)
@@ -56,7 +60,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     """
     config = read_party_config(arguments.party)
     settings = compute_settings(arguments, config)
-    settle_outputs(arguments, config, replaces=True)  # or stands apart, run by run
+    place_results(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
     identity, peer = load_identity(config.folder), pinned_peer(config)
     note_all(expiry_lines([identity, peer], utc_now()))

@@ -5,8 +5,8 @@ import argparse
 from party.cli import baskets
 from party.cli.values import fraction
 from party.settings.transactions import is_of_baskets
-from party.show.estimates import enough_for, enough_for_model
-from party.show.screen import say_all
+from party.show.estimates import enough_for, enough_for_model, enough_json
+from party.show.screen import put_json, say_all
 from party.survey import read_design
 from party.survey.expressions import parse_expression
 from party.survey.table import need_class
@@ -15,6 +15,8 @@ from protocols.randomized_response.sample_size import (
     sample_size,
     tree_sample_size,
 )
+
+SIZE_FORMAT = "cotally-sample-size/1"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,11 +29,19 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.expression:
         asked = [parse_expression(text, questionnaire) for text in arguments.expression]
         sizes = [sample_size(questionnaire.design, e, width, arguments.confidence, share) for e in asked]
-        say_all([enough_for(found, e, questionnaire) for e, found in zip(asked, sizes, strict=True)])
+        if arguments.json:
+            told = [enough_json(found, text) for found, text in zip(sizes, arguments.expression, strict=True)]
+            put_json({"format": SIZE_FORMAT, "enough": told})
+        else:
+            say_all([enough_for(found, e, questionnaire) for e, found in zip(asked, sizes, strict=True)])
         return 0
     need_class(questionnaire)
     label, depth = len(questionnaire.names) - 1, arguments.depth
     bayes = naive_bayes_sample_size(questionnaire.design, label, width, arguments.confidence)
     tree = tree_sample_size(questionnaire.design, label, depth, width, arguments.confidence)
-    say_all([enough_for_model(bayes, None), enough_for_model(tree, depth)])
+    if arguments.json:
+        told = [enough_json(bayes, "naive Bayes"), enough_json(tree, "tree")]
+        put_json({"format": SIZE_FORMAT, "depth": depth, "enough": told})
+    else:
+        say_all([enough_for_model(bayes, None), enough_for_model(tree, depth)])
     return 0

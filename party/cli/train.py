@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from party.cli.outputs import settle_outputs
 from party.compute import ComputeSettings, available_cpus
 from party.errors import PausedError, PeerLostError, PeerPausedError
-from party.files import check_target, locked_folder
+from party.files import locked_folder
 from party.forecast.agreed import forecast_agreed
 from party.forecast.calibration import calibrate
 from party.keys.certificates import utc_now
@@ -29,14 +30,13 @@ from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
 from party.show.alignment import matched_lines
-from party.show.joint_rules import found_rules_lines
+from party.show.found_rules import found_rules_lines
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines
 from party.show.progress import Display, Work, make_progress, waiting, working
-from party.show.run_report import rules_report, train_report
-from party.show.screen import note, note_all, say_all
+from party.show.run_report import report_json, rules_report, train_report
+from party.show.screen import note, note_all, put_json, say_all
 from party.show.training import agreed_lines, expected, interrupted, result_lines
-from protocols.errors import InputError
 from protocols.jobs import Job
 from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     note_all(expiry_lines([identity, peer], utc_now()))
     with locked_folder(config.folder) as held:
         again = arguments.overwrite or is_done_here(config, job)
-        settle_outputs(arguments, config, replaces=again)  # NB: who runs here now may be about to write
+        place_results(arguments, config, replaces=again)  # NB: who runs here now may be about to write
         tell = telling_once()
         local = load_common(config, KEY_FLOOR, tell)
         check_job(local, config, job, peer)
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
                     return run_session(rows.local, config, held, channel, job, host)
 
             report = meet_again(meet, arguments.fresh)
-    write_results(arguments.report, kept, report)
+    write_results(arguments.report, kept, report, as_json=arguments.json)
     return 0
 
 
@@ -108,7 +108,7 @@ def is_done_here(config: PartyConfig, job: Job) -> bool:
     return any(each.job == content and each.dataset == config.data.dataset for each in done)
 
 
-def settle_outputs(arguments: argparse.Namespace, config: PartyConfig, replaces: bool) -> None:
+def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replaces: bool) -> None:
     """Say where results go, and make sure, before the work, that they can be written.
 
     Args:
@@ -119,19 +119,9 @@ def settle_outputs(arguments: argparse.Namespace, config: PartyConfig, replaces:
     Raises:
         InputError: They cannot be written, would destroy what is read, or would replace an earlier result.
     """
-
-    def may_replace(path: Path) -> bool:
-        if not replaces:
-            raise InputError(
-                f"{path} is there already: name another file (--model, --report), or replace it (--overwrite)"
-            )
-        return True
-
-    reads = (config.path, config.data.file, *([arguments.job] if "job" in arguments else []))
     arguments.model = arguments.model or config.folder / "model.json"
-    for path in (arguments.model, arguments.report):
-        if path is not None:
-            check_target(path, reads, may_replace)
+    reads = (config.path, config.data.file, arguments.job if "job" in arguments else None)
+    settle_outputs((arguments.model, arguments.report), reads, overwrite=replaces)
 
 
 def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:
@@ -176,18 +166,21 @@ def announce_match(progress: Display, matched: Matched) -> None:
     note_all(matched_lines(matched))
 
 
-def write_results(costs: Path | None, kept: KeptModel, report: Report) -> None:
+def write_results(costs: Path | None, kept: KeptModel, report: Report, *, as_json: bool = False) -> None:
     """Say what a job ended with, whose model is in its file by now, and write what it cost."""
     match report.ended:
         case Trained():
-            say_all(result_lines(report.ended, kept.path), sys.stderr)
-            if costs is not None:
-                write_train_report(costs, train_report(report.ended, report))
+            lines, told = [*result_lines(report.ended, kept.path)], train_report(report.ended, report)
         case FoundRules():
-            say_all(found_rules_lines(report.ended, kept.path), sys.stderr)
-            if costs is not None:
-                write_train_report(costs, rules_report(report.ended, report))
+            lines, told = [*found_rules_lines(report.ended, kept.path)], rules_report(report.ended, report)
         case Matched():
             say_all(matched_lines(report.ended), sys.stderr)
+            return
         case _:
-            pass
+            return
+    if as_json:
+        put_json(report_json(told, kept.path))
+    else:
+        say_all(lines, sys.stderr)
+    if costs is not None:
+        write_train_report(costs, told)

@@ -6,7 +6,7 @@ from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, 
 from party.data.ids import distinct_ids
 from party.data.merging import OTHER
 from party.data.notices import Notice
-from party.data.reader import has_columns, read_frame
+from party.data.reader import read_frame
 from party.data.share import DataShare, read_share
 from party.data.texts import MISSING_MARKERS, value_of
 from party.data.treatment import ColumnTreatment
@@ -30,7 +30,6 @@ __all__ = [
     "csv_text",
     "distinct_ids",
     "frame_of",
-    "has_columns",
     "label_of",
     "name_flaw",
     "read_frame",

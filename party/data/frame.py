@@ -13,7 +13,7 @@ import numpy as np
 from party.data.cells import Cells
 from party.data.notices import IndexLeftOut, MarkersTaken, Notice, SpelledAlike
 from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
-from party.errors import DataError
+from party.errors import AbsentColumnError, DataError
 from party.names import nearest
 
 MAX_CELL_LENGTH = 1024
@@ -117,7 +117,7 @@ class Frame:
             owner: The party whose column it is, where the error is to say so.
 
         Raises:
-            DataError: There is none; the text suggests a similar name.
+            AbsentColumnError: There is none; the text suggests a similar name.
         """
         if name in self.columns:
             return
@@ -130,7 +130,7 @@ class Frame:
             # NB: only a similar name, since a file without a header has a record there
             near = nearest(name, self.columns)
             problem = none + (f"; did you mean {near!r}?" if near else "")
-        raise DataError(problem, path=self.path, column=name)
+        raise AbsentColumnError(problem, path=self.path, column=name, owner=owner)
 
     def _index(self, name: str) -> int:
         self.need(name)

@@ -139,8 +139,9 @@ def check_no_identifier(
         )
     names = ", ".join(repr(looks.column.name) for looks in found)
     raise DataError(
-        f"columns {names}: {way_out.format('them')} or give those that are measurements or dates bins: over half of "
-        "the cells of each differ, as in an identifier",
+        f'columns {names}: {way_out.format("them")}, or give bins to those that are measurements ("quantiles:4") and '
+        'to dates ("year" and, where these are many, max_values): over half of the cells of each differ, as in an '
+        "identifier",
         path=first.column.path,
     )
 

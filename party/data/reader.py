@@ -1,7 +1,6 @@
 """Read a table's file, CSV or Parquet, into columns of text."""
 
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 
 from party.data.csv_file import read_csv
@@ -29,11 +28,3 @@ def read_frame(path: Path | str, form: Form = USUAL) -> Frame:
     except (OSError, EOFError, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise DataError(f"cannot be read: {reason or 'the file is damaged'}", path=called) from None
-
-
-def has_columns(path: Path, columns: Sequence[str]) -> bool:
-    """Tell whether a file is a table of just these columns."""
-    try:
-        return read_frame(path).columns == tuple(columns)
-    except DataError:
-        return False

@@ -19,11 +19,12 @@ from typing import Any
 
 from party.errors import ConfigError
 from party.files import is_there
+from party.records.changes import first_change, refusal
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.spending import Spend, spend_of
 from protocols.jobs import Align, Job, Predict, Train
-from protocols.terms import EVERYONE, Terms
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.class_first import Leaving
 from protocols.two_party.inputs import PartyInputs
@@ -49,15 +50,6 @@ _CURES = {
     "test": _SPLITS,
     "prune": _SPLITS,
 }
-_SHOWN = ("class", "theta", "seed", "test", "prune")
-"""Fields whose values may be shown: they are terms, and name nothing of a table."""
-_BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
-_ORDER = (
-    "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
-    "seed", "test", "prune", *_BROUGHT,
-)  # fmt: skip
-
-
 _SPLIT_OF_CLASS = ("party", "class", "seed", "test", "prune")
 _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
@@ -123,27 +115,6 @@ def with_brought(release: Release, agreed: Agreement, copy: bytes | None = None)
     if copy is not None:
         fields["peer copy"] = copy.hex()
     return replace(release, fields=release.fields | fields)
-
-
-def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
-    """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
-    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
-
-
-def refusal(
-    dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
-) -> ConfigError:
-    """Make the error that says what was released differently, where that is on record, and what to do."""
-    was, now = _differently(field, known, fields)
-    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
-
-
-def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
-    """Say how a field was released, and how that differs from what is asked for now."""
-    if field not in _SHOWN:
-        return f"other {field}", ""
-    was, now = ("none (association rules)" if value == EVERYONE else value for value in (known[field], fields[field]))
-    return f"{field} {was}", f", not with {now}"
 
 
 def same_table(folder: Path, local: PartyInputs) -> str | None:

@@ -22,3 +22,11 @@ def matched_lines(matched: Matched) -> Iterator[str]:
     here, there = overlap.mine - overlap.both, overlap.yours - overlap.both
     used = "classified" if matched.rows else "used; `train` takes the others"
     yield f"{here:,} rows here and {there:,} at {peer} fall out and are not {used}"
+
+
+def matched_json(matched: Matched) -> dict[str, object]:
+    """Return what `matched_lines` tells, for programs."""
+    overlap = matched.overlap
+    numbers = {"here": overlap.mine, "there": overlap.yours, "both": overlap.both}
+    head = {"format": "cotally-matched/1", "peer": matched.peer}
+    return {**head, **numbers, "named": matched.named, "alike": list(overlap.alike)}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from party.show.names import Names, listed, titled
+from protocols.association.audit import OperatorAudit, OperatorTest
 from protocols.privacy.audit import AuditResult, AuditTest
 
 _TOLD = 10
@@ -81,3 +82,37 @@ def _numbers(result: AuditResult) -> Names:
         [list(map(str, range(size))) for size in result.sizes],
         [f"group {number + 1}" for number in range(len(result.groups))],
     )
+
+
+def audits_json(results: Sequence[tuple[str, AuditResult | OperatorAudit]]) -> dict[str, object]:
+    """Return for programs what audits found of the designs of these files, and where a sampler is not as declared."""
+    passed = all(result.passed for _, result in results)
+    return {
+        "format": "cotally-audit/1",
+        "passed": passed,
+        "designs": [{"design": path, **_audit_json(result)} for path, result in results],
+    }
+
+
+def _audit_json(result: AuditResult | OperatorAudit) -> dict[str, object]:
+    goal = result.goal
+    failures: Sequence[AuditTest | OperatorTest] = result.failures
+    return {
+        "passed": result.passed,
+        "disguised": result.records if isinstance(result, AuditResult) else result.transactions,
+        "counts": len(result.tests),
+        "alarm": goal.alarm,
+        "power": goal.power,
+        "shift": str(goal.shift),
+        "departures": list(map(_departure_json, sorted(failures, key=lambda test: test.bound))),
+    }
+
+
+def _departure_json(test: AuditTest | OperatorTest) -> dict[str, object]:
+    """Return what was counted: columns and codes by their numbers from 0, or the size of baskets; and how often."""
+    if isinstance(test, OperatorTest):
+        where: dict[str, object] = {"size": test.size, "what": test.what}
+    else:
+        where = {"columns": list(test.margin.columns), "true": list(test.margin.truth), "seen": list(test.cell)}
+    told = {"observed": test.observed, "trials": test.trials, "declared": str(test.chance), "bound": test.bound}
+    return where | told

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import log
 
+from party.association.mining import ResultColumns, result_json
 from protocols.association.findings import SizeFindings, TransactionFindings
 
 BASKET_PRIVACY_FORMAT = "cotally-basket-privacy/1"
@@ -36,3 +37,26 @@ def _size(found: SizeFindings) -> Mapping[str, object]:
 
 def _value(chance: Fraction | None) -> float | None:
     return None if chance is None else float(chance)
+
+
+def baskets_needed_json(
+    needed: Mapping[int, Mapping[int, int | None]], width: Fraction, confidence: float
+) -> dict[str, object]:
+    """Return for programs how many baskets of each size are enough, by the number of items of a set; null: none are."""
+    told = [
+        {"items": items, "size": size, "baskets": number}
+        for items, by_size in needed.items()
+        for size, number in by_size.items()
+    ]
+    head = {"format": "cotally-baskets-needed/1", "half_width": float(width), "confidence": confidence}
+    return {**head, "enough": told}
+
+
+def sets_json(columns: ResultColumns) -> dict[str, object]:
+    """Return frequent itemsets for programs."""
+    return {"format": "cotally-itemsets-found/1", "itemsets": result_json(columns)}
+
+
+def rules_json(columns: ResultColumns) -> dict[str, object]:
+    """Return association rules for programs."""
+    return {"format": "cotally-rules-found/1", "rules": result_json(columns)}

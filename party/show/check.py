@@ -1,5 +1,6 @@
 """A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run tell, what was told."""
 
+import re
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -18,6 +19,9 @@ _HEADINGS = (
     ScreenColumn("values"),
     ScreenColumn("rarest is\nheld by"),
     ScreenColumn("sent", is_text=True),
+)
+_YEARS = re.compile(
+    r"<= (?P<upto>\d{4})-12-31|> (?P<after>\d{4})-12-31|\((?P<before>\d{4})-12-31, (?P<last>\d{4})-12-31\]", re.ASCII
 )
 _MOST_VALUES = 12
 _RELEASE = ("class", "theta", "seed", "test", "prune")  # the terms of a release; the rest are digests and lists
@@ -65,8 +69,25 @@ def _sent(column: LeavingColumn, found: LeavingCheck) -> str:
     return f"{how} (the class)" if column.is_class else how
 
 
+def years_text(value: str) -> str:
+    """Write a bin of whole years as people do, and any other value as it is.
+
+    >>> years_text("(1990-12-31, 1991-12-31]"), years_text("(1990-12-31, 1993-12-31]")
+    ('1991', '1991 to 1993')
+    >>> years_text("<= 1990-12-31"), years_text("> 1998-12-31"), years_text("> 40")
+    ('up to 1990', 'from 1999', '> 40')
+    """
+    match = _YEARS.fullmatch(value)
+    if match is None:
+        return value
+    last, first = match["upto"] or match["last"], str(int(match["after"] or match["before"] or 0) + 1)
+    if match["upto"]:
+        return f"up to {last}"
+    return f"from {first}" if match["after"] else first if first == last else f"{first} to {last}"
+
+
 def _values(column: LeavingColumn) -> str:
-    told = [f"{value} {held:,}" for value, held in column.values.items()]
+    told = [f"{years_text(value)} {held:,}" for value, held in column.values.items()]
     more = [f"and {len(told) - _MOST_VALUES} more"] if len(told) > _MOST_VALUES else []
     return ", ".join([*told[:_MOST_VALUES], *more])
 

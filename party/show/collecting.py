@@ -82,3 +82,9 @@ def page_lines(path: Path, digest: str) -> list[str]:
 def exported_line(records: int, path: Path, design: Path) -> str:
     """Say where the answers are, and what reads them."""
     return f"{records:,} disguised answers are in {path}: `cotally estimate {path} {design} EXPRESSION` reads them."
+
+
+def collected_json(status: StoreStatus) -> dict[str, object]:
+    """Return for programs how far a survey is."""
+    head = {"format": "cotally-survey-status/1", "stage": status.stage.name.lower()}
+    return {**head, "answers": status.answered, "links": status.links}

@@ -1,6 +1,6 @@
 """A disguised copy in words: what was made of which table, what it shows, and what its owner has to keep."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from party.names import printable
@@ -29,3 +29,10 @@ def example_lines(data: Path, design: Path) -> list[str]:
         f"Wrote {data} and {design}. Next:",
         f"  cotally disguise {data} {design} -o disguised.csv --secret survey.key",
     ]
+
+
+def copy_json(records: int, output: Path, left_out: Sequence[str], made: Path | None) -> dict[str, object]:
+    """Return for programs what was disguised, and which secret file was made for it, if one was."""
+    secret = None if made is None else str(made)
+    head = {"format": "cotally-copy/1", "records": records, "output": str(output)}
+    return {**head, "left_out": list(left_out), "secret_made": secret}

@@ -139,3 +139,38 @@ def need_text(left: int, each: int, records: int) -> str:
 def unknown_need(reason: object) -> str:
     """Say why it is not known what a run needs."""
     return f"What a run needs is not known: {reason}"
+
+
+def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) -> dict[str, object]:
+    """Return a forecast for programs.
+
+    Args:
+        expected: The forecast.
+        records: Of how many it is.
+        columns: Attributes of ours and of the peer.
+    """
+    return {
+        "format": "cotally-forecast/1",
+        "records": records,
+        "columns": list(columns),
+        "seconds": expected.seconds,
+        "bytes": round(expected.bytes),
+        "memory": round(expected.memory),
+        "round_trips": expected.round_trips,
+        "counts": {"most": expected.counts, "likely": expected.likely_counts},
+    }
+
+
+def factors_json(
+    cipher: Cipher, left: int, size: int, discarded: int, need: tuple[int, int] | None
+) -> dict[str, object]:
+    """Return for programs how many factors there are, and how many a record takes, of how many; None if unknown."""
+    head = {
+        "format": "cotally-factors-left/1",
+        "cipher": cipher.value,
+        "left": left,
+        "bytes": size,
+        "discarded": discarded,
+    }
+    each, records = need or (None, None)
+    return {**head, "factors_of_a_record": each, "records": records}

@@ -135,3 +135,9 @@ def enough_for_model(found: SampleSize, depth: int | None) -> str:
 def _enough(found: SampleSize, what: str) -> str:
     width = f"+- {float(found.half_width):g} at {100 * found.confidence:g}%"
     return f"{found.records} respondents are enough for {width} for {what}"
+
+
+def enough_json(found: SampleSize, what: str) -> dict[str, object]:
+    """Return for programs how many respondents are enough for the shares of what is said."""
+    width, confidence = float(found.half_width), found.confidence
+    return {"for": what, "respondents": found.records, "half_width": width, "confidence": confidence}

@@ -2,39 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from party.association.joint import rules_of, sets_of
 from party.association.mining import RuleThreshold
-from party.node.players import FoundRules
 from party.show.baskets import itemset_blocks, rule_blocks
-from party.show.costs import factors_use_lines
 from party.show.layout import Block
 from protocols.association.joint import JointItemsets
-
-
-def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
-    """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
-    found, terms = ended.found, ended.agreed.terms
-    yield from factors_use_lines(ended.factors)
-    digest = found.itemsets.digest().hex()[:16]
-    yield f"Both parties hold the same itemsets: {_numbers(found.itemsets)}, digest {digest}"
-    yield from doubt_lines(found.itemsets)
-    if terms.counts_exactly:
-        known = f", {found.remembered:,} of them known from earlier runs" if found.remembered else ""
-        yield (
-            f"Exact counts told: {found.told:,} of sets of one side's items, {found.counted:,} of sets of both{known}; "
-            f"forecast: at most {terms.rules.most_told if terms.rules else 0:,} with that of all records"
-        )
-    if found.withheld:
-        yield (
-            f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
-            f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
-        )
-    yield f"Wrote {model}: `cotally rules {model}` lists the rules"
-    if found.fingerprint is not None:
-        told = "both screens must show the same; compare by telephone"
-        yield f"Encryption key of {found.key_holder} ({told}): {found.fingerprint}"
 
 
 def doubt_lines(found: JointItemsets) -> Iterator[str]:
@@ -55,7 +28,7 @@ def joint_blocks(found: JointItemsets, width: int | None, most_items: int | None
 
 def joint_title(found: JointItemsets) -> str:
     """Return the line over the sets."""
-    return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {_numbers(found)}"
+    return f"Frequent itemsets of {found.records:,} records, at {found.threshold} or more: {numbers_text(found)}"
 
 
 def up_to(found: JointItemsets, most_items: int | None) -> JointItemsets:
@@ -74,7 +47,8 @@ def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold, width: int | 
     yield from doubt_lines(found)
 
 
-def _numbers(found: JointItemsets) -> str:
+def numbers_text(found: JointItemsets) -> str:
+    """Say how many frequent sets there are, by their number of items."""
     lengths = [len(each.terms) for each in found.frequent]
     told = ", ".join(f"{lengths.count(k)} of {k}" for k in sorted(set(lengths)))
     return f"{len(lengths):,} by their number of items ({told})" if lengths else "none"

@@ -17,7 +17,7 @@ from party.names import printable
 from party.show.incident import incident
 from protocols.errors import InputError
 
-_AS_JSON: Final = "json"
+AS_JSON: Final = "json"
 _LEVELS: Final = {"ERROR": "error", "WARNING": "warning", "INFO": "info"}
 _log = logging.getLogger("party.node")
 _log.addHandler(logging.NullHandler())  # without a log nobody prints what it would hold
@@ -88,7 +88,7 @@ def start_log(target: str) -> logging.Handler:
         InputError: The file cannot be written.
     """
     handler: logging.Handler
-    if target == _AS_JSON:
+    if target == AS_JSON:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_JsonLines())
     else:

@@ -1,9 +1,11 @@
 """A model mined from disguised answers, in words: the model, which splits may be chance, how good it is."""
 
+import json
 from collections.abc import Iterator
 from math import isinf
 from pathlib import Path
 
+from party.models.any_file import model_json
 from party.settings.survey import Questionnaire
 from party.show.estimates import given_lines
 from party.show.tree import MARK
@@ -56,3 +58,26 @@ def _accuracy_text(accuracy: Accuracy, held_out: int) -> str:
         f"Accuracy {accuracy.share:.4f}, standard error {error}: "
         f"estimated from {accuracy.records} disguised records that were held out{rest}; it may leave 0 .. 1."
     )
+
+
+def mined_json(mined: MinedModel, parts: Parts, output: Path | None) -> dict[str, object]:
+    """Return a mined model for programs, and what is known of it."""
+    return {
+        "format": "cotally-mined/1",
+        "records": len(parts.train),
+        "pruned_by": len(parts.pruning or ()),
+        "tested_on": len(parts.test or ()),
+        "accuracy": _accuracy_json(mined.accuracy),
+        "commonest_class": _accuracy_json(mined.guess),
+        "splits": mined.splits,
+        "doubtful": len(mined.doubtful),
+        "output": None if output is None else str(output),
+        "model": json.loads(model_json(mined.model)),
+    }
+
+
+def _accuracy_json(accuracy: Accuracy | None) -> dict[str, object] | None:
+    if accuracy is None:
+        return None
+    error = None if isinf(accuracy.standard_error) else accuracy.standard_error
+    return {"share": accuracy.share, "standard_error": error, "records": accuracy.records}

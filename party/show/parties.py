@@ -92,3 +92,8 @@ def sealed_lines(folder: Path, *, is_sealed: bool) -> list[str]:
         f"Sealed: the keys in {folder} lie in sealed.keys alone. Keep a backup of it, and the passphrase elsewhere:",
         "without it the keys are lost. What the disk or a backup holds of the files before is yours to delete",
     ]
+
+
+def party_json(name: str, hosts: Sequence[str], fingerprint: str) -> dict[str, object]:
+    """Return for programs who a party is: that was made, trusted or whose certificate was renewed."""
+    return {"format": "cotally-party/1", "name": name, "hosts": list(hosts), "fingerprint": fingerprint}

@@ -1,6 +1,6 @@
 """What the reader of predicted classes should know, in words; no cell is shown."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from party.models.prediction import Predictions, Unknown
@@ -52,3 +52,21 @@ def _unknown(column: Unknown) -> str:
 def classes_written(path: Path, rows: int, *, replaced: bool) -> str:
     """Say where the classes are, and whether an earlier file gave way."""
     return f"{'Replaced' if replaced else 'Wrote'} {path}: {rows} rows"
+
+
+def prediction_json(predicted: Predictions, output: Path) -> dict[str, object]:
+    """Return for programs what became of the rows of a file: where they are now, and how many classes are right."""
+    right = {"correct": predicted.correct, "known": predicted.known}
+    return _rows_json(len(predicted.labels), output, predicted.unknown) | right
+
+
+def joint_json(offer: Offer, answers: Answers | None, output: Path) -> dict[str, object]:
+    """Return for programs what became of rows whose other columns a peer has; None of what we did not learn."""
+    rows = _rows_json(len(offer.frame), output if answers else None, offer.unknown)
+    return rows | {"common": len(offer.order), "remembered": answers.remembered if answers else None}
+
+
+def _rows_json(rows: int, output: Path | None, unknown: Sequence[Unknown]) -> dict[str, object]:
+    cells = [{"column": each.column, "cells": each.cells, "rows": each.rows} for each in unknown]
+    written = None if output is None else str(output)
+    return {"format": "cotally-prediction/1", "rows": rows, "output": written, "unknown": cells}

@@ -1,5 +1,8 @@
 """What a run cost and gave, as the value that programs read; its phases have the words that progress shows."""
 
+from dataclasses import asdict
+from pathlib import Path
+
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.train_report import TrainReport
@@ -25,6 +28,11 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
         exact_counts_disclosed=told + 1,
         phases=_phases(report),
     )
+
+
+def report_json(report: TrainReport, model: Path) -> dict[str, object]:
+    """Return for programs what a run cost and gave, and where its model is."""
+    return {"format": "cotally-train/1", "model": str(model), **asdict(report)}
 
 
 def _phases(report: Report) -> dict[str, float]:

@@ -1,8 +1,9 @@
 """What people read on a terminal, at most as wide as it is; a file or a program gets each sentence in one line."""
 
+import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
@@ -92,6 +93,15 @@ def lay_out(blocks: Iterable[Block], width: int | None) -> None:
 def put(text: str) -> None:
     """Print what programs read, as it is."""
     sys.stdout.write(f"{text}\n")
+
+
+def put_json(content: Mapping[str, object]) -> None:
+    """Print a result for programs, whose `format` says what it is: every command does it this way (`--json`).
+
+    Args:
+        content: Of plain types; what is infinite or unknown is None.
+    """
+    put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
 
 
 def _for(stream: TextIO, blocks: Iterable[Block], width: int | None) -> str:

@@ -4,6 +4,25 @@ from collections.abc import Mapping
 from typing import Final
 
 _EXITS: Final = "Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used, 130 interrupted."
+_EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "new": (
+        "cotally survey new study --question 'Do you smoke? = yes, no' --theta 4/5",
+        "cotally survey new study --table members.csv --column age --column sex",
+    ),
+    "links": ("cotally survey links study/survey.toml --number 100 -o links.csv",),
+    "serve": ("cotally survey serve study/survey.toml",),
+    "status": ("cotally survey status study/survey.toml --json",),
+    "close": ("cotally survey close study/survey.toml",),
+    "export": ("cotally survey export study/survey.toml -o disguised.csv",),
+    "results": (
+        "cotally survey results study/survey.toml --cross q1 q2",
+        "cotally survey results study/survey.toml --serve --every 30",
+    ),
+    "publish": ("cotally survey publish study/survey.toml model.json disguised.csv --test 1/5",),
+    "page": ("cotally survey page study/survey.toml -o pages",),
+    "paper": ("cotally survey paper study/survey.toml -o form.pdf",),
+    "texts": ("cotally survey texts study/survey.toml > texts.toml",),
+}
 _NEXT: Final[Mapping[str, str]] = {
     "new": "cotally survey links DIR/survey.toml --number 100 -o links.csv",
     "links": "cotally survey serve survey.toml",
@@ -14,6 +33,11 @@ _NEXT: Final[Mapping[str, str]] = {
     "export": "cotally mine tree disguised.csv design.toml --test 1/5 -o model.json",
     "publish": "cotally survey results survey.toml",
 }
+
+
+def action_examples(name: str) -> str:
+    """Return examples of an action."""
+    return "Examples:\n" + "\n".join(f"  {example}" for example in _EXAMPLES[name])
 
 
 def action_help(name: str, summary: str) -> str:

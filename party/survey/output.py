@@ -1,26 +1,22 @@
 """Write a disguised table, CSV or Parquet by the file's suffix: the same table gives the same bytes."""
 
 import io
-from collections.abc import Iterable
 from pathlib import Path
 
-from party.data import csv_text, has_columns
+from party.data import csv_text
 from party.errors import DataError
-from party.files import check_target, write_atomically
-from party.settings.survey import Questionnaire
+from party.files import write_atomically
 from party.survey.disguise import DisguisedTable
 
 SUFFIXES = (".csv", ".parquet")
 
 
-def check_output(path: Path, questionnaire: Questionnaire, reads: Iterable[Path]) -> None:
-    """Make sure, before anything is disguised, that the table can be written, and destroys nothing but its like.
+def check_suffix(path: Path) -> None:
+    """Make sure, before anything is disguised, that a table can be written in the form that its file's name asks for.
 
     Raises:
         DataError: The suffix is another, or Parquet cannot be written here.
-        InputError: The path is read by the command, holds something else, or cannot be written to.
     """
-    check_target(path, reads, lambda there: has_columns(there, questionnaire.sent))
     if path.suffix.lower() not in SUFFIXES:
         raise DataError("a table's file name ends in .csv or .parquet", path=path)
     if path.suffix.lower() == ".parquet":

@@ -41,7 +41,7 @@ def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_
         model = (pair.alice / "model.json").read_bytes()
         for changes, field in OTHERS:
             refused = pair.train_here(pair.write_job(**{"cipher": "curve", "omega": 1, "min_leaf": 5} | changes))
-            assert refused.code == 3, refused.err
+            assert refused.code == 5, refused.err
             assert f"differ on '{field}'" in refused.err
         assert alice.stderr is not None
         told = ""
@@ -77,7 +77,7 @@ def test_terms_and_classes_that_are_refused_end_in_one_line_on_both_screens_befo
             listened = finish(alice)
         pair.edit(party, strict, usual)
         for ended in (trained, listened):
-            assert ended.code == 3, ended.err
+            assert ended.code == 5, ended.err
             (line,) = re.findall(r"^cotally: (?!note: ).*", ended.err, flags=re.MULTILINE)
             assert f"the parties differ on '{field}'" in line
         for folder in (pair.alice, pair.bob):

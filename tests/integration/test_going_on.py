@@ -1,5 +1,6 @@
 """Two processes of which one is killed, cut off or out of disk: started again, they go on and end with one model."""
 
+import json
 import re
 import resource
 import signal
@@ -170,10 +171,11 @@ def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> 
         finish(bob)
         (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
         other = pair.train_here(pair.write_job(cipher="curve", omega=1))
-        assert_one_line(other, 3, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
-        given_up = cotally_here("cancel", pair.bob / "party.toml", record.run)
+        assert_one_line(other, 5, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
+        given_up = cotally_here("cancel", pair.bob / "party.toml", record.run, "--json")
         assert given_up.code == 0
-        assert f"Run {record.run} is cancelled here" in given_up.out
+        (told,) = json.loads(given_up.out)["runs"]
+        assert (told["run"], told["state"]) == (record.run, "cancelled")
         assert_one_line(cotally_here("cancel", pair.bob / "party.toml", record.run), 2, "has ended: it is cancelled")
         again = pair.train_here(work)
         assert again.code == 0, again.err

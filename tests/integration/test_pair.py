@@ -1,6 +1,7 @@
 """`cotally pair` by real processes over a real port, and those who sit between them (DESIGN 14, SECURITY)."""
 
 import contextlib
+import json
 import re
 import subprocess
 from collections.abc import Iterator
@@ -63,8 +64,8 @@ def listening(folders: Path) -> Iterator[tuple["subprocess.Popen[str]", str]]:
         process.communicate()
 
 
-def call(folders: Path, code: str) -> Ended:
-    words = [*COTALLY, "pair", str(folders / "bob" / "party.toml")]
+def call(folders: Path, code: str, *more: str) -> Ended:
+    words = [*COTALLY, "pair", str(folders / "bob" / "party.toml"), *more]
     done = subprocess.run(words, input=f"{code}\n", capture_output=True, text=True, timeout=60, check=False)
     return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -103,7 +104,9 @@ def test_a_slip_of_the_tongue_costs_no_guess(folders: Path) -> None:
         last = str((int(code[-1]) + 1) % 10)
         slip = call(folders, code[:-1] + last)
         assert (slip.code, "was not tried" in slip.err) == (2, True)
-        assert call(folders, code).code == 0
+        paired = call(folders, code, "--json")
+        assert paired.code == 0
+        assert json.loads(paired.out)["fingerprint"] == load_identity(folders / "alice").fingerprint
         assert finish(alice).code == 0
 
 

@@ -53,7 +53,7 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
         assert done.code == 0, done.err
         assert "column 'c': 8 of 24 cells hold no value that the model knows" in done.err
         refused = predict(pair, "--probabilities")
-        assert refused.code == 3
+        assert refused.code == 5
         assert refused.err.splitlines()[-1].endswith("its [agree] does not allow probabilities")
         again = predict(pair)
         assert again.code == 0
@@ -81,7 +81,7 @@ def test_naive_bayes_classifies_together_as_it_does_alone(pair: Pair, tmp_path: 
         done = predict(pair, "-o", together)
         assert done.code == 0, done.err
         refused = predict(pair, "--probabilities")
-        assert refused.code == 3
+        assert refused.code == 5
         assert "would tell the other side's columns" in refused.err.splitlines()[-1]
     assert main(["predict", str(pair.bob / "model.json"), str(tmp_path / "joined.csv"), "-o", str(joined)]) == 0
     assert classes(together) == classes(joined)

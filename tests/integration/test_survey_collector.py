@@ -17,7 +17,7 @@ from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.store import AnswerStore
 from tests.support.collecting import UNRELATED, add_links, answer_body, collector, live_results, write_survey_files
-from tests.support.processes import cotally, cotally_here
+from tests.support.processes import assert_one_line, cotally, cotally_here
 
 RESPONDENTS = 200
 LOAD = [f"{k % 2:02x}{k % 3:02x}{k // 6 % 2:02x}" for k in range(RESPONDENTS)]
@@ -148,7 +148,9 @@ def test_answers_go_from_the_store_to_an_estimate(path: Path) -> None:
     assert before.code == 0, before.err
     text = table.read_text()
     assert cotally_here("survey", "close", path).code == 0
-    assert cotally_here("survey", "export", path, "-o", table).code == 0
+    assert_one_line(cotally_here("survey", "export", path, "-o", table), 2, "x.csv is there already")
+    table.write_text("earlier")
+    assert cotally_here("survey", "export", path, "-o", table, "--overwrite").code == 0
     assert table.read_text() == text
     told = cotally("estimate", str(table), str(design), "smokes = yes")
     assert told.code == 0, told.err

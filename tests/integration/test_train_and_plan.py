@@ -157,7 +157,7 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair, monk
     assert "with seed 1 before" in ended.err
     monkeypatch.setattr(releases, "first_change", lambda known, fields: None)  # a caller that does not care
     ended = cotally_here("train", pair.bob / "party.toml", other, "--progress", "none", "--overwrite")
-    assert ended.code == 3
+    assert ended.code == 5
     assert "'seed'" in ended.err
 
 

@@ -3,12 +3,16 @@
 It needs no data: a few records are disguised again and again, with fresh secret coins made like those of
 `cotally disguise`, and the responses are held against their declared chances. Exit code 0 if all fit, 1 if not. Several
 designs, whose answers are to be combined, share one false-alarm rate.
+
+Examples:
+  cotally audit design.toml
+  cotally audit design.toml --shift 1/10 --power 0.9
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_design
+from party.cli.arguments.common import add_design, add_json
 from protocols.privacy.goal import DEFAULT_GOAL
 
 
@@ -36,3 +40,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--power", type=float, default=DEFAULT_GOAL.power, metavar="P", help="chance to catch it (default: %(default)s)"
     )
+    add_json(parser)

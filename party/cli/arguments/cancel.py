@@ -2,14 +2,18 @@
 
 A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step. The job
 may be started again, and then begins anew; what was told stays told.
+
+Examples:
+  cotally cancel bob 0123456789abcdef
 """
 
 import argparse
 
-from party.cli.arguments.common import add_party
+from party.cli.arguments.common import add_json, add_party
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_party(parser, here=True)
     parser.add_argument("run_name", metavar="RUN", help="its name, as `cotally status` tells it")
+    add_json(parser)

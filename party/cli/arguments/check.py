@@ -2,6 +2,10 @@
 
 Nobody is called, and nothing is written. With a job the disguise and the run are those of the job; a job that this
 party itself would refuse ends with that refusal.
+
+Examples:
+  cotally check bob
+  cotally check bob job.toml --full
 """
 
 import argparse

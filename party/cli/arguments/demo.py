@@ -4,6 +4,11 @@ A data set's columns are dealt to two parties at random, or two files of your ow
 `randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table. In
 files of your own, numbers are split in two at the median of their range, and texts become the commonest one or "other";
 settings of your own (`cotally init`) can do better.
+
+Examples:
+  cotally demo
+  cotally demo --data adult --rows 10000 --omega 1,3,all
+  cotally demo --alice a.csv --bob b.csv --class outcome
 """
 
 import argparse

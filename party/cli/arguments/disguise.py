@@ -3,6 +3,10 @@
 The secret file is made on first use and belongs to one data set in one disguise: the same call gives the same copy
 again, byte for byte; another design or other data under the same secret are refused, since two copies together show
 more than either. Keep it, and keep a backup. Columns that the design does not name are left out.
+
+Examples:
+  cotally disguise --example survey
+  cotally disguise survey/data.csv survey/design.toml -o disguised.csv --secret survey.key
 """
 
 import argparse
@@ -11,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from party.cli.arguments.common import add_design, add_form
+from party.cli.arguments.common import add_design, add_form, add_json, add_overwrite
 
 
 class _Example(argparse.Action):
@@ -39,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the copy; or .parquet, or .csv.gz"
     )
+    add_overwrite(parser)
     parser.add_argument("--secret", type=Path, required=True, metavar="FILE", help="made on first use; keep it secret")
     parser.add_argument("--dataset", metavar="NAME", help="noted in a new secret file (default: the data file's name)")
     parser.add_argument(
@@ -48,3 +53,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="unrelated question: the personal answers, by the same ids (default: drawn as the design says)",
     )
     parser.add_argument("--example", action=_Example, metavar="DIR", help="write an example to try, and exit")
+    add_json(parser)

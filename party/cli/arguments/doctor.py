@@ -2,6 +2,9 @@
 
 Run it where `cotally train` will run, while the other side serves. The other side is asked for its own view, by a small
 call over the same connection; no run begins, and nothing of the data is read.
+
+Examples:
+  cotally doctor bob
 """
 
 import argparse

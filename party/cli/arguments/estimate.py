@@ -4,6 +4,10 @@ An expression is a conjunction: `smoker = yes and age = "> 40"`. The error of a 
 respondents being who they are; the error and the interval of a share are those of respondents drawn from a population.
 Several files of answers, each with a design of its own, are combined by `--and`: counts add up, shares are weighted.
 Of baskets one asks for itemsets; the errors of their supports are those of the coins.
+
+Examples:
+  cotally estimate disguised.csv design.toml 'smoker = yes' 'smoker = yes and sex = f'
+  cotally estimate baskets.csv.gz shop.toml 'bread, milk'
 """
 
 import argparse

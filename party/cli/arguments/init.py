@@ -1,11 +1,16 @@
 """Make a party: its keys, its certificate, and a settings file to fill in.
 
 Nothing that exists is overwritten, and if something fails, nothing is left behind.
+
+Examples:
+  cotally init alice --dir alice --host alice.example.org
+  cotally init bob --dir bob --seal passphrase
 """
 
 import argparse
 from pathlib import Path
 
+from party.cli.arguments.common import add_json
 from party.keys.passphrase import SOURCES
 from party.settings.address import DEFAULT_HOSTS
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
@@ -35,3 +40,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"length of the Paillier key, {KEY_FLOOR} or more (default: %(default)s)",
     )
+    add_json(parser)

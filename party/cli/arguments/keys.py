@@ -3,11 +3,15 @@
 Sealed keys open by a passphrase, which is asked for at the terminal, or read from the file that COTALLY_PASSPHRASE_FILE
 names (systemd: the credential cotally.passphrase); or by the system's keyring. A renewed certificate is over the same
 key, so the party stays the same: a node that serves takes it up without being stopped, and the other side accepts it.
+
+Examples:
+  cotally keys seal alice
+  cotally keys renew alice --host node.example.org
 """
 
 import argparse
 
-from party.cli.arguments.common import add_party
+from party.cli.arguments.common import add_json, add_party
 from party.keys.passphrase import SOURCES
 
 
@@ -28,3 +32,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="renew: DNS name or IP address at which the other party reaches this one; may be repeated (default: as "
         "before)",
     )
+    add_json(parser)

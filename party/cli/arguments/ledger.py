@@ -3,11 +3,16 @@
 `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
 elsewhere; that a whole ledger was put back from a backup, only the peer can notice, at the start of the next run.
 `export` prints all entries as JSON.
+
+Examples:
+  cotally ledger show alice
+  cotally ledger verify alice
+  cotally ledger export alice > ledger.json
 """
 
 import argparse
 
-from party.cli.arguments.common import add_party
+from party.cli.arguments.common import add_json, add_party
 
 ACTIONS = ("show", "verify", "export")
 
@@ -23,3 +28,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_party(parser)
     parser.add_argument("--full", action="store_true", help="show every exact count")
+    add_json(parser)

@@ -2,12 +2,16 @@
 
 Counts in brackets are estimates. A split marked "(?)" leads its runner-up by no more than chance could explain:
 with other respondents, or other coins, another attribute might stand there.
+
+Examples:
+  cotally mine tree disguised.csv design.toml --test 1/5 -o model.json
+  cotally mine rules baskets.csv.gz shop.toml --min-support 1/100 -o rules.csv
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_design, add_disguised, add_more_answers
+from party.cli.arguments.common import add_design, add_disguised, add_json, add_more_answers, add_overwrite
 from protocols.terms import PRUNING_SHARE, Impurity
 
 OF_SETS = ("itemsets", "rules")
@@ -29,10 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a new file: model.json for `show` and `predict`, or rules.csv",
     )
+    add_overwrite(parser)
     add_more_answers(parser, " (tree and bayes)")
     _add_learning(parser)
     _add_sets(parser)
     parser.add_argument("--levels", type=int, metavar="N", help="print no more than N levels of the tree")
+    add_json(parser)
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:

@@ -1,12 +1,16 @@
 """Tell what a run will cost, before anybody is called: seconds, traffic, memory, round trips; and what it may tell.
 
 Other tables, machines and lines may be supposed.
+
+Examples:
+  cotally plan bob job.toml
+  cotally plan bob job.toml --records 1000000 --megabits 100 --delay 20
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_party
+from party.cli.arguments.common import add_json, add_party
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,3 +30,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--megabits", type=float, metavar="N", help="that the line carries per second each way")
     parser.add_argument("--delay", type=float, metavar="MS", help="of the line one way, in milliseconds")
+    add_json(parser)

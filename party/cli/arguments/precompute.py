@@ -5,11 +5,15 @@ themselves. They last until the machine is restarted, and are discarded if the f
 Stop with Ctrl-C at any time: what was made is kept. At most 127 more than asked for are made.
 
 Without an amount, as many are made as one run over this party's data (engine encrypted_coins) still needs.
+
+Examples:
+  cotally precompute bob --status
+  cotally precompute bob --cipher paillier --seconds 600
 """
 
 import argparse
 
-from party.cli.arguments.common import add_party, add_progress
+from party.cli.arguments.common import add_json, add_party, add_progress
 from protocols.terms import Cipher
 
 
@@ -30,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=int, metavar="N", help="use N processes, whatever [compute] says")
     add_progress(parser)
+    add_json(parser)
 
 
 def _positive(text: str) -> int:

@@ -9,12 +9,16 @@ file has the class column, the accuracy over the rows whose class is given.
 
 With --with PEER the first argument names this party, the file holds the ids and our own columns of the model, and the
 peer, whose `cotally serve` offers rows of the same people, brings its own: neither side shows them to the other.
+
+Examples:
+  cotally predict bob/model.json rows.csv -o classified.csv
+  cotally predict bob --with alice rows.csv --probabilities
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_form, add_overwrite, add_work
+from party.cli.arguments.common import add_form, add_json, add_overwrite, add_work
 from protocols.jobs import Receiver
 from protocols.terms import Cipher
 
@@ -36,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_overwrite(parser)
     add_form(parser)
     _add_joint(parser)
+    add_json(parser)
 
 
 def _add_joint(parser: argparse.ArgumentParser) -> None:

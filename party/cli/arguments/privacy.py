@@ -5,6 +5,10 @@ A short report by default; `--full` tells what every response makes likely, and 
 The figures depend on what is known beforehand: all values equally likely, or with `--prior` the distribution that
 disguised answers suggest (estimated, negative shares set to 0 and the rest rescaled). With `--model`, a tree or naive
 Bayes that was mined, what its rules leave of the privacy of the class is told too.
+
+Examples:
+  cotally privacy design.toml
+  cotally privacy design.toml --prior disguised.csv --model model.json --full
 """
 
 import argparse

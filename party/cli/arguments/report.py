@@ -4,9 +4,14 @@ Of a run: the model drawn, what it is worth, what each side learned, how to comp
 `privacy` print of this party's side, and no cell of a table. The costs of the run are in it if `--costs` names the
 report that `train --report` wrote, or if that is report.json beside the settings.
 
-Of a survey, `cotally report disguised.csv design.toml`: shares of all columns with intervals, what was learned, what a
-response discloses, before and after mining and to who knows personal answers, and an audit of the sampler. Of baskets:
-supports with intervals, itemsets and rules, breaches, the audit. The HTML file asks for no other and runs no script.
+Of a survey: shares of all columns with intervals, what was learned, what a response discloses, before and after mining
+and to who knows personal answers, and an audit of the sampler. Of baskets: supports with intervals, itemsets and rules,
+breaches, the audit. The HTML file asks for no other and runs no script.
+
+Examples:
+  cotally report bob -o report.html
+  cotally report bob --levels 3 -o report.md
+  cotally report disguised.csv design.toml -o survey.html --ask 'smoker = yes and sex = f'
 """
 
 import argparse

@@ -1,6 +1,10 @@
 """Listen, and take part in the runs that the peer opens, one after another, until it is stopped.
 
 What this party agrees to stands in its settings, under `[agree]`.
+
+Examples:
+  cotally serve alice
+  cotally serve alice --log node.log
 """
 
 import argparse

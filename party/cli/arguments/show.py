@@ -2,6 +2,10 @@
 
 Of a tree the numbers in brackets are the records of each class, in the order of the first line; of naive Bayes the
 tables are the chances of each value, given the class; supports of itemsets have intervals.
+
+Examples:
+  cotally show bob/model.json --levels 3
+  cotally show bob/model.json --svg > tree.svg
 """
 
 import argparse

@@ -2,11 +2,15 @@
 
 With --expression it plans for that share's interval. Without it, for every share that naive Bayes, or a tree of the
 given depth, may use. The number is always sufficient, and may be generous.
+
+Examples:
+  cotally size design.toml --half-width 0.02
+  cotally size design.toml --expression 'smoker = yes' --half-width 0.02 --share 0.3
 """
 
 import argparse
 
-from party.cli.arguments.common import add_design
+from party.cli.arguments.common import add_design, add_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,3 +33,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--share", metavar="P", help="rough share of an expression, if known (default: the worst case)")
     parser.add_argument("--depth", type=int, default=3, metavar="N", help="depth of the tree (default: %(default)s)")
+    add_json(parser)

@@ -1,4 +1,9 @@
-"""List the runs of a party, how far each has come, and what each waits for."""
+"""List the runs of a party, how far each has come, and what each waits for.
+
+Examples:
+  cotally status bob
+  cotally status bob --all --json
+"""
 
 import argparse
 

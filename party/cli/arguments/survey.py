@@ -10,19 +10,20 @@ be printed. `texts` prints every text of theirs.
 Exit codes: 0 done, 1 a fault of ours, 2 bad input or a store that cannot be used; 130 interrupted; a
 `serve` that is stopped ends with 130 (Ctrl-C) or 143 (SIGTERM).
 
-What comes next after a survey:
-
+Examples:
+  cotally survey new study --question 'Do you smoke? = yes, no'
+  cotally survey links study/survey.toml --number 100 -o links.csv
+  cotally survey serve study/survey.toml
   cotally survey export study/survey.toml -o disguised.csv
-  cotally estimate disguised.csv study/design.toml "q1 = yes"
-  cotally mine tree disguised.csv study/design.toml --test 1/5
+  cotally estimate disguised.csv study/design.toml 'q1 = yes'
 """
 
 import argparse
 from pathlib import Path
 
-from party.cli.arguments.common import add_form, add_json
+from party.cli.arguments.common import add_form, add_json, add_overwrite
 from party.cli.loudness import add_loudness
-from party.show.survey_help import action_help
+from party.show.survey_help import action_examples, action_help
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,14 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def action(name: str, *, help: str) -> argparse.ArgumentParser:  # noqa: A002
         told = action_help(name, help)
-        declared = actions.add_parser(name, help=help, description=told, formatter_class=parser.formatter_class)
+        declared = actions.add_parser(
+            name, help=help, description=told, epilog=action_examples(name), formatter_class=parser.formatter_class
+        )
         add_loudness(declared)
         return declared
 
     _declare_new(action("new", help="write survey.toml and design.toml"))
     _declare_links(_with_settings(action("links", help="make one-time links")))
     _with_settings(action("serve", help="serve the page and take answers"))
-    _with_settings(action("status", help="tell how many have answered"))
+    add_json(_with_settings(action("status", help="tell how many have answered")))
     _with_settings(action("close", help="close the survey for good"))
     _declare_export(_with_settings(action("export", help="write the disguised answers")))
     _declare_results(_with_settings(action("results", help="tell what the answers say so far")))
@@ -83,10 +86,12 @@ def _declare_publish(parser: argparse.ArgumentParser) -> None:
 
 def _declare_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="a folder that is there")
+    add_overwrite(parser)
 
 
 def _declare_paper(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="form.pdf", help="replaces an older one")
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="form.pdf", help="the form")
+    add_overwrite(parser)
     parser.add_argument(
         "--font", type=Path, metavar="FILE.ttf", help="with the letters of its texts, if they are not Western European"
     )
@@ -96,6 +101,7 @@ def _declare_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="disguised.csv", help="the answers; or .parquet"
     )
+    add_overwrite(parser)
 
 
 def _declare_results(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +117,8 @@ def _declare_results(parser: argparse.ArgumentParser) -> None:
         "--confidence", type=float, default=0.95, metavar="C", help="confidence of each interval (default: %(default)s)"
     )
     add_json(parser)
-    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page; it replaces an earlier one")
+    parser.add_argument("--html", type=Path, metavar="FILE.html", help="write a page")
+    add_overwrite(parser)
     parser.add_argument("--serve", action="store_true", help="serve the page on this machine, as answers come")
     parser.add_argument(
         "--every", type=int, default=10, metavar="S", help="seconds until it is loaded anew (default: %(default)s)"

@@ -18,7 +18,7 @@ def test_disguising_again_gives_the_same_copy_and_other_baskets_are_refused(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first = (shop / "d.csv").read_bytes()
-    again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
+    again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins", "--overwrite")
     text = told(capsys, *again)
     assert "Disguised 400 baskets by design.toml: d.csv" in text
     assert "The original size of every basket is in the copy" in text
@@ -37,7 +37,7 @@ def test_disguising_again_gives_the_same_copy_and_other_baskets_are_refused(
 def test_baskets_more_frequent_than_assumed_are_told_to_their_owner_alone(
     shop: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
+    again = ("disguise", "baskets.csv", "design.toml", "-o", "d.csv", "--secret", "coins", "--overwrite")
     design = (shop / "design.toml").read_text()
     kept = [line for line in design.splitlines() if not line.startswith("supports")]
     for supports, noted in (('["1"]', False), ('["1/100"]', True)):

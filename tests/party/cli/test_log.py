@@ -33,7 +33,7 @@ def test_a_log_tells_of_each_session_and_fault_with_its_time_and_nothing_of_the_
     log = pair.folder / "node.log"
     pair.edit("alice", 'omega = "all"', "omega = 1")
     with serving(pair, "--log", str(log)) as node:
-        assert pair.train_here(pair.write_job(omega=2)).code == 3
+        assert pair.train_here(pair.write_job(omega=2)).code == 5
         assert pair.train_here(pair.write_job(omega=1)).code == 0
         node.terminate()
         assert finish(node).code == 0

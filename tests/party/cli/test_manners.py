@@ -97,20 +97,6 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     assert {word.strip() for word in done.stdout.split()} == offered, done.stderr
 
 
-def test_a_party_is_named_by_its_folder_or_its_settings_alike(tmp_path: Path) -> None:
-    for name in ("alice", "bob"):
-        assert cotally_here("init", name, "--dir", tmp_path / name, "--key-bits", "2048").code == 0
-    folder, certificate = tmp_path / "alice", tmp_path / "bob" / "cert.pem"
-    for words in (("trust", "PARTY", certificate), ("keys", "renew", "PARTY"), ("precompute", "PARTY", "--status"),
-                  ("status", "PARTY"), ("ledger", "PARTY")):  # fmt: skip
-        ends = [
-            cotally_here(*(party if word == "PARTY" else word for word in words))
-            for party in (folder, folder / "party.toml")
-        ]
-        assert ends[0].code == ends[1].code == (2 if words[0] == "ledger" else 0), ends
-        assert ends[0].out.count("\n") == ends[1].out.count("\n")
-
-
 def test_status_and_doctor_are_for_programs_too(tmp_path: Path) -> None:
     folder = tmp_path / "alice"
     assert cotally_here("init", "alice", "--dir", folder, "--key-bits", "2048").code == 0
@@ -131,7 +117,7 @@ SETTINGS = 'name = "alice"\n[data]\nfile = "data.csv"\nid = "id"\nclass = "c"\n'
 def test_settings_in_place_of_a_model_lead_to_the_prediction_with_a_peer(tmp_path: Path) -> None:
     (tmp_path / "party.toml").write_text(SETTINGS)
     ended = cotally_here("predict", tmp_path / "party.toml", tmp_path / "rows.csv")
-    assert_one_line(ended, 2, "holds settings: add --with PEER, or give a model, such as model.json")
+    assert_one_line(ended, 2, "is a party: add --with PEER, or give a model, such as model.json")
 
 
 def test_settings_without_rows_to_classify_say_to_name_a_file_and_serve_anew(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(mod
     before = out.read_bytes()
     unasked = cotally_here("predict", model, rows, "-o", out, "--column", "guess")
     assert unasked.code == 2
-    assert unasked.err.endswith(f"{out} is there already: name another file (-o), or replace it (--overwrite)\n")
+    assert unasked.err.endswith(f"{out} is there already: name another file, or replace it (--overwrite)\n")
     assert out.read_bytes() == before
     again = cotally_here("predict", model, rows, "-o", out, "--column", "guess", "--overwrite")
     assert f"Replaced {out}: 3 rows\n" in again.err
@@ -67,6 +67,9 @@ def test_rows_come_from_the_standard_input_as_they_are_written_there(model: Path
 def test_a_prediction_that_fails_writes_nothing(model: Path) -> None:
     rows, out = rows_file(model.parent, "alice.age,city,x,outcome"), model.parent / "out.csv"
     assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "bob.age")
+    rows = rows_file(model.parent, "alice.age,bob.age,x,outcome")
+    together = f"if alice alone has it, classify together: cotally predict PARTY --with alice {rows}"
+    assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "column 'city'", together)
     rows = rows_file(model.parent, "alice.age,city,bob.age,prediction")
     assert_one_line(cotally_here("predict", model, rows, "-o", out), 2, "'prediction'", "--column")
     assert_one_line(cotally_here("predict", model, model, "-o", out), 2, "a table's file name ends in")

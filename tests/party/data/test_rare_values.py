@@ -246,8 +246,9 @@ def test_all_columns_that_name_records_are_refused_at_once(tmp_path: Path) -> No
     table = {"mail": MAILS, "x": ["p", "q"] * 150, "phone": [f"+4179{i:06}" for i in range(300)]}
     text = refused(tmp_path, table, treatments=USUAL)
     assert text.endswith(
-        "table.csv: columns 'mail', 'phone': list them under ignore or give those that are measurements or dates bins: "
-        "over half of the cells of each differ, as in an identifier"
+        "table.csv: columns 'mail', 'phone': list them under ignore, or give bins to those that are measurements "
+        '("quantiles:4") and to dates ("year" and, where these are many, max_values): over half of the cells of each '
+        "differ, as in an identifier"
     )
     assert len(share_of(tmp_path, table, treatments=USUAL, ignore=["mail", "phone"]).attributes) == 1
 

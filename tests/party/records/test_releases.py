@@ -12,14 +12,13 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
+from party.records.changes import first_change, refusal
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
 from party.records.releases import (
     Release,
     check_release,
-    first_change,
     record_release,
-    refusal,
     release_of,
     released,
     same_table,

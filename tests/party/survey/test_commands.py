@@ -82,7 +82,7 @@ def test_the_same_disguise_again_is_the_same_file(folder: Path, capsys: pytest.C
     assert "Made coins" not in again
     assert "second copy" not in again
     assert (folder / "again.csv").read_bytes() == first
-    told(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins")
+    told(capsys, *DISGUISE[:3], "-o", "d.csv", "--secret", "coins", "--overwrite")
     assert (folder / "d.csv").read_bytes() == first
     told(capsys, *DISGUISE[:3], "-o", "again.parquet", "--secret", "coins")
     assert list(read_frame(folder / "again.parquet").cells[3]) == list(read_frame(folder / "d.csv").cells[3])
@@ -118,7 +118,7 @@ def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
         ("coins", "coins", "coins is read by this command"),
         ("out.csv", "data.csv", "data.csv is another file of this command"),
         ("out.csv", "design.toml", "design.toml is another file of this command"),
-        ("notes.csv", "coins", "notes.csv already exists and would be lost"),
+        ("notes.csv", "coins", "notes.csv is there already: name another file, or replace it (--overwrite)"),
         ("out.txt", "coins", "ends in .csv or .parquet"),
         ("absent/out.csv", "coins", "absent does not exist"),
         ("out.csv", "absent/coins", "absent/coins cannot be written"),
@@ -141,11 +141,11 @@ MINE, PREDICT = ("mine", "tree", "d.csv", "design.toml"), ("predict", "m.json", 
     [
         (MINE, "d.csv", "is read by this command"),
         (MINE, "./design.toml", "is read by this command"),
-        (MINE, "m.json", "already exists and would be lost"),
+        (MINE, "m.json", "is there already"),
         (PREDICT, "m.json", "is read by this command"),
         (PREDICT, "data.csv", "is read by this command"),
-        (PREDICT, "d.csv", "already exists and would be lost"),
-        (PREDICT, "coins", "already exists and would be lost"),
+        (PREDICT, "d.csv", "is there already"),
+        (PREDICT, "coins", "is there already"),
         (PREDICT, "p.csv", "--overwrite"),
     ],
 )
@@ -209,7 +209,7 @@ def test_a_file_name_that_is_no_text_is_refused_before_a_secret_is_made(
         assert f"the name of the data set {flaw}" in refused(capsys, *again, "--dataset", dataset)
     assert not (folder / "new").exists()
     told(capsys, *again, "--dataset", "summary")
-    told(capsys, *again)
+    told(capsys, *again, "--overwrite")
 
 
 @pytest.mark.parametrize("name", ["", "a\udcff", "a\0", "x" * 1025])

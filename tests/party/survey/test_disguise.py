@@ -18,8 +18,7 @@ from party.errors import ConfigError, DataError, IdentityError
 from party.keys.coin_secret import new_key, read_coin_secret
 from party.survey import DisguisedTable, disguise_table, read_codes, read_design
 from party.survey import disguise as disguise_module
-from party.survey.output import check_output, to_csv, write_disguised
-from protocols.errors import InputError
+from party.survey.output import check_suffix, to_csv, write_disguised
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows
@@ -325,12 +324,9 @@ def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) ->
 
 
 def test_a_table_is_written_as_csv_or_parquet_and_nothing_else(tmp_path: Path) -> None:
-    questionnaire = read_design(write_design(tmp_path))
     with pytest.raises(DataError, match=r"ends in \.csv or \.parquet"):
-        check_output(tmp_path / "out.txt", questionnaire, ())
-    with pytest.raises(InputError, match="does not exist"):
-        check_output(tmp_path / "absent" / "out.csv", questionnaire, ())
-    check_output(tmp_path / "out.parquet", questionnaire, ())
+        check_suffix(tmp_path / "out.txt")
+    check_suffix(tmp_path / "out.parquet")
 
 
 def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,39 @@
+"""What was released of a data set may not be released differently: which field differs, and how that is said.
+
+The ledger holds the releases of runs (`releases.py`), a secret of coins those of a survey (`party.keys.coin_secret`).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from party.errors import ConfigError
+from protocols.terms import EVERYONE
+
+_SHOWN = ("class", "theta", "seed", "test", "prune")
+"""Fields whose values may be shown: they are terms, and name nothing of a table."""
+_BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
+_ORDER = (
+    "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
+    "seed", "test", "prune", *_BROUGHT,
+)  # fmt: skip
+
+
+def first_change(known: Mapping[str, object], fields: Mapping[str, object]) -> str | None:
+    """Return the first field that is known to have been released differently, or None; an unknown field may be new."""
+    return next((f for f in _ORDER if f in fields and known.get(f, fields[f]) != fields[f]), None)
+
+
+def refusal(
+    dataset: str, field: str, known: Mapping[str, object], fields: Mapping[str, object], record: Path, cure: str
+) -> ConfigError:
+    """Make the error that says what was released differently, where that is on record, and what to do."""
+    was, now = _differently(field, known, fields)
+    return ConfigError(f"data set {dataset!r} has been released with {was} before ({record}){now}; {cure}")
+
+
+def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, object]) -> tuple[str, str]:
+    """Say how a field was released, and how that differs from what is asked for now."""
+    if field not in _SHOWN:
+        return f"other {field}", ""
+    was, now = ("none (association rules)" if value == EVERYONE else value for value in (known[field], fields[field]))
+    return f"{field} {was}", f", not with {now}"

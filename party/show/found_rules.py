@@ -1,0 +1,32 @@
+"""What came of a run in which two parties looked for itemsets together, in words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from party.node.players import FoundRules
+from party.show.costs import factors_use_lines
+from party.show.joint_rules import doubt_lines, numbers_text
+
+
+def found_rules_lines(ended: FoundRules, model: Path) -> Iterator[str]:
+    """Say what came of a run whose itemsets were written there, and what both sides have told for them."""
+    found, terms = ended.found, ended.agreed.terms
+    yield from factors_use_lines(ended.factors)
+    digest = found.itemsets.digest().hex()[:16]
+    yield f"Both parties hold the same itemsets: {numbers_text(found.itemsets)}, digest {digest}"
+    yield from doubt_lines(found.itemsets)
+    if terms.counts_exactly:
+        known = f", {found.remembered:,} of them known from earlier runs" if found.remembered else ""
+        yield (
+            f"Exact counts told: {found.told:,} of sets of one side's items, {found.counted:,} of sets of both{known}; "
+            f"forecast: at most {terms.rules.most_told if terms.rules else 0:,} with that of all records"
+        )
+    if found.withheld:
+        yield (
+            f"{found.withheld:,} frequent sets of our own were not used: they differ from others in fewer than "
+            f"min_leaf = {terms.min_leaf} records, of whom too much would be told"
+        )
+    yield f"Wrote {model}: `cotally rules {model}` lists the rules"
+    if found.fingerprint is not None:
+        told = "both screens must show the same; compare by telephone"
+        yield f"Encryption key of {found.key_holder} ({told}): {found.fingerprint}"
