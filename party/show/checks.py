@@ -4,7 +4,7 @@ from math import ceil
 
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.power import least_seen
+from protocols.two_party.power import least_seen, least_seen_together
 from protocols.two_party.split import held_out_records
 
 
@@ -23,4 +23,18 @@ def check_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     ]
     more = ", and what noise adds," if terms.noise is not None else ""
     found = f"is seen if it is wrong, {', '.join(seen)} records{more} or more" if seen else "is not seen, however wrong"
+    found += _together(local, agreed, records)
     return [f"Checks: a false count of the root {found}; rows that the peer has shuffled against its ids are not seen"]
+
+
+def _together(local: PartyInputs, agreed: Agreement, records: int) -> str:
+    """Say what the chi-square over the root would see, which is made where counts have no noise."""
+    terms, attributes = agreed.terms, len(agreed.schema.attributes)
+    if terms.noise is not None:
+        return ""
+    window = min(terms.omega or attributes, attributes)
+    seen = least_seen_together(agreed.peer_design, agreed.schema, local.party, records, window)
+    if seen is None:
+        return ""
+    what = "one column" if seen.columns == 1 else f"{seen.columns} columns"
+    return f"; all counts of {what} of the peer's together are seen if each is wrong by about {ceil(seen.wrong):,}"

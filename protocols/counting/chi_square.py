@@ -26,6 +26,7 @@ from protocols.counting.told_sums import FALSE_ALARM
 from protocols.counts import Answer, CountTable, Query
 from protocols.errors import DeviationError
 from protocols.tables.arrays import Floats, Index
+from protocols.tables.schema import Schema
 
 _BLOCK = 1 << 13
 _MOST_CELLS = 1024
@@ -42,9 +43,13 @@ class Misfit:
 
     def excess(self, alarm: float) -> float:
         """Return by how much the root passes what chance reaches once in `exp(alarm)` runs; negative if it does not."""
+        return sqrt(self.square) - self.bound(alarm)
+
+    def bound(self, alarm: float) -> float:
+        """Return what the root of the square reaches by chance once in `exp(alarm)` runs."""
         spread = 1 + 2 * self.largest * sqrt(self.rank)
         linear = 3 * self.largest * alarm
-        return sqrt(self.square) - sqrt(self.rank) - (linear + sqrt(linear * linear + 8 * spread * alarm)) / 2
+        return sqrt(self.rank) + (linear + sqrt(linear * linear + 8 * spread * alarm)) / 2
 
 
 def check_root(view: View, query: Query, answer: Answer) -> None:
@@ -53,9 +58,13 @@ def check_root(view: View, query: Query, answer: Answer) -> None:
     The window depends on the same coins, so all windows of its size share the alarm; and that is the half of the rate
     that the bounds of single counts leave: no expression of one term is asked for.
     """
-    windows = comb(len(view.schema.attributes), len(query.candidates))
-    if misfit(view, query, answer).excess(log(2 / FALSE_ALARM) + log(windows)) > 0:
+    if misfit(view, query, answer).excess(alarm_of_windows(view.schema, len(query.candidates))) > 0:
         raise DeviationError
+
+
+def alarm_of_windows(schema: Schema, size: int) -> float:
+    """Return the alarm, as `Misfit` takes it, that all windows of a size share."""
+    return log(2 / FALSE_ALARM) + log(comb(len(schema.attributes), size))
 
 
 def misfit(view: View, query: Query, answer: Answer) -> Misfit:

@@ -1,12 +1,26 @@
 """What the plausibility check would see (DESIGN 6.3): how wrong a count of the root must be, in records."""
 
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from protocols.counting.chi_square import Misfit, alarm_of_windows, misfit
+from protocols.counting.estimated import Estimator
+from protocols.counting.rows import make_view, peer_columns
 from protocols.counting.told_sums import alarm_of
+from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.moments import error_bound
 from protocols.randomized_response.related_question import RelatedDesign
+from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
+from protocols.tables.table import Codes
 
 ROOT_TERMS = 2
 """A count of the root is of one value and one class."""
+
+_SAMPLE = 1024
+_MOST_CELLS = 256
 
 
 def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int) -> float | None:
@@ -29,3 +43,76 @@ def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int)
     chosen = sorted(hiding, key=lambda k: (bounds[k], k))[:groups]
     least = 2 * error_bound(design, chosen, records, alarm)
     return least if least < records else None
+
+
+@dataclass(frozen=True)
+class SeenTogether:
+    """What the chi-square over the root would see: all counts of so many columns, each wrong by so many records."""
+
+    columns: int
+    wrong: float
+
+
+def least_seen_together(
+    design: RelatedDesign, schema: Schema, party: str, records: int, window: int
+) -> SeenTogether | None:
+    """Return by how much all counts of the root must be wrong at once to be seen but for one run in 10^6.
+
+    The lie is one that single bounds see last: records moved from every second value to the one before it, and back in
+    every second class, so that all sums stay. It is seen where its own misfit is twice the bound: the estimates may be
+    as far from the truth as chance allows, towards what is told. Values are taken to be equally frequent and columns
+    independent, which is what is known before the copy is here. None where no counts could be that wrong.
+
+    Args:
+        design: Of the peer's copy, from which we estimate.
+        schema: The joint schema.
+        party: Ours.
+        records: Trained on.
+        window: How many columns are counted at the root; those of the peer that fit are taken, the first ones.
+    """
+    columns: list[int] = []
+    cells = 0
+    for column in peer_columns(schema, party):
+        cells += schema.columns[column].size * schema.classes
+        if column != schema.class_index and cells <= _MOST_CELLS and len(columns) < window:
+            columns.append(column)
+    if not columns:
+        return None
+    unit = _unit_lie(design, schema, party, columns)
+    scale = records / _SAMPLE
+    large = Misfit(unit.square / scale, unit.rank, unit.largest / sqrt(scale))
+    if large.square <= 0:
+        return None
+    wrong = 2 * large.bound(alarm_of_windows(schema, len(columns))) / sqrt(large.square)
+    largest = max(schema.columns[column].size for column in columns) * schema.classes
+    return SeenTogether(len(columns), wrong) if wrong < records / largest else None
+
+
+def _unit_lie(design: RelatedDesign, schema: Schema, party: str, columns: list[int]) -> Misfit:
+    """Return the misfit of counts that are each wrong by one record, over a sample of records of every kind."""
+    codes = _spread_evenly(schema)
+    theirs = peer_columns(schema, party)
+    own = np.ascontiguousarray(codes[:, list(schema.held_by(party))])
+    view = make_view(schema, party, own, np.ascontiguousarray(codes[:, list(theirs)]), design)
+    estimator = Estimator(view)
+    estimator.advance([ROOT])
+    tables = [estimator.spread(ROOT, column).counts + _lie(schema, column) for column in columns]
+    return misfit(view, Query(ROOT, tuple(columns), None), Answer(tuple(tables)))
+
+
+def _spread_evenly(schema: Schema) -> Codes:
+    """Return records whose columns are even and independent as far as a sample can be: multiples of square roots."""
+    steps = np.sqrt(np.array([p for p in range(2, 9 * len(schema.columns) + 40) if _is_prime(p)], dtype=np.float64))
+    places = np.arange(1, _SAMPLE + 1)[:, None] * steps[: len(schema.columns)] % 1
+    return (places * [column.size for column in schema.columns]).astype(np.uint8)
+
+
+def _is_prime(number: int) -> bool:
+    return all(number % other for other in range(2, int(sqrt(number)) + 1))
+
+
+def _lie(schema: Schema, column: int) -> CountTable:
+    size = schema.columns[column].size // 2 * 2
+    signs = np.zeros((schema.columns[column].size, schema.classes))
+    signs[:size] = 1 - 2 * (np.add.outer(np.arange(size), np.arange(schema.classes)) % 2)
+    return signs

@@ -1,5 +1,6 @@
 """What a party is told, once both have agreed, of what its checks would see."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -23,7 +24,10 @@ SHUFFLED = "rows that the peer has shuffled against its ids are not seen"
 
 
 def lines(**changes: Any) -> list[str]:
-    case = replace(CASE, terms=replace(CASE.terms, **changes))
+    return told_to_alice(replace(CASE, terms=replace(CASE.terms, **changes)))
+
+
+def told_to_alice(case: Case) -> list[str]:
     (agreed, _), _ = run_pair(*make_roles(case))
     return check_lines(make_local(case, "alice"), agreed)
 
@@ -44,3 +48,23 @@ def test_where_no_copy_crosses_or_nothing_is_counted_there_is_nothing_to_see() -
     (line,) = lines(method="smc")
     assert "no copy crosses" in line
     assert lines(method="randomized") == []
+
+
+def test_what_the_counts_show_together_is_told_beside_and_not_under_noise() -> None:
+    columns, records = 12, 4000
+    case = Case(
+        sizes={"alice": (2,), "bob": (2,) * columns},
+        class_owners=("alice",),
+        classes=2,
+        codes=np.random.default_rng(1).integers(0, 2, (records, columns + 2)).astype(np.uint8),
+        groups={"alice": 1, "bob": columns},
+        terms=make_terms(theta=Fraction(9, 10), omega=None, max_depth=1),
+    )
+    (line,) = told_to_alice(case)
+    assert re.search(
+        r"; all counts of 12 columns of the peer's together are seen if each is wrong by about \d+; ", line
+    )
+    (windowed,) = told_to_alice(replace(case, terms=replace(case.terms, omega=1)))
+    assert "all counts of one column of the peer's together" in windowed
+    (noisy,) = told_to_alice(replace(case, terms=replace(case.terms, noise=Fraction(1))))
+    assert "together" not in noisy
