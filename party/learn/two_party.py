@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,68 +22,37 @@ from party.data import csv_text
 from party.demo.folders import toml_text
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
-from party.programs.loaded import LoadedModel
+from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Party, PartyRun
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
+from protocols.terms import Learner
 
 _PARTIES = ("alice", "bob")
 _ID, _CLASS = "record_id", "class_label"
 
 
-class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
-    """ID3 or naive Bayes that two parties learn from columns that neither shows the other (Hybrid; DESIGN 7).
+class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
+    """Both parties' sides of a run; what is learned, and with which limits, the classes below say."""
 
-    Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
-    merged.
-
-    Args:
-        first: How many columns are Alice's, or their names; None for half of them.
-        method: "hybrid", "smc" or "randomized".
-        omega: How many of the best-ranked attributes are counted exactly at a node, or "all".
-        theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
-        cipher: "curve", or "paillier".
-        learner: "tree", or "naive_bayes".
-        max_depth: Most splits of a path; None for any.
-        min_leaf: Fewest records of a leaf.
-        max_values: Most values of a column: the rarest become one, numbers are binned into as many.
-        groups: How many coins each side's columns share.
-        seed: Of the split, where records are held out.
-        test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
-    """
-
+    learner: ClassVar[Learner]
     model_: LoadedModel
     run_: PartyRun
+    first: int | Sequence[str] | None
+    method: str
+    omega: int | str
+    theta: str
+    cipher: str
+    min_leaf: int
+    max_values: int
+    groups: int
+    seed: int
+    test: str
 
-    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
-        self,
-        *,
-        first: int | Sequence[str] | None = None,
-        method: str = "hybrid",
-        omega: int | str = 3,
-        theta: str = "11/20",
-        cipher: str = "curve",
-        learner: str = "tree",
-        max_depth: int | None = None,
-        min_leaf: int = 5,
-        max_values: int = 4,
-        groups: int = 2,
-        seed: int = 0,
-        test: str = "0",
-    ) -> None:
-        self.first = first
-        self.method = method
-        self.omega = omega
-        self.theta = theta
-        self.cipher = cipher
-        self.learner = learner
-        self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.max_values = max_values
-        self.groups = groups
-        self.seed = seed
-        self.test = test
+    def _limits(self) -> str:
+        """Return the lines of a job that this learner has alone."""
+        return ""
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # noqa: N803  # scikit-learn's names
         """Let both parties learn.
@@ -137,7 +106,7 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
             answered = pool.submit(alice.answer)
             self.run_ = parties["bob"].train(job)
             answered.result()
-        self.model_ = LoadedModel(self.run_.model)
+        self.model_ = load_model(self.run_.path)
         self.disclosures_ = {name: parties[name].disclosures() for name in _PARTIES}
 
     def _make(self, folder: Path, name: str, port: int) -> Party:
@@ -164,13 +133,12 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
 
     def _job(self) -> str:
         omega = self.omega if isinstance(self.omega, int) else toml_text(self.omega)
-        depth = "" if self.max_depth is None else f"max_depth = {self.max_depth}\n"
         engine = "dot_product" if self.method == "smc" else "encrypted_coins"
         return (
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
             f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(_CLASS)}\n"
-            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{depth}"
-            f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner)}\n"
+            f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
+            f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner.value)}\n"
         )
 
     @property
@@ -201,6 +169,106 @@ class TwoPartyID3Classifier(ClassifierMixin, BaseEstimator):
         """Return the model for people to read."""
         check_is_fitted(self)
         return self.model_.text()
+
+
+class TwoPartyID3Classifier(_TwoPartyClassifier):
+    """ID3 that two parties grow over columns that neither shows the other (Hybrid; DESIGN 7).
+
+    Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
+    merged.
+
+    Args:
+        first: How many columns are Alice's, or their names; None for half of them.
+        method: "hybrid", "smc" or "randomized".
+        omega: How many of the best-ranked attributes are counted exactly at a node, or "all".
+        theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
+        cipher: "curve", or "paillier".
+        max_depth: Most splits of a path; None for any.
+        min_leaf: Fewest records of a leaf.
+        max_values: Most values of a column: the rarest become one, numbers are binned into as many.
+        groups: How many coins each side's columns share.
+        seed: Of the split, where records are held out.
+        test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
+    """
+
+    learner = Learner.TREE
+
+    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
+        self,
+        *,
+        first: int | Sequence[str] | None = None,
+        method: str = "hybrid",
+        omega: int | str = 3,
+        theta: str = "11/20",
+        cipher: str = "curve",
+        max_depth: int | None = None,
+        min_leaf: int = 5,
+        max_values: int = 4,
+        groups: int = 2,
+        seed: int = 0,
+        test: str = "0",
+    ) -> None:
+        self.first = first
+        self.method = method
+        self.omega = omega
+        self.theta = theta
+        self.cipher = cipher
+        self.max_depth = max_depth
+        self.min_leaf = min_leaf
+        self.max_values = max_values
+        self.groups = groups
+        self.seed = seed
+        self.test = test
+
+    def _limits(self) -> str:
+        return "" if self.max_depth is None else f"max_depth = {self.max_depth}\n"
+
+
+class TwoPartyNaiveBayes(_TwoPartyClassifier):
+    """Naive Bayes that two parties learn from columns that neither shows the other (DESIGN 7.8).
+
+    Alice has the first columns and the class, Bob the rest. Cells are read as in files: numbers are binned, rare values
+    merged.
+
+    Args:
+        first: How many columns are Alice's, or their names; None for half of them.
+        method: "hybrid", "smc" or "randomized".
+        omega: How many of the best-ranked attributes are counted exactly, or "all"; the others are estimated.
+        theta: The chance that a two-valued column is sent truly, as a fraction in text; not 1/2.
+        cipher: "curve", or "paillier".
+        min_leaf: Fewest records of a class that is counted by itself; above 1, too many columns are refused.
+        max_values: Most values of a column: the rarest become one, numbers are binned into as many.
+        groups: How many coins each side's columns share.
+        seed: Of the split, where records are held out.
+        test: The share of the records that is held out, as a fraction in text: `run_.report` then has the accuracy.
+    """
+
+    learner = Learner.NAIVE_BAYES
+
+    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
+        self,
+        *,
+        first: int | Sequence[str] | None = None,
+        method: str = "hybrid",
+        omega: int | str = 3,
+        theta: str = "11/20",
+        cipher: str = "curve",
+        min_leaf: int = 5,
+        max_values: int = 4,
+        groups: int = 2,
+        seed: int = 0,
+        test: str = "0",
+    ) -> None:
+        self.first = first
+        self.method = method
+        self.omega = omega
+        self.theta = theta
+        self.cipher = cipher
+        self.min_leaf = min_leaf
+        self.max_values = max_values
+        self.groups = groups
+        self.seed = seed
+        self.test = test
 
 
 def _named(X: Any) -> DataFrameLike:  # noqa: N803

@@ -14,12 +14,13 @@ from party.compute import ComputeSettings
 from party.files import FolderLock, kept_apart, locked_folder
 from party.keys.identity import load_identity, trust
 from party.keys.keystore import load_secret
+from party.models.any_file import KeptResult
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.creation import create_party
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import call_peer, listen_for_peer
-from party.node.players import Trained
+from party.node.players import FoundRules, Trained
 from party.node.policy import check_job
 from party.node.session import Host, run_session
 from party.records.ledger import read_ledger
@@ -31,12 +32,11 @@ from party.settings.party import PartyConfig, read_party_config
 from party.settings.place import CONFIG_FILE
 from party.settings.template import party_toml
 from party.show.ledger import dealings_lines
-from party.show.run_report import train_report
+from party.show.run_report import rules_report, train_report
 from party.transport.channel import PagedChannel
 from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
 from protocols.jobs import Job
-from protocols.learning.models import Model
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
 _HERE = ComputeSettings(workers=1)
@@ -44,9 +44,9 @@ _HERE = ComputeSettings(workers=1)
 
 @dataclass(frozen=True)
 class PartyRun:
-    """What a run ended with: the model, where its file is, and what it cost and yielded."""
+    """What a run ended with: the model or itemsets, where its file is, and what it cost and yielded."""
 
-    model: Model
+    model: KeptResult
     path: Path
     report: TrainReport
 
@@ -164,9 +164,13 @@ class Party:
         place = kept_apart(self.config.folder / "model.json") if model is None else model
         kept = KeptModel(lambda _: place)
         report = run_session(rows.local, self.config, held, channel, job, Host(kept=kept, rows=rows))
-        if not isinstance(report.ended, Trained):
-            raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
-        return PartyRun(report.ended.outcome.model, kept.path, train_report(report.ended, report))
+        match report.ended:
+            case Trained() as ended:
+                return PartyRun(ended.outcome.model, kept.path, train_report(ended, report))
+            case FoundRules() as found:
+                return PartyRun(found.found.itemsets, kept.path, rules_report(found, report))
+            case _:
+                raise InputError("the peer has opened another job than training: `cotally serve` takes part in those")
 
     def disclosures(self) -> list[str]:
         """Say what the peer has learned from us so far and we from it, as `cotally ledger show` does."""

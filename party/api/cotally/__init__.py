@@ -1,7 +1,9 @@
 """cotally for Python programs: two organisations learn from columns that neither shows the other, and surveys.
 
     party = cotally.Party(Path("alice"))                    one side of real runs, as `cotally serve` and `train`
-    cotally.TwoPartyID3Classifier().fit(X, y)               both sides in this process, to try out what a run would give
+    cotally.TwoPartyID3Classifier().fit(X, y)               both sides in this process, to try out what a run would
+                                                            give; also TwoPartyNaiveBayes
+    cotally.joint_rules("model.json")                       what a run for rules has found; also joint_itemsets
     cotally.load_model("model.json").predict(table)         a finished model, of two parties or of a survey
     cotally.RandomizedID3Classifier(design).fit(X, y)       a survey's disguised answers; also RandomizedNaiveBayes
     cotally.read_design("design.toml")                      how a survey's answers are disguised
@@ -13,6 +15,7 @@ What follows scikit-learn's manners needs the extra `learn`. Errors are `cotally
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from party.association.joint import joint_itemsets, joint_rules
 from party.programs.loaded import LoadedModel, load_model
 from party.programs.party import Listening, Party, PartyRun
 from party.settings.survey import read_design
@@ -21,7 +24,7 @@ from protocols.errors import CotallyError, InputError, PeerError
 
 if TYPE_CHECKING:
     from party.learn.classifiers import RandomizedID3Classifier, RandomizedNaiveBayes
-    from party.learn.two_party import TwoPartyID3Classifier
+    from party.learn.two_party import TwoPartyID3Classifier, TwoPartyNaiveBayes
 
 __all__ = [
     "CotallyError",
@@ -34,7 +37,10 @@ __all__ = [
     "RandomizedID3Classifier",
     "RandomizedNaiveBayes",
     "TwoPartyID3Classifier",
+    "TwoPartyNaiveBayes",
     "disguise_table",
+    "joint_itemsets",
+    "joint_rules",
     "load_model",
     "read_design",
 ]
@@ -43,6 +49,7 @@ _LEARNERS = {
     "RandomizedID3Classifier": "party.learn.classifiers",
     "RandomizedNaiveBayes": "party.learn.classifiers",
     "TwoPartyID3Classifier": "party.learn.two_party",
+    "TwoPartyNaiveBayes": "party.learn.two_party",
 }
 
 

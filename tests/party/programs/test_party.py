@@ -15,7 +15,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from party.demo.processes import free_port
-from party.learn.two_party import TwoPartyID3Classifier
+from party.learn.two_party import TwoPartyID3Classifier, TwoPartyNaiveBayes
+from protocols.association.joint import JointItemsets
 from protocols.learning.naive_bayes import NaiveBayes
 
 ROOT = Path(__file__).parents[3]
@@ -45,10 +46,11 @@ def settings(name: str, peer: str, port: int, held: str) -> str:
     )
 
 
-@pytest.fixture(scope="module")
-def parties(tmp_path_factory: pytest.TempPathFactory) -> tuple[cotally.Party, cotally.Party]:
+@pytest.fixture
+def parties(tmp_path: Path) -> tuple[cotally.Party, cotally.Party]:
     """Return two parties as `Party.create` makes them, each with its own file and the other's certificate."""
-    folder, port = tmp_path_factory.mktemp("parties"), free_port()
+    folder, port = tmp_path / "parties", free_port()
+    folder.mkdir()
     frame, label = table()
     halves = {"alice": frame[["age", "town"]].assign(outcome=label), "bob": frame[["work", "visits"]]}
     made = []
@@ -98,6 +100,26 @@ def test_two_parties_of_a_program_end_with_one_model_that_is_read_and_classifies
         assert isinstance(refused.exception(60), cotally.PeerError)
 
 
+def test_two_parties_of_a_program_find_rules_that_are_read_as_a_data_frame(
+    parties: tuple[cotally.Party, cotally.Party], tmp_path: Path
+) -> None:
+    alice, bob = parties
+    job = tmp_path / "job.toml"
+    rules = 'min_support = "1/10"\nmax_len = 2\nmost_sets = 40\n'
+    job.write_text(f'method = "smc"\nlearner = "rules"\ncipher = "curve"\nkey_bits = 2048\n{rules}')
+    with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
+        answered = pool.submit(listening.answer)
+        ours, theirs = bob.train(job), answered.result(120)
+    assert ours.path.read_bytes() == theirs.path.read_bytes()
+    assert isinstance(ours.model, JointItemsets)
+    sets = cotally.joint_itemsets(ours.path)
+    assert len(sets) == len(ours.model.frequent) > 5
+    found = cotally.joint_rules(ours.path, min_threshold=0.7)
+    assert {"antecedents", "consequents", "confidence"} <= set(found.columns)
+    assert len(found) > 0
+    assert (found["confidence"] >= 0.7).all()
+
+
 def test_a_parameter_that_no_run_can_have_is_a_value_error_in_one_line() -> None:
     frame, label = table()
     for changes, words in (
@@ -105,7 +127,6 @@ def test_a_parameter_that_no_run_can_have_is_a_value_error_in_one_line() -> None
         ({"method": "best"}, "method"),
         ({"omega": 0}, "omega"),
         ({"first": ["nobody"]}, "no column 'nobody'"),
-        ({"learner": "naive_bayes", "method": "smc", "test": "1/5"}, "test"),
     ):
         with pytest.raises(ValueError, match=words) as caught:
             TwoPartyID3Classifier(**changes).fit(frame, label)
@@ -130,7 +151,7 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
     codes = np.column_stack(
         [frame["work"].map({"desk": 0, "field": 1, "other": 2}), frame["age"].round(), frame["visits"]]
     )
-    model = TwoPartyID3Classifier(learner="naive_bayes", omega="all").fit(codes, (label == "yes").astype(int))
+    model = TwoPartyNaiveBayes(method="smc", test="1/4").fit(codes, (label == "yes").astype(int))
     assert isinstance(model.model_.model, NaiveBayes)
     predicted = model.predict(codes)
     assert predicted.dtype.kind == "i"
@@ -140,6 +161,9 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
     assert (shares.argmax(axis=1) == predicted).all()
     assert model.n_features_in_ == 3
     assert "naive Bayes over 3 attributes" in model.text()
+    assert model.report_.accuracy is not None
+    assert clone(model).get_params() == model.get_params()
+    assert "max_depth" not in model.get_params()
 
 
 def test_what_programs_import_is_there_with_words_and_without_scikit_learn() -> None:
