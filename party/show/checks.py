@@ -9,7 +9,10 @@ from protocols.two_party.split import held_out_records
 
 
 def check_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
-    """Say how wrong a count of the root must be for us to see it, and what we cannot see; nothing without counts."""
+    """Say how wrong a count must be for us to see it, and what we cannot see; nothing without counts.
+
+    What holds of a count of the root holds of one of a set of items, in two groups at most.
+    """
     terms = agreed.terms
     if not terms.counts_exactly:
         return []
@@ -24,13 +27,14 @@ def check_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     more = ", and what noise adds," if terms.noise is not None else ""
     found = f"is seen if it is wrong, {', '.join(seen)} records{more} or more" if seen else "is not seen, however wrong"
     found += _together(local, agreed, records)
-    return [f"Checks: a false count of the root {found}; rows that the peer has shuffled against its ids are not seen"]
+    what = "the root" if terms.rules is None else "a set"
+    return [f"Checks: a false count of {what} {found}; rows that the peer has shuffled against its ids are not seen"]
 
 
 def _together(local: PartyInputs, agreed: Agreement, records: int) -> str:
-    """Say what the chi-square over the root would see, which is made where counts have no noise."""
+    """Say what the chi-square over the root would see, which is made of a model's counts that have no noise."""
     terms, attributes = agreed.terms, len(agreed.schema.attributes)
-    if terms.noise is not None:
+    if terms.noise is not None or terms.rules is not None:
         return ""
     window = min(terms.omega or attributes, attributes)
     seen = least_seen_together(agreed.peer_design, agreed.schema, local.party, records, window)

@@ -39,7 +39,8 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     """Say what was agreed and what our copy will tell."""
     terms = agreed.terms
     if terms.rules is not None:
-        return [f"Agreed with {agreed.peer}: {_rules_text(agreed)}", *own_odds(local, agreed.own_design)]
+        told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
+        return [told, *own_odds(local, agreed.own_design), *check_lines(local, agreed)]
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import ExactCounts, ModelDigest, SetCounts
 from protocols.role import Receive, Role, Send
-from protocols.terms import Cipher, Method
+from protocols.tables.schema import Attribute, joint_schema
+from protocols.terms import EVERYONE, Cipher, Method
+from protocols.two_party.power import least_seen
 from tests.protocols.two_party.test_itemsets import RULES, table
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
@@ -73,6 +76,21 @@ def test_counts_of_own_sets_that_the_copy_contradicts_end_the_run() -> None:
     assert not ends_at_the_digests(halved, case, "bob", SetCounts)
     slip = lambda told: SetCounts(told.items, told.sizes, tuple(count - 1 for count in told.counts))  # noqa: E731
     assert ends_at_the_digests(slip, case, "bob", SetCounts)  # the copy is too noisy to see it
+
+
+def test_counts_of_own_sets_that_are_wrong_by_what_both_screens_say_are_seen() -> None:
+    large = table(6000)
+    case = RuleCase(large.sizes, large.codes, rule_terms(replace(RULES, max_len=1), cipher=Cipher.CURVE))
+    local = case.local("bob").bringing(case.terms)
+    schema = joint_schema(case.attributes, Attribute("alice", EVERYONE, (EVERYONE,)), ("alice", "bob"))
+    least = least_seen(local.design(case.terms.theta, class_is_shared=True), schema, 6000, 1)
+    assert least is not None
+    assert 500 < least < 1000
+
+    def fewer(told: SetCounts) -> SetCounts:
+        return SetCounts(told.items, told.sizes, (told.counts[0] - ceil(least), *told.counts[1:]))
+
+    assert not ends_at_the_digests(fewer, case, "bob", SetCounts)
 
 
 def ends_at_the_digests(change: Change, case: RuleCase, sender: str, kind: type) -> bool:
