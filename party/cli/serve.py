@@ -3,20 +3,25 @@
 import argparse
 import signal
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 from party.cli.predict_with import served_offers, write_served
 from party.cli.train import announce, announce_match, compute_settings, place_results, write_results
+from party.errors import IdentityError
 from party.files import FolderLock, kept_apart, locked_folder, resolved
-from party.keys.certificates import utc_now
-from party.keys.identity import load_identity
+from party.keys.certificates import Peer, utc_now
+from party.keys.identity import Identity, load_identity, load_peer
+from party.keys.renewal import Latest
 from party.models.any_file import KeptResult, model_json, read_result
 from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
 from party.node.players import Matched, Predicted
+from party.node.reminding import repeated_daily
 from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
@@ -63,13 +68,15 @@ def _serve(arguments: argparse.Namespace) -> int:
     place_results(arguments, config, replaces=True)  # or stands apart, run by run
     config.need_listen()
     identity, peer = load_identity(config.folder), pinned_peer(config)
-    note_all(expiry_lines([identity, peer], utc_now()))
+    tell_of_expiry = _expiry_teller(config.folder, identity, peer)
+    tell_of_expiry()
     signal.signal(signal.SIGTERM, _stop)
     tell = telling_once()
     with (
         locked_folder(config.folder) as held,
         with_workers(load_common(config, KEY_FLOOR, tell), settings) as loaded,
         listen_for_peer(config, identity, peer) as server,
+        repeated_daily(tell_of_expiry),
     ):
         note(listening(config.name, server.address, peer.name))
         log_event(listening(config.name, server.address, peer.name))
@@ -90,6 +97,22 @@ def _serve(arguments: argparse.Namespace) -> int:
                 _report(incident(error), arguments)
             if arguments.once:
                 return 0
+
+
+def _expiry_teller(folder: Path, identity: Identity, peer: Peer) -> Callable[[], None]:
+    """Return what tells of certificates that expire soon, as the folder has them by then."""
+    latest = Latest(folder, identity)
+
+    def tell() -> None:
+        theirs = peer
+        with suppress(IdentityError):  # one that cannot be read any more is said where it is used
+            theirs = load_peer(folder, peer.name)
+        lines = expiry_lines([latest(), theirs], utc_now())
+        note_all(lines)
+        for line in lines:
+            log_event(line)
+
+    return tell
 
 
 def _report(problem: str, arguments: argparse.Namespace) -> None:

@@ -1,14 +1,22 @@
 """Certificates that expire soon are told of, from thirty days ahead, by whoever starts to use them."""
 
+import io
+import signal
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from party.keys.certificates import LIFETIME, WARNING_DAYS
-from party.keys.identity import create_identity
+from party.keys.identity import create_identity, trust
+from party.keys.renewal import renew
+from party.node import reminding
+from party.node.reminding import DAY_SECONDS, repeated_daily
 from party.show.parties import expiry_lines
-from tests.support.processes import Pair, cotally_here, make_pair
+from tests.support.processes import Pair, cotally_here, make_pair, run_here, wait_for
+from tests.support.timer import SkippingTimer
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(100)]
@@ -42,3 +50,54 @@ def test_both_commands_tell_of_either_certificate_before_anybody_is_met(
     ended = cotally_here(command, party / "party.toml", *more, "--workers", "1", "--progress", "none")
     assert ended.code in (2, 3)
     assert f"note: the certificate of {whose} expires on {made.certificate.not_valid_after_utc:%Y-%m-%d}" in ended.err
+
+
+def test_a_task_is_repeated_once_a_day_and_not_before_a_day_is_over() -> None:
+    timer, days = SkippingTimer(stands=True), list[float]()
+    with repeated_daily(lambda: days.append(timer.now()), timer):
+        timer.skip(DAY_SECONDS - 1)
+        timer.settle()
+        assert not days
+        for day in (1, 2, 3):
+            timer.skip(DAY_SECONDS)
+            wait_for(lambda day=day: len(days) == day)
+    timer.skip(DAY_SECONDS)
+    timer.settle()
+    assert len(days) == 3
+
+
+def test_who_serves_repeats_it_until_both_certificates_are_renewed(
+    trusting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day is a fifth of a second; Alice renews hers, and Bob's is trusted anew, while she serves."""
+    monkeypatch.setattr(reminding, "DAY_SECONDS", 0.2)
+    pair: Pair = make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
+    soon = datetime.now(UTC) - LIFETIME + timedelta(days=9)
+    for name in ("alice", "bob"):
+        renew(pair.folder / name, clock=lambda: soon)
+    trust(pair.alice, pair.bob / "cert.pem")
+    told = io.StringIO()
+    main_thread, problems = threading.get_ident(), list[BaseException]()
+
+    def said(name: str) -> int:
+        return told.getvalue().count(f"the certificate of {name} expires on")
+
+    def live() -> None:
+        try:
+            wait_for(lambda: said("alice") > 2 and said("bob") > 2)
+            renew(pair.alice)
+            renew(pair.bob)
+            trust(pair.alice, pair.bob / "cert.pem")
+            before = said("alice"), said("bob")
+            time.sleep(1.0)  # five days
+            assert said("alice") <= before[0] + 1  # one that had been read before
+            assert said("bob") <= before[1] + 1
+        except BaseException as error:  # noqa: BLE001  # for the test to look at
+            problems.append(error)
+        signal.pthread_kill(main_thread, signal.SIGTERM)
+
+    thread = threading.Thread(target=live)
+    thread.start()
+    assert run_here(["serve", pair.alice, "--workers", "1", "--progress", "none"], io.StringIO(), told) == 0
+    thread.join()
+    assert not problems
