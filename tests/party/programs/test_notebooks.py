@@ -1,12 +1,13 @@
 """The notebooks of the examples run by Jupyter from the first cell to the last, and say what their text says."""
 
 import os
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
+nbformat, nbclient = import_module("nbformat"), import_module("nbclient")  # Jupyter leaves both nearly untyped
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "scripts" / "examples"
 SAYS = {
@@ -15,17 +16,16 @@ SAYS = {
 }
 
 
-def read(name: str) -> nbformat.NotebookNode:
+def read(name: str) -> Any:
     """Return a notebook, which is one and holds no results."""
-    notebook: nbformat.NotebookNode
-    notebook = nbformat.read(EXAMPLES / name, as_version=4)  # type: ignore[no-untyped-call]  # nbformat leaves it so
+    notebook = nbformat.read(EXAMPLES / name, as_version=4)
     nbformat.validate(notebook)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.outputs == [] and cell.execution_count is None for cell in cells)
     return notebook
 
 
-def told(notebook: nbformat.NotebookNode) -> str:
+def told(notebook: Any) -> str:
     """Return what all cells have printed."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", []))
     return "".join(output.text for output in outputs if output.output_type == "stream")
@@ -41,6 +41,7 @@ def test_a_notebook_runs_to_its_end(name: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PYTHONPATH", paths)
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path / "runtime"))
     notebook = read(name)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
+    place = {"metadata": {"path": tmp_path}}
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=place).execute()
     for words in SAYS[name]:
         assert words in told(notebook)
