@@ -122,10 +122,11 @@ def read_identity(directory: Path) -> Identity:
     check_own_folder(directory)
     key = _load_key(directory)
     path = directory / CERTIFICATE_FILE
-    certificate = load_certificate(path)
-    if certificate.public_key() != key.public_key():
+    own = about(load_certificate(path), str(path))  # of which the key can be read
+    identity = Identity(*own, key=key)
+    if identity.certificate.public_key() != key.public_key():
         raise IdentityError(f"{directory / 'key.pem'} is not the key of {path}")
-    return Identity(*about(certificate, str(path)), key=key)
+    return identity
 
 
 def trust(directory: Path, certificate_path: Path, *, clock: Clock = utc_now) -> Peer:
