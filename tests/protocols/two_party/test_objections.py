@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from protocols.errors import DisagreementError, InputError
-from protocols.messages import Greeting, Share, TableCommitment, Verdict
+from protocols.messages import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
 from protocols.rule_terms import RuleTerms
 from protocols.terms import Method, Terms
 from protocols.two_party import agreement
@@ -103,7 +103,7 @@ def test_more_rows_than_memory_holds_are_refused_by_both_sides(
     assert alice.field == bob.field == "groups"
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(alice)
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(bob)
-    assert kinds == {Greeting, Verdict, Share, TableCommitment}
+    assert kinds == {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
 
 
 def test_more_sets_of_items_than_memory_holds_are_refused_by_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
