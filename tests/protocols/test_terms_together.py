@@ -1,0 +1,108 @@
+"""Terms that no run can have together, and those of rules and of predictions: each is refused by its name."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from protocols.errors import InputError
+from protocols.jobs import MODEL_BYTES, PredictionTerms, Receiver
+from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
+from protocols.terms import MOST_KEY_BITS, Cipher, Growth, Learner, Method, Rank, TermError, Terms
+from tests.support.joint_itemsets import rule_terms
+from tests.support.parties import make_terms
+
+LONG = Fraction(1, 10**18)
+TREE = make_terms(method="smc", max_depth=3)
+BAYES = replace(TREE, learner=Learner.NAIVE_BAYES, max_depth=None)
+RULES = rule_terms(RuleTerms(Fraction(1, 5), 3, 50))
+NOISY = replace(TREE, noise=Fraction(1))
+
+
+@pytest.mark.parametrize("terms", [TREE, BAYES, RULES, NOISY], ids=["tree", "naive Bayes", "rules", "noise"])
+def test_what_the_cases_below_begin_from_can_be_made(terms: Terms) -> None:
+    assert replace(terms) == terms
+
+
+APART: list[tuple[Terms, dict[str, Any], str, str]] = [
+    (TREE, {"prune": LONG}, "prune", "18 digits"),
+    (TREE, {"prune": Fraction(1), "test": Fraction(0)}, "prune", "below 1"),
+    (TREE, {"prune": Fraction(-1, 9)}, "prune", "0 or more"),
+    (TREE, {"prune": Fraction(1, 2), "test": Fraction(1, 2)}, "prune", "must leave records to train on"),
+    (TREE, {"prune": Fraction(1, 5), "method": Method.RANDOMIZED}, "prune", "hybrid and smc"),
+    (NOISY, {"prune": Fraction(1, 5)}, "prune", "does not go with noise"),
+    (TREE, {"noise": LONG + 1}, "noise", "18 digits"),
+    (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
+    (NOISY, {"method": Method.RANDOMIZED}, "noise", "hybrid and smc"),
+    (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
+    (NOISY, {"method": Method.HYBRID, "omega": 2, "rank": Rank.GAINS}, "noise", "gains of our own columns"),
+    (BAYES, {"max_depth": 2}, "max_depth", "is for trees"),
+    (BAYES, {"prune": Fraction(1, 5)}, "prune", "is for trees"),
+    (
+        replace(BAYES, method=Method.HYBRID, omega=2, rank=Rank.COPIES, test=Fraction(0)),
+        {"noise": Fraction(1)},
+        "noise",
+        "for the rest would have none",
+    ),
+    (TREE, {"learner": Learner.RULES}, "learner", "must be rules where"),
+    (RULES, {"learner": Learner.TREE}, "learner", "must be rules where"),
+    (RULES, {"class_name": "class"}, "class", "is not for rules"),
+    (RULES, {"test": Fraction(1, 5)}, "test", "is not for rules"),
+    (RULES, {"prune": Fraction(1, 5)}, "prune", "is not for rules"),
+    (RULES, {"noise": Fraction(1)}, "noise", "is not for rules"),
+    (RULES, {"max_depth": 2}, "max_depth", "is not for rules"),
+]
+
+
+@pytest.mark.parametrize(("terms", "changes", "field", "reason"), APART)
+def test_terms_that_do_not_go_together_are_refused_by_name(
+    terms: Terms, changes: dict[str, Any], field: str, reason: str
+) -> None:
+    with pytest.raises(TermError, match=reason) as caught:
+        replace(terms, **changes)
+    assert caught.value.field == field
+
+
+def test_a_growth_that_no_tree_can_have_is_refused_where_there_are_no_terms() -> None:
+    assert Growth(prune=Fraction(1, 5))
+    for prune in (Fraction(1), Fraction(-1, 5), LONG):
+        with pytest.raises(TermError, match="prune"):
+            Growth(prune=prune)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"min_support": Fraction(0)}, "min_support"),
+        ({"min_support": Fraction(6, 5)}, "min_support"),
+        ({"min_support": LONG}, "min_support"),
+        ({"max_len": 0}, "max_len"),
+        ({"max_len": MOST_LENGTH + 1}, "max_len"),
+        ({"most_sets": -1}, "most_sets"),
+        ({"most_sets": MOST_SETS + 1}, "most_sets"),
+        ({"absent": ("",)}, "absent"),
+        ({"absent": ("x" * 2000,)}, "absent"),
+        ({"absent": ("0", "0")}, "absent"),
+    ],
+)
+def test_rules_that_nobody_can_look_for_are_refused_by_name(changes: dict[str, Any], field: str) -> None:
+    whole = RuleTerms(Fraction(1), MOST_LENGTH, MOST_SETS, ("0", "no"))
+    with pytest.raises(InputError, match="must be") as caught:
+        replace(whole, **changes)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"model": bytes(MODEL_BYTES - 1)}, "model"),
+        ({"key_bits": 0}, "key_bits"),
+        ({"key_bits": MOST_KEY_BITS + 1}, "key_bits"),
+    ],
+)
+def test_a_prediction_that_nobody_can_make_is_refused_by_name(changes: dict[str, Any], field: str) -> None:
+    whole = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False, Cipher.CURVE, MOST_KEY_BITS)
+    with pytest.raises(TermError) as caught:
+        replace(whole, **changes)
+    assert caught.value.field == field
