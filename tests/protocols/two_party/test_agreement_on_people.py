@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 
-from protocols.messages import ClassCounts, DisguisedPage, Greeting, Share, TableCommitment, Verdict
+from protocols.messages import (
+    ClassCounts,
+    DisguisedPage,
+    Greeting,
+    HiddenContents,
+    JointDigests,
+    Share,
+    TableCommitment,
+    Verdict,
+)
 from protocols.two_party.agreement import Agreement, Objection
 from protocols.two_party.inputs import PartyInputs
 from tests.support.meeting import (
@@ -67,7 +76,7 @@ def test_a_peer_that_brings_another_table_than_before_is_refused_before_data_lea
     ends = meet(ONE_HOLDS, **{f"{who}_judges": judge})
     alice, bob, kinds = outcome_of(ends)
     assert alice.field == bob.field == field
-    assert kinds == {Greeting, Verdict, Share, TableCommitment}
+    assert kinds == {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
     ours, theirs = (alice, bob) if who == "alice" else (bob, alice)
     assert "canary" in str(ours)
     assert str(theirs) == (
@@ -86,7 +95,16 @@ def test_a_peer_that_sends_another_copy_than_before_is_refused_before_gains_leav
     objecting: dict[str, Any] = {f"{who}_judges_copy": lambda _: Objection(COPY, "canary: our own business")}
     alice, bob, kinds = outcome_of(meet(ONE_HOLDS, terms=make_terms(method=method, omega=1), **objecting))
     assert alice.field == bob.field == COPY
-    assert kinds == {Greeting, Verdict, Share, TableCommitment, ClassCounts, DisguisedPage}
+    assert kinds == {
+        Greeting,
+        Verdict,
+        Share,
+        TableCommitment,
+        HiddenContents,
+        JointDigests,
+        ClassCounts,
+        DisguisedPage,
+    }
     assert "canary" in str(alice if who == "alice" else bob)
 
 

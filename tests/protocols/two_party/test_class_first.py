@@ -13,7 +13,7 @@ import pytest
 
 from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.jobs import Job, Train
-from protocols.messages import ClassCounts, Greeting, HiddenContents, Share, TableCommitment, Verdict
+from protocols.messages import ClassCounts, Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
 from protocols.role import Message
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import answer, object_to_limits, propose
@@ -27,7 +27,7 @@ from tests.support.parties import NO_LIMITS, Case, make_local, make_roles, make_
 METHODS = ("hybrid", "smc", "randomized")
 RECORDS = 200
 HELD_OUT = RECORDS // 5
-BEFORE_COUNTS: set[type[Message]] = {Greeting, Verdict, Share, TableCommitment}
+BEFORE_COUNTS: set[type[Message]] = {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
 
 
 def with_class(classes: int, labels: Any, **terms: Any) -> Case:
