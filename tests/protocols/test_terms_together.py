@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from protocols.errors import InputError
-from protocols.jobs import MODEL_BYTES, PredictionTerms, Receiver
+from protocols.jobs import PredictionTerms, Receiver
 from protocols.rule_terms import MOST_LENGTH, MOST_SETS, RuleTerms
-from protocols.terms import MOST_KEY_BITS, Cipher, Growth, Learner, Method, Rank, TermError, Terms
+from protocols.terms import MODEL_BYTES, MOST_KEY_BITS, Cipher, Growth, Learner, Method, Rank, TermError, Terms
 from tests.support.joint_itemsets import rule_terms
 from tests.support.parties import make_terms
 
