@@ -43,6 +43,7 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         min_leaf=arguments.min_leaf,
         impurity=Impurity(arguments.impurity),
         rank=Rank(arguments.rank),
+        noise=None if arguments.noise is None else fraction("--noise", arguments.noise),
         skip_smc=arguments.skip_smc,
     )
 

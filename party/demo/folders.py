@@ -174,6 +174,7 @@ def _treatment_lines(treatments: Mapping[str, ColumnTreatment]) -> list[str]:
 def write_job(folder: Path, run: str, terms: Terms) -> str:
     """Write the job of one run and return the file's name."""
     omega = toml_text(window_text(terms.omega)) if terms.omega is ALL else terms.omega
+    noise = "" if terms.noise is None else f'noise = "{terms.noise}"\n'
     content = f"""\
 method = "{terms.method}"
 theta = "{terms.theta}"
@@ -189,7 +190,7 @@ max_depth = {toml_text(ANY) if terms.max_depth is None else terms.max_depth}
 min_leaf = {terms.min_leaf}
 impurity = "{terms.impurity}"
 learner = "{terms.learner}"
-"""
+{noise}"""
     name = f"job-{run}.toml"
     write_atomically(folder / name, content)
     return name

@@ -42,6 +42,7 @@ class DemoOptions:
         min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
         impurity: What all splits are chosen by.
         rank: What `hybrid` ranks candidates by.
+        noise: Epsilon of the counts of `hybrid` and `smc`; None for exact ones.
         skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
@@ -65,6 +66,7 @@ class DemoOptions:
     min_leaf: int = 1
     impurity: Impurity = Impurity.INFORMATION_GAIN
     rank: Rank = Rank.GAINS
+    noise: Fraction | None = None
     skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
@@ -101,15 +103,18 @@ class DemoOptions:
             max_depth=self.max_depth,
             min_leaf=self.min_leaf,
             impurity=self.impurity,
+            noise=None if method == Method.RANDOMIZED else self.noise,
         )
 
     @property
     def growth(self) -> Growth:
-        """How far all trees are grown."""
-        return self.terms(Method.HYBRID, ALL, "class").growth
+        """How far all trees are grown; the plain one has no noise."""
+        return self.terms(Method.RANDOMIZED, ALL, "class").growth
 
     def derives_smc(self, rows: int) -> bool:
-        """Tell whether the row of `smc` is derived from the plain tree."""
+        """Tell whether the row of `smc` is derived from the plain tree, which noise makes another."""
+        if self.noise is not None:
+            return False
         return rows > DERIVED_ABOVE if self.skip_smc is None else self.skip_smc
 
 

@@ -35,7 +35,7 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all runs of a demo have in common; `theta` as a fraction in text, `groups` per party, any depth as null."""
+    """What all runs of a demo have in common: fractions as text, `groups` per party, any depth and no noise as null."""
 
     theta: str
     groups: int
@@ -45,6 +45,7 @@ class Parameters:
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: str = Impurity.INFORMATION_GAIN
+    noise: str | None = None
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,8 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
     depth = "of any depth" if parameters.max_depth is None else f"of at most {parameters.max_depth} splits of a path"
     papers = " (the papers' trees: for data of your own, take 5)" if parameters.min_leaf == 1 else ""
     yield f"Trees by {parameters.impurity}, {depth}, leaves of {parameters.min_leaf} or more records{papers}"
+    if parameters.noise is not None:
+        yield f"Counts of hybrid and smc have noise, epsilon {parameters.noise} against each side per run"
 
 
 def notice_lines(notices: Sequence[tuple[str, Notice | ReleasedBefore]]) -> Iterator[str]:

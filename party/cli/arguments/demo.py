@@ -94,6 +94,9 @@ def _add_trees(parser: argparse.ArgumentParser) -> None:
         "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
     )
     trees.add_argument(
+        "--noise", metavar="EPSILON", help="counts of hybrid and smc have noise; needs --max-depth (default: exact)"
+    )
+    trees.add_argument(
         "--impurity",
         choices=Impurity.names(),
         default=Impurity.INFORMATION_GAIN.value,

@@ -262,6 +262,13 @@ def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) 
         replace(terms, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
     )
     assert limited.growth == Growth(3, 4, min_class=4, impurity=Impurity.GINI)
+    noisy = replace(limited, noise=Fraction(2))
+    assert limited.growth == noisy.growth
+    for method in (Method.HYBRID, Method.RANDOMIZED):
+        name = write_job(tmp_path, "noisy", noisy.terms(method, 2, "c"))
+        told = read_job(tmp_path / name, BITS)
+        assert isinstance(told, Train)
+        assert told.terms.noise == (Fraction(2) if method == Method.HYBRID else None)
     name = write_job(tmp_path, "smc", asked.terms(Method.SMC, ALL, "c"))
     by_dots = replace(terms, method=Method.SMC, omega=ALL, engine=Engine.DOT_PRODUCT)
     assert read_job(tmp_path / name, BITS) == Train(by_dots)

@@ -53,7 +53,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
     }
     assert content["parameters"] == {
         "theta": "9/20", "groups": 2, "key_bits": 3072, "engine": "encrypted_coins", "seed": 1,
-            "max_depth": None, "min_leaf": 1, "impurity": "information_gain",
+            "max_depth": None, "min_leaf": 1, "impurity": "information_gain", "noise": None,
     }  # fmt: skip
     assert content["rows"][0] == {
         "method": "hybrid",
