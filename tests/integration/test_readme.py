@@ -128,7 +128,7 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
             ended = cotally_here(*words[1:])
         assert ended.code == 0, f"{words}: {ended.err}"
         said[" ".join(words[1:3])] = ended.out + ended.err
-    assert {name.split()[0] for name in said} == {"disguise", "privacy", "audit", "size", "estimate", "mine"}
+    assert {name.split()[0] for name in said} == {"disguise", "privacy", "audit", "size", "estimate", "mine", "report"}
     assert "OK: the sampler responds as the design declares." in said["audit survey/design.toml"]
     assert "a tree of depth 3" in said["size survey/design.toml"]
     assert "(?) the lead over the runner-up" in said["mine tree"]

@@ -1,6 +1,7 @@
 """Forecasts: what follows from the sizes is exact, what depends on the tree is stated as a guess."""
 
 import secrets
+from dataclasses import replace
 from fractions import Fraction
 from math import inf, nan
 
@@ -17,7 +18,7 @@ from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
 from protocols.role import run_alone
 from protocols.tables.schema import Attribute, joint_schema
-from protocols.terms import ALL, Cipher, Terms
+from protocols.terms import ALL, Cipher, Learner, Terms
 from tests.support.parties import key_holder, make_terms
 
 KEY = key_holder(0)
@@ -46,6 +47,17 @@ def test_a_run_without_secure_counts_discloses_and_encrypts_nothing() -> None:
     assert estimated.counts == 2  # of the classes
     assert estimated.bytes < 1e6
     assert estimated.memory < cost().memory
+
+
+def test_naive_bayes_tested_by_comparisons_costs_a_cell_per_digit_pair_of_classes_and_held_out_record() -> None:
+    terms = make_terms(method="smc", learner=Learner.NAIVE_BAYES, test=Fraction(1, 5))
+    two, three = cost(terms), cost(terms, classes=3)
+    cells, more = 2_000 * 20, 2 * 2_000 * 20  # of one pair; of two pairs more
+    length = KEY.public.ciphertext_bytes
+    assert three.bytes - two.bytes == pytest.approx((2 * more + 2_000) * length, rel=0.01)
+    assert three.seconds - two.seconds == pytest.approx(more * (1e-3 + 2 * 4e-2 + 1e-2), rel=0.05)
+    trained_on_as_many = cost(replace(terms, test=Fraction(0)), records=8_000)
+    assert two.seconds - trained_on_as_many.seconds > cells * (2 * 4e-2 + 1e-2)
 
 
 def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
