@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
 from party.files import is_there, unfinished
-from party.keys.passphrase import PassphraseSource, forget_passphrase, passphrase_of
+from party.keys.passphrase import PassphraseSource, asking, forget_passphrase, passphrase_of
 from party.keys.secret_file import CURE, read_secret, write_secret
 
 SEALED_FILE: Final = "sealed.keys"
@@ -46,8 +46,8 @@ def read_party_secret(folder: Path, name: str) -> bytes:
     return _opened_once(sealed, _state(sealed))[name]
 
 
-def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource) -> None:
-    """Make the sealed file of a folder.
+def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource) -> str:
+    """Make the sealed file of a folder, and return its passphrase.
 
     Raises:
         IdentityError: It exists, or cannot be written; or no passphrase can be had.
@@ -55,6 +55,7 @@ def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSou
     number = os.urandom(_ID_BYTES)
     phrase = source.new(folder, number.hex())
     write_secret(folder / SEALED_FILE, sealed_bytes(files, phrase, source.name, number))
+    return phrase
 
 
 def seal_keys(folder: Path, source: PassphraseSource) -> None:
@@ -68,10 +69,13 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
     if not is_there(folder / SEALED_FILE):
         if len(plain) != len(SECRET_FILES):
             raise IdentityError(f"{folder} is no party's folder, or lacks some of {', '.join(SECRET_FILES)}: {CURE}")
-        write_sealed(folder, files, source)
+        phrase = write_sealed(folder, files, source)
+        with asking(lambda *_: phrase):  # who has typed it twice is not asked once more, to see whether it opens
+            _check_same(folder, files)
     elif not plain and not left:
         raise IdentityError(f"{folder} is sealed already")
-    _check_same(folder, files)
+    else:
+        _check_same(folder, files)
     for path in [*(folder / name for name in plain), *left]:
         path.unlink()
 
