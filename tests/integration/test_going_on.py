@@ -6,6 +6,7 @@ import resource
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -246,3 +247,23 @@ def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair
         assert any("waiting for alice" in line for line in waiting.stderr)
         said = cancelled(pair.bob)
         assert_one_line(finish(waiting), 2, said)
+
+
+def test_who_has_slept_goes_on_by_itself_and_does_not_blame_who_was_awake(pair: Pair) -> None:
+    """Bob stands still for longer than either's patience; Alice has given the session up, and says so."""
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(job(pair), "--progress", "json"))
+        until_growing(bob)
+        bob.send_signal(signal.SIGSTOP)
+        assert alice.stderr is not None
+        assert any("lost bob: it has not called for 3 s" in line for line in alice.stderr)
+        time.sleep(5.0)  # so long that the timer of a process knows of it
+        bob.send_signal(signal.SIGCONT)
+        woken = finish(bob)
+        assert woken.code == 0, woken.err
+        assert "as when this machine sleeps" in woken.err
+        assert "lost alice" not in woken.err
+        assert "does not answer" not in woken.err
+        alice.terminate()
+        finish(alice)
+    assert_same_model(pair)
