@@ -20,6 +20,7 @@ _RAISING_CALL: Final = re.compile(r"_?(require|check)(_\w+)?|refuse\w*|_refuse_\
 _OBJECTING: Final = re.compile(r"_?(refuse|object|judge)(_\w+)?|\w+_objection")
 _OBJECTIONS: Final = ("Objection", "Unusable")
 _VALID_AT: Final = {"_one_field": 3, "_flat": 3, "_Entry": 4}
+_JUDGING: Final = ("_valid", "digest", "digests", "counts", "points")
 _MOST_OF_A_KIND: Final = ("_FEW", "_SCHEMA", "_TREE", "_NUMBERS")
 
 
@@ -191,9 +192,13 @@ def _of_an_entry(call: ast.Call) -> Iterator[_Site]:
         if name in _MOST_OF_A_KIND:
             yield _in_entry(call, slot, value, "MAX_FRAME")
         elif place == valid_at and (
-            isinstance(value, ast.Lambda) or name.endswith(("_valid", "digest", "digests", "counts"))
+            name.endswith(_JUDGING) or (isinstance(value, ast.Lambda) and not _is_constant(value))
         ):
             yield _in_entry(call, slot, value, "lambda _: True")
+
+
+def _is_constant(function: ast.Lambda) -> bool:
+    return isinstance(function.body, ast.Constant)
 
 
 def _in_entry(call: ast.Call, slot: _Slot, value: ast.expr, instead: str) -> _Site:

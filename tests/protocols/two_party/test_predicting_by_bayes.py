@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import (
     CiphertextPage,
+    HiddenContents,
     HolderKey,
+    JointDigests,
     RowsAsked,
     RowsShare,
     SealedAnswers,
@@ -25,6 +27,8 @@ from tests.support.predictions import Together
 
 MODEL = bayes_of((2, 3, 2, 3), 3, seed=5)
 CODES = np.random.default_rng(5).integers(-1, 3, (12, 4)).astype(np.int16)
+
+COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
 
 
 def labels(answers: Answers | None) -> list[int]:
@@ -63,8 +67,23 @@ def test_many_rows_travel_in_several_pages(monkeypatch: pytest.MonkeyPatch) -> N
 def test_only_what_is_listed_crosses_and_the_other_side_gets_ciphertexts_alone() -> None:
     transcript = Transcript()
     run_pair(*Together(MODEL, CODES).roles(), transcript)
-    assert {type(m) for m in transcript.sent_by_a} == {RowsShare, Verdict, RowsAsked, HolderKey, CiphertextPage}
-    assert {type(m) for m in transcript.sent_by_b} == {RowsShare, Verdict, SealedComparisons, SealedAnswers}
+    assert {type(m) for m in transcript.sent_by_a} == {
+        RowsShare,
+        HiddenContents,
+        JointDigests,
+        Verdict,
+        RowsAsked,
+        HolderKey,
+        CiphertextPage,
+    }
+    assert {type(m) for m in transcript.sent_by_b} == {
+        RowsShare,
+        HiddenContents,
+        JointDigests,
+        Verdict,
+        SealedComparisons,
+        SealedAnswers,
+    }
 
 
 def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:

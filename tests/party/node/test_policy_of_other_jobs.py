@@ -1,0 +1,60 @@
+"""What a party's settings say of alignments and predictions, and of the rank and the class of a training."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from party.errors import ConfigError
+from party.node.policy import check_job, first_objection, make_policy
+from party.settings.ids import AlignmentBounds
+from party.settings.party import Acceptance, PartyConfig, read_party_config
+from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
+from protocols.terms import MODEL_BYTES, Cipher, Rank
+from tests.party.node.test_policy import AGREE, make
+from tests.party.node.test_what_is_remembered import CASE
+from tests.support.parties import make_local
+
+BOB = make_local(CASE, "bob")
+ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False, Cipher.PAILLIER, 3072)
+
+
+def config(folder: Path, agree: Acceptance = AGREE) -> PartyConfig:
+    (folder / "party.toml").write_text('name = "bob"\n[data]\nfile = "data.csv"\nid = "id"\n')
+    return replace(read_party_config(folder / "party.toml"), agree=agree)
+
+
+@pytest.mark.parametrize(
+    ("job", "agree", "field"),
+    [
+        (Align(), AGREE, None),
+        (Align(), replace(AGREE, alignments=AlignmentBounds(alignments=0)), "job"),
+        (Predict(ASKED), AGREE, None),
+        (Predict(replace(ASKED, probabilities=True)), AGREE, "probabilities"),
+        (Predict(replace(ASKED, probabilities=True)), replace(AGREE, probabilities=True), None),
+        (Predict(replace(ASKED, cipher=Cipher.CURVE)), AGREE, "cipher"),
+        (Predict(replace(ASKED, key_bits=3071)), AGREE, "key_bits"),
+    ],
+)
+def test_each_job_is_judged_by_its_own_settings(tmp_path: Path, job: Job, agree: Any, field: str | None) -> None:
+    objection = make_policy(BOB, config(tmp_path, agree))(job)
+    assert (objection and objection.field) == field
+
+
+def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> None:
+    check_job(BOB, config(tmp_path), Predict(ASKED))
+    with pytest.raises(ConfigError, match="probabilities"):
+        check_job(BOB, config(tmp_path), Predict(replace(ASKED, probabilities=True)))
+
+
+def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="asks for the class 'outcome'; our class column is 'class'"):
+        check_job(BOB, config(tmp_path), Train(make()))
+
+
+def test_a_rank_that_is_not_agreed_to_is_named_where_it_is_used() -> None:
+    copies = replace(AGREE, ranks=(Rank.COPIES,), omega=3)
+    for rank, field in ((Rank.COPIES, None), (Rank.GAINS, "rank")):
+        objection = first_objection(copies, make(rank=rank))
+        assert (objection and objection.field) == field
