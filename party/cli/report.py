@@ -10,6 +10,7 @@ from party.files import is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_result
+from party.node.check import surest_belief
 from party.records.finished import finished_run
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
@@ -89,4 +90,5 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         entries=len(entries),
         head=entries[-1].digest,
         costs=None if costs is None else read_train_report(costs),
+        surest=None if found.copy is None else surest_belief(config, entries, found.dataset, found.copy),
     )

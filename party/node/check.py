@@ -5,25 +5,29 @@ themselves as what a receiver may know beforehand.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
 from party.forecast.rules import guess_rules
+from party.node.aligning import load_common
 from party.node.policy import check_job
-from party.records.ledger import LEDGER_FILE, read_ledger
+from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.releases import released, spent_of
 from party.records.spending import spent_before
 from party.records.tally import dealings
+from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import HALF, Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import training_records
@@ -125,13 +129,48 @@ def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: C
     theta = _most_telling(local, config) if terms is None else terms.theta
     if theta is None:
         return None
-    columns = _columns(local, shown)
+    return _measured(local, local.design(theta, class_is_shared=False), shown)
+
+
+def _measured(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], str]) -> Findings:
+    """Measure a disguise of our columns, whose frequencies a receiver is taken to know."""
+    columns = _columns(local, shown)[: len(design.sizes)]
     return measure_design(
-        local.design(theta, class_is_shared=False),
+        design,
         [column.name for column in columns],
         [tuple(column.values) for column in columns],
         [tuple(Fraction(held, len(local.records)) for held in column.values.values()) for column in columns],
     )
+
+
+def surest_belief(
+    config: PartyConfig, entries: Sequence[LedgerEntry], dataset: str, copy: Mapping[str, Any]
+) -> Fraction | None:
+    """Return how sure of a value our copy can make who knows how common values are and reads whole groups.
+
+    None where that cannot be told: the table that was released is not here any more as it was.
+
+    Args:
+        config: Our settings; the name of the data set in them may be another by now.
+        entries: Of our ledger.
+        dataset: Whose copy it is.
+        copy: As the ledger has it.
+
+    Raises:
+        LedgerError: The ledger in the party's folder cannot be read.
+    """
+    try:
+        local = load_common(replace(config, data=replace(config.data, dataset=dataset)), KEY_FLOOR)
+    except InputError:
+        return None
+    names = [attribute.name for attribute in local.table.attributes]
+    groups = [[names[column] for column in group] for group in local.groups]
+    known = released(entries).get(dataset, {}).get("records") == local.digest(b"contents").hex()
+    if not known or sorted(map(sorted, groups)) != sorted(map(sorted, copy["groups"])):
+        return None
+    found = _measured(local, local.design(Fraction(copy["theta"]), class_is_shared=False), str)
+    hidden = [column for column, own in enumerate(found.attributes) if own.hides]
+    return max((found.read(column)[0].breach.level for column in hidden), default=None)
 
 
 def _most_telling(local: PartyInputs, config: PartyConfig) -> Fraction | None:

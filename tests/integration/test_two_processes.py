@@ -20,6 +20,7 @@ from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records import releases
 from party.records.ledger import read_ledger
+from party.show.figures import percent
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.learning.id3 import HybridId3
 from protocols.learning.tree import Tree
@@ -413,7 +414,18 @@ def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from
     assert "naive Bayes over 9 attributes" in cotally_here("show", str(pair.bob / "model.json")).out
     page = cotally_here("report", str(pair.bob / "party.toml"), "-o", str(tmp_path / "report.html"))
     assert page.code == 0, page.err
-    assert "<h1>Naive Bayes for " in (tmp_path / "report.html").read_text()
+    written = (tmp_path / "report.html").read_text()
+    assert "<h1>Naive Bayes for " in written
+    job = pair.write_job(learner="naive_bayes", cipher="curve")
+    copy = json.loads(cotally_here("check", str(pair.bob / "party.toml"), str(job), "--json").out)["copy"]
+    levels = [each["breach_level"] for each in copy["attributes"]]
+    levels += [level for group in copy["groups"] for level in group["breach_levels_all_responses_read"] or []]
+    assert f"as sure of a value as {percent(max(map(Fraction, levels)))}" in written
+    with (pair.bob / "data.csv").open("a") as file:
+        file.write((pair.bob / "data.csv").read_text().splitlines()[-1].replace("p", "q", 1) + "\n")
+    other = cotally_here("report", str(pair.bob / "party.toml"), "-o", str(tmp_path / "report.html"), "--overwrite")
+    assert other.code == 0, other.err
+    assert "surer than the figures below say" in (tmp_path / "report.html").read_text()
 
 
 def test_pruning_is_agreed_told_and_stands_in_the_model(pair: Pair) -> None:

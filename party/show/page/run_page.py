@@ -47,8 +47,8 @@ _PRIVACY = (
 )
 _MEANINGS = (
     "Strongest belief: how sure of a value one response can make its reader, all values taken as equally likely "
-    "before. Epsilon: 0 if odds stay as they were, 1 if they move 2.7 times. Lower is better for both. Exact counts "
-    "are not covered by these figures."
+    "before, which shows the least. Epsilon: 0 if odds stay as they were, 1 if they move 2.7 times. Lower is better "
+    "for both. Exact counts are not covered by these figures."
 )
 
 
@@ -66,6 +66,7 @@ class Finished:
         entries: How many entries the ledger has.
         head: The digest of its last one.
         costs: What the run cost, if that was kept.
+        surest: How sure of a value our copy can make who knows how common values are; None if that cannot be told.
     """
 
     party: str
@@ -77,6 +78,7 @@ class Finished:
     entries: int
     head: bytes
     costs: TrainReport | None
+    surest: Fraction | None = None
 
 
 _Rows = list[tuple[str, str]]
@@ -276,7 +278,19 @@ def _privacy(told: Finished) -> list[PagePart]:
         return [Sentences(["No disguised copy left this party in this run."])]
     found = _findings(told)
     rows = [_privacy_row(found, k) for k, own in enumerate(found.attributes) if own.hides]
-    return [Sentences(summary_lines(found)), Grid(_PRIVACY, rows), *([Sentences([_MEANINGS])] if rows else [])]
+    return [
+        Sentences([_surest(told.surest), *summary_lines(found)]),
+        Grid(_PRIVACY, rows),
+        *([Sentences([_MEANINGS])] if rows else []),
+    ]
+
+
+def _surest(belief: Fraction | None) -> str:
+    """Say what is left out of figures that take all values as equally likely."""
+    who = "Who also knows how common each value is, and reads the columns of a group together, can become"
+    what = "surer than the figures below say" if belief is None else f"as sure of a value as {percent(belief)}"
+    rest = "" if belief is not None else "; how much could be told only over the table that was released"
+    return f"{who} {what}: these take all values as equally likely{rest}. `cotally check` has each column's."
 
 
 def _findings(told: Finished) -> Findings:
