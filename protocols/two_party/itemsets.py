@@ -19,6 +19,7 @@ import numpy as np
 from protocols.answers import AnswerNumbers, KeptAnswers
 from protocols.association.joint import JointItemsets
 from protocols.counting.checks import Checks
+from protocols.counting.remembered import check_same_as_before
 from protocols.counting.rows import View
 from protocols.counting.told_sums import alarm_of
 from protocols.counts import CountKey, KnownCounts, SecureEngine
@@ -139,7 +140,8 @@ class _Run:
         cipher = yield from counting.share_key()
         engine = counting.engine(cipher, Checks(self.agreed.schema, len(self.local.records), None))
         yield from engine.set_up()
-        supports = _Supports(engine, both_know, self.resumed.answers, check, self.agreed.schema.class_index)
+        memory = _Memory(both_know, known)
+        supports = _Supports(engine, memory, self.resumed.answers, check, self.agreed.schema.class_index)
         search = self._search(Evidence(own, copies.both if disguises else None, supports.count))
         itemsets = yield from search.find()
         return FoundTogether(
@@ -192,13 +194,21 @@ class _Plausible:
             raise DeviationError
 
 
+@dataclass(frozen=True, repr=False)
+class _Memory:
+    """Counts that both know, and all that we know."""
+
+    both: KnownCounts
+    own: KnownCounts
+
+
 class _Supports:
     """Exact counts of sets, each batch kept before anything is done with it, and what both know not asked again."""
 
     def __init__(
-        self, engine: SecureEngine, known: KnownCounts, answers: KeptAnswers, check: CountCheck, everyone: int
+        self, engine: SecureEngine, memory: _Memory, answers: KeptAnswers, check: CountCheck, everyone: int
     ) -> None:
-        self._engine, self._known, self._answers, self._check = engine, known, answers, check
+        self._engine, self._memory, self._answers, self._check = engine, memory, answers, check
         self._everyone = everyone
         self.remembered = 0
 
@@ -211,11 +221,13 @@ class _Supports:
 
     def _asked(self, sets: Sequence[Expression]) -> Role[AnswerNumbers]:
         keys = [set_key(each, self._everyone) for each in sets]
-        unknown = [each for each, key in zip(sets, keys, strict=True) if key not in self._known]
+        known = self._memory.both
+        unknown = [each for each, key in zip(sets, keys, strict=True) if key not in known]
         self.remembered += len(sets) - len(unknown)
         told = iter((yield from self._engine.count_claims([[(each, 0)] for each in unknown])) if unknown else [])
-        counts = [int(self._known[key].sum()) if key in self._known else next(told) for key in keys]
-        for each, count in zip(sets, counts, strict=True):
+        counts = [int(known[key].sum()) if key in known else next(told) for key in keys]
+        for each, key, count in zip(sets, keys, counts, strict=True):
+            check_same_as_before(key, np.array([[count]]), self._memory.own)
             self._check(each, count)
         return tuple(map(float, counts))
 

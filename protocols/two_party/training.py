@@ -236,7 +236,7 @@ class _Run:
         sums = None if self._noises is None else ToldSums(train.schema, told, self._noises, self._class_noise)
         checks = Checks(train.schema, len(train), plausibility, sums)
         engine = counting.engine(cipher, checks)
-        remembered = RememberedCounts(engine, known)
+        remembered = RememberedCounts(engine, known, self._known)
         kept = KeptCounts(remembered, engine, checks, self._resumed.answers)
         yield from kept.set_up()
         ranking = self._ranking(copies, estimator) if self._terms.ranks else None

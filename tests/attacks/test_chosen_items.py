@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from protocols.errors import DeviationError
+from protocols.role import run_pair
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 from protocols.terms import Method
+from protocols.two_party.itemsets import set_key
 from tests.support.joint_itemsets import RuleCase, rule_terms
 
 RULES = RuleTerms(Fraction(1, 8), 2, 10_000, absent=("v0",))
@@ -83,6 +86,26 @@ def test_three_items_that_leave_one_person_out_still_read_her_item() -> None:
     hers = (np.random.default_rng(3).random(192) < 0.5).astype(np.int64)
     for person in range(3):
         assert told_of_the_person(case_of(hers, leaving_out(person, 192, 3), 5)) == hers[person]
+
+
+def test_a_partner_that_claims_to_have_forgotten_cannot_ask_of_another_table() -> None:
+    """Bob brings the same run once more, under the same commitment, with one person out of his item."""
+    generator = np.random.default_rng(3)
+    hers, his = (generator.random((80, 1)) < 0.6).astype(np.int64)[:, 0], np.ones((80, 1), dtype=np.int64)
+    his[:20] = 0
+    person = 30
+    other = his.copy()
+    other[person] = 0
+    first, second = case_of(hers, his, 5), case_of(hers, other, 5)
+    before = told_of_her_item(first)[Term(1, 1)]
+    everyone = len(first.attributes)
+    known = {set_key(Expression((HERS, Term(1, 1))), everyone): np.array([[before]])}
+    _, bob = run_pair(first.role("alice"), second.role("bob"))
+    (again,) = (int(each.count) for each in bob.itemsets.kept if len(each.terms) == 2)
+    assert before - again == hers[person] == 1
+    with pytest.raises(DeviationError):
+        run_pair(first.role("alice", known=known), second.role("bob"))
+    assert run_pair(first.role("alice", known=known), first.role("bob"))[0].itemsets.kept
 
 
 @pytest.mark.parametrize("smallest", [1, 5])

@@ -9,6 +9,7 @@ import numpy as np
 
 from protocols.association.joint import items_of
 from protocols.association.term_sets import TermSet
+from protocols.counts import KnownCounts
 from protocols.jobs import Train
 from protocols.randomized_response.grouping import default_groups
 from protocols.role import Kept, Role, Transcript, run_pair
@@ -20,6 +21,7 @@ from protocols.terms import ALL, EVERYONE, Cipher, Engine, Learner, Method, Rank
 from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs, Secrets
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
+from protocols.two_party.known import NOTHING_KNOWN
 from tests.support.parties import NO_LIMITS, TEST_BITS, agree_to_all, both_keys, labels, training_terms
 
 PARTIES = ("alice", "bob")
@@ -64,7 +66,7 @@ class RuleCase:
             limits=NO_LIMITS,
         )
 
-    def role(self, party: str, kept: Kept | None = None) -> Role[FoundTogether]:
+    def role(self, party: str, kept: Kept | None = None, known: KnownCounts = NOTHING_KNOWN) -> Role[FoundTogether]:
         """Agree, and play one party's part; Alice opens."""
         peer = PARTIES[1 - PARTIES.index(party)]
         local, nonce = self.local(party), secrets.token_bytes(32)
@@ -75,7 +77,7 @@ class RuleCase:
         terms = training_terms(opening.job)
         ready = local.bringing(terms)
         agreed = yield from agree_on_training(ready, terms, peer, opening.nonces)
-        return (yield from find_itemsets(ready, agreed, kept=kept))
+        return (yield from find_itemsets(ready, agreed, known=known, kept=kept))
 
     def play(self, transcript: Transcript | None = None) -> tuple[FoundTogether, FoundTogether]:
         """Play both parts."""

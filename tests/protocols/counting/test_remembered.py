@@ -48,13 +48,13 @@ def equal(left: Sequence[Answer], right: Sequence[Answer]) -> bool:
 
 def test_where_nothing_is_known_all_is_asked() -> None:
     engine = Asked()
-    assert equal(run_alone(RememberedCounts(engine, {}).count(QUERIES)), everything())
+    assert equal(run_alone(RememberedCounts(engine, {}, {}).count(QUERIES)), everything())
     assert engine.queries == [QUERIES]
 
 
 def test_only_what_is_not_known_is_asked_and_each_table_has_its_place() -> None:
     engine, whole = Asked(), everything()
-    remembered = RememberedCounts(engine, {count_key(QUERIES[0], 1): whole[0].tables[0]})
+    remembered = RememberedCounts(engine, {count_key(QUERIES[0], 1): whole[0].tables[0]}, {})
     assert equal(run_alone(remembered.count(QUERIES)), whole)
     assert engine.queries == [[Query(NODE, (2,), None), QUERIES[1]]]
     assert remembered.taken == whole[0].tables[0].size
@@ -64,7 +64,7 @@ def test_where_all_is_known_nobody_is_asked() -> None:
     engine, whole = Asked(), everything()
     pairs = zip(QUERIES, whole, strict=True)
     known = {count_key(q, c): t for q, answer in pairs for c, t in zip(q.candidates, answer.tables, strict=True)}
-    assert equal(run_alone(RememberedCounts(engine, known).count(QUERIES)), whole)
+    assert equal(run_alone(RememberedCounts(engine, known, known).count(QUERIES)), whole)
     assert engine.queries == []
 
 
@@ -78,4 +78,12 @@ def test_remembered_counts_that_do_not_add_up_to_the_node_end_the_run() -> None:
     query = Query(NODE, (1,), tuple(everything()[0].tables[0].sum(axis=0).tolist()))
     wrong = everything()[0].tables[0] + 1
     with pytest.raises(DeviationError):
-        run_alone(RememberedCounts(Asked(), {count_key(query, 1): wrong}).count([query]))
+        run_alone(RememberedCounts(Asked(), {count_key(query, 1): wrong}, {}).count([query]))
+
+
+def test_what_we_alone_remember_is_asked_again_and_must_be_the_same() -> None:
+    whole = everything()
+    key, table = count_key(QUERIES[0], QUERIES[0].candidates[0]), whole[0].tables[0]
+    assert equal(run_alone(RememberedCounts(Asked(), {}, {key: table}).count(QUERIES)), whole)
+    with pytest.raises(DeviationError):
+        run_alone(RememberedCounts(Asked(), {}, {key: table + 1}).count(QUERIES))
