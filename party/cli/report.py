@@ -11,7 +11,7 @@ from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_result
 from party.node.check import surest_belief
-from party.records.finished import finished_run
+from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
 from party.records.train_report import read_train_report
@@ -91,4 +91,5 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         head=entries[-1].digest,
         costs=None if costs is None else read_train_report(costs),
         surest=None if found.copy is None else surest_belief(config, entries, found.dataset, found.copy),
+        alike=runs_alike(entries, found),
     )

@@ -7,6 +7,7 @@ from typing import Any
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.tally import NodePath
 from protocols.facts import Way
+from protocols.terms import Method
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,52 @@ class FinishedRun:
     itemsets: frozenset[NodePath] = frozenset()
 
 
+_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "prune", "learner", "rules")
+"""The terms that must be the same where runs are compared by their windows."""
+
+
 def finished_run(entries: Iterable[LedgerEntry], digest: bytes) -> FinishedRun | None:
     """Return the last run that ended with the model of this digest, if there is one."""
+    runs = _by_run(entries)
+    ended = [name for name, own in runs.items() if digest.hex() in _models(own)]
+    return _told(runs[ended[-1]]) if ended else None
+
+
+def runs_alike(entries: Iterable[LedgerEntry], run: FinishedRun) -> list[FinishedRun]:
+    """Return the finished runs that differ from this one in method and window alone, of each such pair the last.
+
+    They are of the same people and data set with the same peer; `smc` has no theta, all others have the same.
+    """
+    found: dict[tuple[object, object], FinishedRun] = {}
+    for own in _by_run(entries).values():
+        begun: list[Any] = [entry.content for entry in own if entry.content["kind"] == "run"][:1]
+        same = [each for each in begun if (each["dataset"], own[0].peer) == (run.dataset, run.peer) and _models(own)]
+        for each in same:
+            if _is_alike(each["terms"], run.terms) and each["records"] == run.records:
+                found[each["terms"]["method"], each["terms"]["omega"]] = _told(own)
+    return list(found.values())
+
+
+def _is_alike(terms: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    thetas = {each["theta"] for each in (terms, others) if each["method"] != Method.SMC}
+    return len(thetas) < 2 and all(terms.get(name) == others.get(name) for name in _ALIKE)
+
+
+def _by_run(entries: Iterable[LedgerEntry]) -> dict[str, list[LedgerEntry]]:
+    """Return the entries of each run, the run that something was last learned of at the end."""
     runs: dict[str, list[LedgerEntry]] = {}
-    found: str | None = None
     for entry in entries:
         content: Any = entry.content
         if "run" in content:
-            runs.setdefault(content["run"], []).append(entry)
-            if content["kind"] == "model" and content["digest"] == digest.hex():
-                found = content["run"]
-    return None if found is None else _told(runs[found])
+            own = runs.pop(content["run"], [])
+            own.append(entry)
+            runs[content["run"]] = own
+    return runs
+
+
+def _models(entries: Iterable[LedgerEntry]) -> list[str]:
+    """Return the digests of the models that a run ended with."""
+    return [str(entry.content["digest"]) for entry in entries if entry.content["kind"] == "model"]
 
 
 def _told(entries: list[LedgerEntry]) -> FinishedRun:

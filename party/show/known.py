@@ -45,7 +45,8 @@ def known_lines(found: Findings) -> list[str]:
 
 def known_or_none(found: Findings) -> list[str]:
     """Return the same, or that there is nothing to know."""
-    return known_lines(found) or [_NONE_TO_KNOW]
+    rests = any(group.loss_if_known is not None for group in found.groups)
+    return known_lines(found) if rests else [_NONE_TO_KNOW]
 
 
 def known_rows(found: Findings) -> list[Sequence[str]]:

@@ -16,12 +16,15 @@ from party.records.entries import date_text
 from party.records.finished import FinishedRun
 from party.records.tally import Dealings
 from party.records.train_report import TrainReport
+from party.settings.window import window_text
 from party.show.figures import epsilon, percent
+from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
 from party.show.page.model_sections import IMPORTANCE, bayes_sections, rules_sections
 from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
+from party.show.page.window_svg import WindowPoint, windows_svg
 from party.show.privacy_short import strongest, summary_lines
 from party.show.runs import size_text
 from party.show.tree import title, tree_lines
@@ -36,7 +39,7 @@ from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.precision import tells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, Learner, Method
+from protocols.terms import ALL, MOST_WINDOW, Learner, Method
 
 _LINES = 400
 _PRIVACY = (
@@ -67,6 +70,7 @@ class Finished:
         head: The digest of its last one.
         costs: What the run cost, if that was kept.
         surest: How sure of a value our copy can make who knows how common values are; None if that cannot be told.
+        alike: The runs, this one among them, that differ in method and window alone.
     """
 
     party: str
@@ -79,6 +83,7 @@ class Finished:
     head: bytes
     costs: TrainReport | None
     surest: Fraction | None = None
+    alike: Sequence[FinishedRun] = ()
 
 
 _Rows = list[tuple[str, str]]
@@ -100,7 +105,7 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
         [
             PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
             found[0],
-            PageSection("worth", "What it is worth", [Pairs(_worth(told))]),
+            PageSection("worth", "What it is worth", [Pairs(_worth(told)), *_windows(told)]),
             *found[1:],
             _learned(told),
             PageSection("privacy", "What our disguised copy tells of a single person", _privacy(told)),
@@ -231,6 +236,48 @@ def _settled(run: FinishedRun, found: JointItemsets) -> Iterator[tuple[str, str]
     yield "Told exactly", f"{len(run.itemsets) - of_both:,} sets of items of one side"
 
 
+def _windows(told: Finished) -> list[PagePart]:
+    """Return accuracy and cost ratio against the window, where there are several runs."""
+    runs = sorted(told.alike, key=_window_order)
+    if len(runs) < 2 or told.run.terms["learner"] == Learner.RULES:
+        return []
+    points = [WindowPoint(_window_name(run), _share(run.correct, run.tests), _cost_ratio(run)) for run in runs]
+    label = "Accuracy and cost ratio against the window"
+    said = (
+        "Runs over the same people that differ in method and window alone. Counts that an earlier run had told are not "
+        "counted anew: a later run's ratio is of what it added, and lower than it would be alone."
+    )
+    heads = [ScreenColumn("Window", is_text=True), *map(ScreenColumn, ("Accuracy", "Cost ratio", "Secure counts"))]
+    rows = [
+        (point.window, _told_share(point.accuracy), _told_share(point.cost), f"{run.counted:,}")
+        for point, run in zip(points, runs, strict=True)
+    ]
+    return [Drawing(label, windows_svg(label, points)), Grid(heads, rows, title=label), Sentences([said])]
+
+
+def _window_order(run: FinishedRun) -> tuple[int, int]:
+    """Return what sorts runs by how much they count exactly."""
+    methods = (Method.RANDOMIZED, Method.HYBRID, Method.SMC)
+    window = run.terms["omega"]
+    return methods.index(run.terms["method"]), MOST_WINDOW + 1 if window is ALL else int(window)
+
+
+def _window_name(run: FinishedRun) -> str:
+    return f"ω = {window_text(run.terms['omega'])}" if run.terms["method"] == Method.HYBRID else run.terms["method"]
+
+
+def _share(part: float | None, whole: int | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _cost_ratio(run: FinishedRun) -> float | None:
+    return _share(run.counted, run.countable)
+
+
+def _told_share(share: float | None) -> str:
+    return "not known" if share is None else f"{share:.3f}"
+
+
 def _deviations(told: Finished) -> tuple[float, float]:
     """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
     terms, columns = told.run.terms, _attributes(told.model)
@@ -279,7 +326,7 @@ def _privacy(told: Finished) -> list[PagePart]:
     found = _findings(told)
     rows = [_privacy_row(found, k) for k, own in enumerate(found.attributes) if own.hides]
     return [
-        Sentences([_surest(told.surest), *summary_lines(found)]),
+        Sentences([_surest(told.surest), *summary_lines(found), *known_or_none(found)]),
         Grid(_PRIVACY, rows),
         *([Sentences([_MEANINGS])] if rows else []),
     ]
