@@ -76,7 +76,7 @@ class NaiveBayes:
         """
         scores = _sums(codes, grains(self.prior), [grains(table) for table in self.conditional])
         impossible = np.isneginf(scores).all(axis=1)
-        labels: NDArray[np.intp] = np.where(impossible, self.prior.argmax(), scores.argmax(axis=1))
+        labels: NDArray[np.intp] = np.where(impossible, grains(self.prior).argmax(), scores.argmax(axis=1))
         return labels
 
     def shares(self, codes: Rows) -> Floats:

@@ -84,7 +84,7 @@ def test_with_the_whole_window_two_processes_build_the_tree_of_plain_id3(pair: P
     assert tree_json(tree) == tree_json(plain_tree(tree.schema))
     report = json.loads((pair.bob / "report.json").read_text())
     assert report["exact_counts_disclosed"] == report["smc_computations"] + 2 + 1
-    assert report["round_trips"] <= 2 * tree.depth + 11
+    assert report["round_trips"] <= 2 * tree.depth + 15
     digests = {line.split("digest ")[1].split(";")[0] for line in trained.err.splitlines() if "digest" in line}
     assert digests == {tree.digest().hex()[:16]}
 

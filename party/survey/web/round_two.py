@@ -24,7 +24,7 @@ from party.survey.web.export import response_codes
 from party.survey.web.store import BitCount, PublishedModel
 from protocols.errors import InputError
 from protocols.learning.models import Model
-from protocols.learning.naive_bayes import NaiveBayes
+from protocols.learning.naive_bayes import NaiveBayes, grains
 from protocols.learning.tree import Leaf, Tree
 from protocols.randomness import canonical
 from protocols.survey.mining import Accuracy
@@ -109,14 +109,14 @@ def test_json(questionnaire: Questionnaire, published: PublishedModel) -> dict[s
 
 
 def model_numbers(model: Model) -> dict[str, Any]:
-    """Return a model as numbers: of naive Bayes, logarithms, null for minus infinity; of a tree, its nodes by number.
+    """Return a model as numbers: of naive Bayes, logarithms in grains, null for minus infinity; of a tree, its nodes.
 
     A node is `[column, numbers of its children]` or `[class]`.
     """
     if isinstance(model, NaiveBayes):
         return {
-            "prior": _finite(model.prior.tolist()),
-            "tables": [list(map(_finite, t.tolist())) for t in model.conditional],
+            "prior": _finite(grains(model.prior).tolist()),
+            "tables": [list(map(_finite, grains(table).tolist())) for table in model.conditional],
         }
     return {"nodes": _nodes(model)}
 

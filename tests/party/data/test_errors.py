@@ -16,13 +16,17 @@ def test_our_own_faults_end_with_2(kind: type[InputError]) -> None:
         PeerError("x"),
         PeerLostError("x"),
         PeerStoppedError("x"),
-        DisagreementError("theta", "differs"),
         DeviationError(),
     ],
 )
 def test_the_peers_faults_end_with_3(error: CotallyError) -> None:
     assert isinstance(error, PeerError)
     assert exit_code(error) == 3
+
+
+def test_parties_that_differ_end_with_5() -> None:
+    assert issubclass(DisagreementError, PeerError)
+    assert exit_code(DisagreementError("theta", "differs")) == 5
 
 
 def test_a_data_error_names_what_is_known_of_the_place() -> None:

@@ -9,7 +9,7 @@ const model = Object.freeze((() => {
     return node[0];
   }
 
-  // Logarithms are added in the order of the columns, from the prior on. Where no class is possible, the commonest.
+  // Logarithms are whole numbers of grains, whose sums are exact. Where no class is possible, the commonest.
   function ofBayes({ prior, tables }, record) {
     const scores = prior.map(logarithm);
     tables.forEach((table, column) => {
