@@ -22,10 +22,7 @@ OTHERS: list[tuple[dict[str, object], str]] = [
 
 @pytest.fixture
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
-    for party in ("alice", "bob"):
-        made.edit(party, "workers = 0", "workers = 1")
-    return made
+    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
 
 
 def test_runs_that_could_be_subtracted_are_refused_by_a_node_whose_peer_forgets_its_own_record(

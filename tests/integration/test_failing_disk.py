@@ -10,8 +10,8 @@ import pytest
 from party.keys.keystore import load_secret
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
-from tests.integration.test_two_processes import ALICE, BOB, table
 from tests.support.processes import COTALLY, Ended, Pair, finish, make_pair, serving
+from tests.support.tic_tac_toe import ALICE, BOB, table
 
 FAILING = r"""
 #define _GNU_SOURCE
@@ -44,7 +44,6 @@ def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pair(trusting: Path, tmp_path: Path) -> Pair:
     made = make_pair(trusting, tmp_path / "parties", table(ALICE), table(BOB))
     for party in ("alice", "bob"):
-        made.edit(party, "workers = 0", "workers = 1")
         made.edit(party, "patience = 30", "patience = 5")
     return made
 

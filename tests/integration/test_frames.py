@@ -139,12 +139,12 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
 
 
 @pytest.mark.parametrize("method", KINDS)
-@pytest.mark.parametrize("engine", ["encrypted_coins", "dot_product"])
+@pytest.mark.parametrize(("engine", "cipher"), [("encrypted_coins", "paillier"), ("dot_product", "curve")])
 def test_a_run_sends_only_the_kinds_of_its_method_and_no_private_cell_or_id(
-    pair: Pair, method: str, engine: str, caplog: pytest.LogCaptureFixture
+    pair: Pair, method: str, engine: str, cipher: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    crossed = play_session(pair, method=method, engine=engine, omega=2)
+    crossed = play_session(pair, method=method, engine=engine, cipher=cipher, omega=2)
     holder = trained(crossed.reports["alice"]).outcome.key_holder or "alice"
     for name, recording in crossed.recordings.items():
         allowed = AGREEMENT | KINDS[method][0 if name == holder else 1]
@@ -189,8 +189,9 @@ def test_naive_bayes_is_tested_by_comparisons_where_no_coins_are_encrypted_and_n
         assert not any(CANARY.encode() in frame for frame in (*recording.sent, *recording.received))
 
 
-def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pair: Pair) -> None:
-    first, second = play_session(pair, omega=1), play_session(pair, omega=1)
+@pytest.mark.parametrize("cipher", ["paillier", "curve"])
+def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pair: Pair, cipher: str) -> None:
+    first, second = play_session(pair, omega=1, cipher=cipher), play_session(pair, omega=1, cipher=cipher)
     for name in ("alice", "bob"):
         copies = [_of_kind(crossed.recordings[name], DisguisedPage) for crossed in (first, second)]
         assert copies[0] == copies[1] != []

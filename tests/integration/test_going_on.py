@@ -15,9 +15,9 @@ from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records.journal import JOURNAL_FILE, RunState, recorded_runs
 from party.records.ledger import LEDGER_FILE
-from tests.integration.test_two_processes import ALICE, BOB, assert_one_line, plain_tree, table
-from tests.support.processes import Pair, cotally_here, finish, make_pair, serving, start
+from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving, start
 from tests.support.rpc import Forwarder
+from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
 PAUSED = "is paused, and goes on when both start the same again"
 
@@ -26,7 +26,6 @@ PAUSED = "is paused, and goes on when both start the same again"
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
     for party in ("alice", "bob"):
-        made.edit(party, "workers = 0", "workers = 1")
         made.edit(party, "patience = 30", "patience = 3")
     return made
 
@@ -108,7 +107,7 @@ def test_a_peer_that_does_not_come_back_leaves_a_paused_run_which_status_lists(p
         alice.kill()
         alice.wait()
         ended = finish(bob)
-    assert_one_line(ended, 4, "alice", PAUSED)
+    assert_one_error(ended, 4, "alice", PAUSED)
     told = cotally_here("status", pair.bob / "party.toml")
     (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
     assert f"{record.run}  open  train (hybrid, omega all, class 'class') with alice" in told.out
@@ -116,7 +115,7 @@ def test_a_peer_that_does_not_come_back_leaves_a_paused_run_which_status_lists(p
     told = cotally_here("status", pair.alice / "party.toml")
     assert "waits for `cotally serve`, then for bob" in told.out
     (pair.bob / JOURNAL_FILE).chmod(0o644)
-    assert_one_line(cotally_here("status", pair.bob / "party.toml"), 2, JOURNAL_FILE, "chmod 600")
+    assert_one_error(cotally_here("status", pair.bob / "party.toml"), 2, JOURNAL_FILE, "chmod 600")
 
 
 def test_a_cut_line_is_waited_for(pair: Pair) -> None:
@@ -128,7 +127,7 @@ def test_a_cut_line_is_waited_for(pair: Pair) -> None:
         until_growing(bob)
         line.close()
         ended = finish(bob)
-        assert_one_line(ended, 4, "alice", PAUSED)
+        assert_one_error(ended, 4, "alice", PAUSED)
         pair.edit("bob", line.address, pair.listening)
         again = pair.train_here(work)
         assert again.code == 0, again.err
@@ -152,7 +151,7 @@ def test_a_full_disk_pauses_the_run_until_there_is_room(pair: Pair, file: str) -
         limit(alice, max(sizes) if file == JOURNAL_FILE else sizes[0])
         ended = pair.train_here(work)
         assert ended.code in (3, 4)
-        assert_one_line(ended, ended.code, "alice had a fault of its own")
+        assert_one_error(ended, ended.code, "alice had a fault of its own")
         limit(alice, resource.RLIM_INFINITY)
         again = pair.train_here(work)
         assert again.code == 0, again.err
@@ -172,12 +171,12 @@ def test_a_run_is_given_up_by_a_command_and_the_peer_hears_of_it(pair: Pair) -> 
         finish(bob)
         (record,) = recorded_runs(pair.bob, load_secret(pair.bob))
         other = pair.train_here(pair.write_job(cipher="curve", omega=1))
-        assert_one_line(other, 5, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
+        assert_one_error(other, 5, "'run'", f"run {record.run} with alice on other terms (omega) has not ended")
         given_up = cotally_here("cancel", pair.bob / "party.toml", record.run, "--json")
         assert given_up.code == 0
         (told,) = json.loads(given_up.out)["runs"]
         assert (told["run"], told["state"]) == (record.run, "cancelled")
-        assert_one_line(cotally_here("cancel", pair.bob / "party.toml", record.run), 2, "has ended: it is cancelled")
+        assert_one_error(cotally_here("cancel", pair.bob / "party.toml", record.run), 2, "has ended: it is cancelled")
         again = pair.train_here(work)
         assert again.code == 0, again.err
         alice.terminate()
@@ -202,7 +201,7 @@ def test_who_calls_and_waits_within_a_run_ends_as_soon_as_it_is_cancelled(pair: 
         until_growing(bob)
         alice.send_signal(signal.SIGSTOP)
         said = cancelled(pair.bob)
-        assert_one_line(finish(bob), 2, said)
+        assert_one_error(finish(bob), 2, said)
         alice.send_signal(signal.SIGCONT)
         again = pair.train_here(work)
         assert again.code == 0, again.err
@@ -223,7 +222,7 @@ def test_who_listens_and_waits_within_a_run_ends_it_as_soon_as_it_is_cancelled_a
         assert alice.stderr is not None
         assert any(said in line for line in alice.stderr)
         bob.send_signal(signal.SIGCONT)
-        assert_one_line(finish(bob), 3, "alice cancelled the run")
+        assert_one_error(finish(bob), 3, "alice cancelled the run")
         alice.terminate()
         finish(alice)
     assert runs(pair.alice) == runs(pair.bob) == [RunState.CANCELLED]
@@ -246,7 +245,7 @@ def test_who_calls_for_a_run_that_is_cancelled_meanwhile_ends_at_once(pair: Pair
         assert waiting.stderr is not None
         assert any("waiting for alice" in line for line in waiting.stderr)
         said = cancelled(pair.bob)
-        assert_one_line(finish(waiting), 2, said)
+        assert_one_error(finish(waiting), 2, said)
 
 
 def test_who_has_slept_goes_on_by_itself_and_does_not_blame_who_was_awake(pair: Pair) -> None:

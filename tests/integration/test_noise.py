@@ -10,15 +10,13 @@ from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree
 from party.records.ledger import read_ledger
 from party.records.releases import released, spent_of
-from tests.integration.test_two_processes import ALICE, BOB, assert_one_line, table
-from tests.support.processes import Pair, cotally_here, finish, make_pair, serving
+from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving
+from tests.support.tic_tac_toe import ALICE, BOB, table
 
 
 @pytest.fixture
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
-    for party in ("alice", "bob"):
-        made.edit(party, "workers = 0", "workers = 1")
     made.edit("alice", 'epsilon = "any"', 'epsilon = "25"')
     return made
 
@@ -33,7 +31,7 @@ def test_a_run_with_noise_says_what_it_bounds_and_is_refused_when_epsilon_is_spe
         alice.terminate()
         ended = finish(alice)
     for each in refused:
-        assert_one_line(each, 5, "the parties differ on 'noise'", "or has spent that of its data set")
+        assert_one_error(each, 5, "the parties differ on 'noise'", "or has spent that of its data set")
     assert "the job asks for noise = none, our [agree] does not allow it" in ended.err
     spent = (
         "our [agree] epsilon allows 25 over the life of a data set: 20 spent before (by 1) and 10 for this run make 30"
@@ -71,4 +69,4 @@ def test_noise_that_bounds_nothing_is_refused_before_anybody_is_called(pair: Pai
         ({"noise": "0", "max_depth": 2}, "noise: must be an exact number from 0.001 to 1000"),
         ({"noise": "much", "max_depth": 2}, "noise: must be an exact number"),
     ):
-        assert_one_line(cotally_here(*pair.train_arguments(pair.write_job(**changes))), 2, words)
+        assert_one_error(cotally_here(*pair.train_arguments(pair.write_job(**changes))), 2, words)

@@ -33,10 +33,7 @@ ITEMS = {
 
 @pytest.fixture
 def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
-    made = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
-    for party in ("alice", "bob"):
-        made.edit(party, "workers = 0", "workers = 1")
-    return made
+    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
 
 
 def write_job(pair: Pair, **changes: object) -> Path:

@@ -41,8 +41,6 @@ SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 @pytest.fixture(scope="module")
 def made(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     pair = make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", ALICE, BOB)
-    for party in ("alice", "bob"):
-        pair.edit(party, "workers = 0", "workers = 1")
     with serving(pair):
         yield pair
 

@@ -47,7 +47,7 @@ def until_encrypting(process: subprocess.Popen[str]) -> None:
             return
 
 
-@pytest.mark.parametrize("terms", [{"omega": 2}, {"omega": 2, "engine": "dot_product"}])
+@pytest.mark.parametrize("terms", [{"omega": 2, "cipher": "paillier"}, {"omega": 2, "engine": "dot_product"}])
 def test_the_model_is_the_same_with_any_number_of_workers(pair: Pair, terms: dict[str, object]) -> None:
     assert trained(pair, "--workers", "1", **terms) == trained(pair, "--workers", "3", **terms)
 
@@ -74,19 +74,25 @@ def kill_workers(pid: int) -> None:
 
 def test_the_run_goes_on_when_workers_are_killed(pair: Pair) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "json") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(omega=2), "--workers", "2", "--progress", "json"))
+        bob = start(
+            *pair.train_arguments(pair.write_job(omega=2, cipher="paillier"), "--workers", "2", "--progress", "json")
+        )
         until_encrypting(bob)
         kill_workers(alice.pid)
         kill_workers(bob.pid)
         for ended in (finish(bob), finish(alice)):
             assert ended.code == 0, ended.err
     after = models(pair)
-    assert after == trained(pair, "--workers", "1", omega=2)
+    assert after == trained(pair, "--workers", "1", omega=2)  # on the curve, which ends sooner: no model depends on it
 
 
 def test_workers_that_die_again_and_again_end_the_run_with_2_in_one_line_and_the_node_serves_on(pair: Pair) -> None:
     with serving(pair, "--workers", "2", "--progress", "none") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2", "--progress", "none"))
+        bob = start(
+            *pair.train_arguments(
+                pair.write_job(method="smc", cipher="paillier"), "--workers", "2", "--progress", "none"
+            )
+        )
         while bob.poll() is None:
             kill_workers(bob.pid)
             kill_workers(alice.pid)
@@ -113,7 +119,7 @@ def starve_workers(pid: int) -> None:
 
 def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_the_same(pair: Pair) -> None:
     """FAULTS case 99: by the limit of the system, from when the workers encrypt."""
-    job = pair.write_job(omega=2)
+    job = pair.write_job(omega=2, cipher="paillier")
     with serving(pair, "--workers", "2", "--progress", "none") as alice:
         bob = start(*pair.train_arguments(job, "--workers", "2", "--progress", "json"))
         until_encrypting(bob)
@@ -128,13 +134,17 @@ def test_workers_without_memory_cost_the_run_at_most_a_pause_and_the_model_is_th
         alice.terminate()
         assert finish(alice).code == 0
     after = models(pair)
-    assert after == trained(pair, "--workers", "1", omega=2)
+    assert after == trained(pair, "--workers", "1", omega=2)  # on the curve, which ends sooner: no model depends on it
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_a_party_whatever_ends_it(pair: Pair, number: signal.Signals) -> None:
     with serving(pair, "--once", "--workers", "2", "--progress", "none") as alice:
-        bob = start(*pair.train_arguments(pair.write_job(method="smc"), "--workers", "2", "--progress", "json"))
+        bob = start(
+            *pair.train_arguments(
+                pair.write_job(method="smc", cipher="paillier"), "--workers", "2", "--progress", "json"
+            )
+        )
         until_encrypting(bob)
         workers = workers_of(bob.pid) + workers_of(alice.pid)
         assert len(workers) == 4

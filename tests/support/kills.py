@@ -17,8 +17,8 @@ from party.models.tree_file import read_tree, tree_json
 from party.records.journal import RunState, recorded_runs
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
-from tests.integration.test_two_processes import ALICE, BOB, plain_tree, table
 from tests.support.processes import COTALLY, Pair, make_pair, make_trusting
+from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
 _LATEST = 3.0  # seconds after the start of a process
 _MOST_KILLS = 3
@@ -113,7 +113,6 @@ def make_round(trusting: Path, folder: Path, seed: int) -> Round:
 def easily_killed(pair: Pair) -> Pair:
     """Let two parties start quickly, and wait for each other less long."""
     for party in ("alice", "bob"):
-        pair.edit(party, "workers = 0", "workers = 1")
         pair.edit(party, "patience = 30", "patience = 10")
     return pair
 

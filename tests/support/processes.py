@@ -24,7 +24,7 @@ from party.cli.main import main
 
 BITS = 2048
 JOB = {
-    "method": "hybrid", "theta": "9/20", "omega": "all", "engine": "encrypted_coins",
+    "method": "hybrid", "theta": "9/20", "omega": "all", "engine": "encrypted_coins", "cipher": "curve",
     "class": "class", "seed": 1, "test": "1/5", "key_bits": BITS, "min_leaf": 1,
 }  # fmt: skip
 Table = tuple[Sequence[str], list[list[str]]]
@@ -167,11 +167,15 @@ def make_trusting(folder: Path) -> Path:
 
 
 def make_pair(trusting: Path, folder: Path, alice: Table, bob: Table) -> Pair:
-    """Give the parties of that folder their tables, in a new folder; the old one stays as it is."""
+    """Give the parties of that folder their tables, in a new folder; the old one stays as it is.
+
+    No party starts workers: these have tests of their own, and take as long to start as the party itself.
+    """
     pair = Pair(Path(shutil.copytree(trusting, folder)))
     for name, peer, (header, rows) in (("alice", "bob", alice), ("bob", "alice", bob)):
         pair.edit(name, "min_leaf = 5", "min_leaf = 1")  # the papers' tree
         pair.edit(name, "most_runs = 1", 'most_runs = "any"')
+        pair.edit(name, "workers = 0", "workers = 1")
         write_table(folder / name / "data.csv", header, rows)
         if "class" in header:
             pair.edit(name, '# class = "outcome"', 'class = "class"')
@@ -221,3 +225,13 @@ def assert_one_line(ended: Ended, code: int, *words: str) -> None:
     assert not ended.out
     for word in words:
         assert word in ended.err
+
+
+def assert_one_error(ended: Ended, code: int, *words: str) -> None:
+    """Make sure that a command ended with one line of error, in which these words are; it may have said more before."""
+    assert ended.code == code, ended.err
+    lines = [line for line in ended.err.splitlines() if re.match("cotally: (?!note: )", line)]
+    assert len(lines) == 1, ended.err
+    assert "Traceback" not in ended.err
+    for word in words:
+        assert word in lines[0], lines[0]

@@ -158,8 +158,8 @@ def test_a_run_uses_the_factors_and_builds_the_same_tree(pair: Pair) -> None:
         if stocked:
             for folder in (pair.alice, pair.bob):
                 precompute(folder, "--count", "128", "--workers", "1")
-        with serving(pair, "--once", "--workers", "1") as process:
-            trained = pair.train(pair.write_job(theta="9/10", test="1/2"), "--workers", "1")
+        with serving(pair, "--once") as process:
+            trained = pair.train_here(pair.write_job(theta="9/10", test="1/2", cipher="paillier"))
             assert trained.code == 0, trained.err
             served = finish(process)
         trees.append((pair.bob / "model.json").read_bytes())

@@ -1,0 +1,258 @@
+"""What two real parties refuse, their own mistakes and each other's: one clear line for every fault, and no run.
+
+Bob runs in our process, and Alice in one of her own.
+"""
+
+import os
+import re
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from party.keys.keystore import load_secret
+from party.records import releases
+from party.records.ledger import read_ledger
+from tests.support.processes import (
+    Ended,
+    Pair,
+    assert_one_error,
+    cotally_here,
+    finish,
+    make_pair,
+    serving,
+    start,
+)
+from tests.support.tic_tac_toe import ALICE, BOB, RECORDS, table
+
+
+@pytest.fixture
+def pair(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    return make_pair(trusting, tmp_path_factory.mktemp("made") / "parties", table(ALICE), table(BOB))
+
+
+def test_a_term_that_one_side_does_not_allow_is_named_on_both_screens(pair: Pair) -> None:
+    """The node goes on after each."""
+    refused: dict[str, object] = {
+        "theta": "3/10",
+        "omega": 4,
+        "method": "smc",
+        "cipher": "curve",
+        "class": "outcome",
+        "min_leaf": 3,
+        "max_depth": "any",
+    }
+    pair.edit("alice", 'methods = ["hybrid", "smc", "randomized"]', 'methods = ["hybrid"]')
+    pair.edit("alice", 'omega = "all"', "omega = 3")
+    pair.edit("alice", '["curve", "paillier"]', '["paillier"]')
+    pair.edit("alice", "min_leaf = 1", "min_leaf = 4")
+    pair.edit("alice", 'max_depth = "any"', "max_depth = 3")
+    pair.edit("bob", "odds = 2 ", 'odds = "any" ')
+    with serving(pair) as alice:
+        for term, value in refused.items():
+            usual = {"cipher": "paillier", "omega": 2, "min_leaf": 4, "max_depth": 3}
+            assert_one_error(pair.train_here(pair.write_job(**{**usual, term: value})), 5, f"{term!r}")
+        alice.terminate()
+        listened = finish(alice)
+    lines = [line for line in listened.err.splitlines() if re.match("cotally: (?!note: )", line)]
+    assert len(lines) == len(refused), listened.err
+    for term, line in zip(refused, lines, strict=True):
+        assert f"{term!r}" in line
+    assert "Traceback" not in listened.err
+
+
+def test_classes_too_small_for_who_does_not_hold_them_end_the_run_on_both_screens(pair: Pair) -> None:
+    pair.edit("bob", "smallest_class = 10 ", "smallest_class = 200 ")
+    with serving(pair, "--once") as alice:
+        assert_one_error(pair.train(pair.write_job()), 5, "'class counts'", "fewer than 200 training records")
+        assert_one_error(finish(alice), 5, "'class counts'", "merge rare values of the class")
+    assert not (pair.bob / "model.json").exists()
+
+
+@pytest.mark.parametrize("change", ["length", "another person"])
+def test_tables_that_list_other_people_are_refused_with_counts_only_where_nothing_is_aligned(
+    pair: Pair, change: str
+) -> None:
+    path = pair.bob / "data.csv"
+    lines = path.read_text().splitlines()
+    if change == "length":
+        del lines[-1]
+    else:
+        lines[-1] = "CANARY" + lines[-1]
+    path.write_text("\n".join(lines) + "\n")
+    field = "'records'" if change == "length" else "'record ids'"
+    told = "{} records here, {} at the peer" if change == "length" else "{} records here and at the peer, of other"
+    counts = (RECORDS - (change == "length"), RECORDS)
+    pair.edit("alice", "most_alignments = 3", "most_alignments = 0")
+    with serving(pair, "--once") as alice:
+        trained = pair.train_here(pair.write_job())
+        assert_one_error(trained, 5, field, told.format(*counts))
+        listened = finish(alice)
+    assert_one_error(listened, 5, field, told.format(*counts[::-1]))
+    assert "CANARY" not in trained.err + listened.err
+
+
+def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair) -> None:
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"theta": "1/3"}, "1/3"),
+        ({"theta": "1/2", "method": "nonsense"}, "method"),
+        ({"omega": 0}, "omega"),
+        ({"key_bits": 1024}, "2048"),
+        ({"key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
+        ({"test": "1"}, "test"),
+        ({"max_depth": 0}, 'max_depth: must be an integer from 1 to 65535, or "any"'),
+        ({"min_leaf": 0}, "min_leaf"),
+        ({"min_leaf": 65}, "min_leaf = 65 is more than half of the 128 training records"),
+        ({"sede": 1}, "seed"),
+        ({"class": None}, "class"),
+    ]
+    with serving(pair, "--once"):  # it would answer
+        for changes, word in cases:
+            assert_one_error(pair.train_here(pair.write_job(**changes)), 2, word)
+
+
+def test_a_job_for_a_class_that_we_do_not_hold_ends_with_2(pair: Pair) -> None:
+    with serving(pair, "--once"):
+        pair.edit("bob", '# class = "outcome"', 'class = "top-middle-square"')
+        assert_one_error(pair.train_here(pair.write_job()), 2, "class")
+
+
+def test_an_unknown_column_in_the_settings_ends_with_2(pair: Pair) -> None:
+    pair.edit("bob", "plain = []", 'plain = ["no-such-column"]')
+    with serving(pair, "--once"):
+        assert_one_error(pair.train_here(pair.write_job()), 2, "no-such-column")
+
+
+def test_a_peer_that_is_not_there_ends_with_3_and_its_address(pair: Pair) -> None:
+    with serving(pair, "--once"):
+        pass
+    pair.edit("bob", "patience = 30", "patience = 2")
+    assert_one_error(pair.train_here(pair.write_job()), 3, pair.listening)
+
+
+def test_a_port_in_use_ends_with_2(pair: Pair) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        pair.edit("alice", 'listen = "127.0.0.1:0"', f'listen = "{address}"')
+        assert_one_error(cotally_here(*pair.serve_arguments()), 2, address, "in use")
+
+
+def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> None:
+    with serving(pair) as alice:
+        host, _, port = pair.listening.rpartition(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port)), timeout=10) as stranger:
+                stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                with suppress(ConnectionError):
+                    while stranger.recv(1024):  # until she has refused the handshake
+                        pass
+        alice.terminate()
+        assert finish(alice) == Ended(0, "", "")
+
+
+def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: Pair) -> None:
+    alone = f"another `cotally train`, `serve` or `demo` is working in {pair.alice}"
+    settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
+    pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    (pair.alice / "model.json").write_text("of whoever works there: to ask for --overwrite would be the wrong advice")
+    with serving(pair) as alice:
+        assert_one_error(cotally_here(*pair.serve_arguments()), 2, alone)
+        assert_one_error(cotally_here("train", settings, job), 2, alone)
+        assert cotally_here("plan", settings, job).code == 0  # it only looks
+        assert alice.poll() is None
+        alice.kill()
+        alice.wait()
+        with serving(pair, "--once"):
+            assert pair.train_here(pair.write_job(omega=1)).code == 0
+
+
+def test_a_certificate_that_is_not_pinned_ends_with_an_error_and_without_a_run(tmp_path: Path, pair: Pair) -> None:
+    stranger = tmp_path / "bob"
+    assert cotally_here("init", "bob", "--dir", str(stranger), "--key-bits", "2048").code == 0
+    (stranger / "data.csv").write_text((pair.bob / "data.csv").read_text())
+    assert cotally_here("trust", str(stranger), str(pair.alice / "cert.pem")).code == 0
+    with serving(pair) as alice:
+        (stranger / "party.toml").write_text(
+            (pair.bob / "party.toml").read_text().replace("patience = 30", "patience = 2")
+        )
+        ended = cotally_here(
+            "train", str(stranger / "party.toml"), str(pair.write_job()), "--model", str(tmp_path / "m.json")
+        )
+        assert ended.code in (2, 3)
+        assert_one_error(ended, ended.code)
+        assert not (tmp_path / "m.json").exists()
+        assert alice.poll() is None
+
+
+def test_a_data_set_is_released_in_one_disguise_of_one_split_and_as_it_was(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two splits that differ by one record would tell that record (FAULTS B7)."""
+    data = pair.bob / "data.csv"
+    with serving(pair):
+        assert pair.train_here(pair.write_job(omega=1)).code == 0
+        original = data.read_text()
+        other_theta = pair.train_here(pair.write_job(omega=1, theta="11/20"))
+        assert_one_error(other_theta, 2, "theta", "to release it anyway, name a new [data] dataset")
+        with read_ledger(pair.bob, load_secret(pair.bob)) as ledger:
+            assert {entry["theta"] for entry in releases.released(ledger.entries()).values()} == {"9/20"}
+        data.write_text(with_another_class(original))
+        assert_one_error(pair.train_here(pair.write_job(omega=1)), 2, "records", "name a new [data] dataset")
+        data.write_text(original)
+        changes: list[dict[str, object]] = [{"test": "1/4"}, {"seed": 2}]
+        for change in changes:
+            assert_one_error(pair.train_here(pair.write_job(omega=1, **change)), 2, *change)
+            with monkeypatch.context() as careless:  # a caller that does not care is still refused by the other side
+                careless.setattr(releases, "first_change", lambda known, fields: None)
+                assert_one_error(pair.train_here(pair.write_job(omega=1, **change)), 5, *change)
+        assert pair.train_here(pair.write_job(omega=2)).code == 0
+
+
+def with_another_class(text: str) -> str:
+    """Return Bob's table with another answer of its first person."""
+    first = text.splitlines()[1]
+    old, new = ("x", "o") if first.endswith("x") else ("o", "x")
+    assert first.endswith(old)
+    changed = text.replace(first, first.removesuffix(old) + new, 1)
+    assert changed != text
+    return changed
+
+
+def test_an_earlier_result_is_lost_by_neither_side_unless_asked(tmp_path: Path, pair: Pair) -> None:
+    """Who calls is refused before the peer is; who listens goes on and writes beside it, the same tree once."""
+    bobs, alices = tmp_path / "bobs.json", tmp_path / "alices.json"
+    train = ["train", str(pair.bob / "party.toml"), "--model", str(bobs)]
+    with serving(pair):
+        pass
+    for path in (bobs, alices):
+        path.write_text("mine")
+    assert_one_error(cotally_here(*train, str(pair.write_job(omega=1))), 2, str(bobs), "--overwrite")
+    assert_one_error(
+        cotally_here(*train[:2], "--model", str(pair.bob / "party.toml"), str(pair.write_job())), 2, "is read by"
+    )
+    process = start("serve", str(pair.alice / "party.toml"), "--model", str(alices))
+    try:
+        address = re.search(r"listens on (\S+)", process.stderr.readline()) if process.stderr else None
+        assert address
+        pair.edit("bob", f'address = "{pair.listening}"', f'address = "{address[1]}"')
+        pair.listening = address[1]
+        for omega in (1, 1, "all"):
+            assert cotally_here(*train, "--overwrite", str(pair.write_job(omega=omega))).code == 0
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
+        finish(process)
+    assert bobs.read_text() != "mine"
+    assert alices.read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"bobs.json", "alices.json", "alices-2.json", "alices-3.json"}
+    assert (tmp_path / "alices-3.json").read_bytes() == bobs.read_bytes()
+
+
+def test_results_that_cannot_be_written_are_refused_before_the_run(pair: Pair) -> None:
+    job = pair.write_job()
+    pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
+    ended = cotally_here(
+        "train", str(pair.bob / "party.toml"), str(job), "--model", str(pair.folder / "none" / "m.json")
+    )
+    assert_one_error(ended, 2, "does not exist")
