@@ -44,16 +44,17 @@ def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
     Raises:
         InputError: The bound is not in `1 .. 2**128`.
     """
-    counters = (counter.to_bytes(4, "big") for counter in count())
-    return _uniform((keyed_digest(key, label, counter) for counter in counters), bound)
+    limit, tries = _limit(bound), 0
+    while (value := int.from_bytes(keyed_digest(key, label, tries.to_bytes(4, "big")), "big")) >= limit:
+        tries += 1
+    return value % bound
 
 
-def _uniform(blocks: Iterator[bytes], bound: int) -> int:
+def _limit(bound: int) -> int:
+    """Return the greatest multiple of a bound that a block can hold: what is below it is fair."""
     if not 1 <= bound <= 2 ** (_BLOCK_BITS // 2):
         raise InputError("the bound of a coin must be between 1 and 2**128")
-    limit = (1 << _BLOCK_BITS) // bound * bound
-    values = (int.from_bytes(block, "big") for block in blocks)
-    return next(value for value in values if value < limit) % bound
+    return (1 << _BLOCK_BITS) // bound * bound
 
 
 class KeyedRandomness:
@@ -71,7 +72,9 @@ class KeyedRandomness:
         Raises:
             InputError: The bound is not in `1 .. 2**128`.
         """
-        return _uniform(self._blocks, exclusive_upper_bound)
+        limit = _limit(exclusive_upper_bound)
+        values = (int.from_bytes(block, "big") for block in self._blocks)
+        return next(value for value in values if value < limit) % exclusive_upper_bound
 
 
 def _stream(key: bytes) -> Iterator[bytes]:

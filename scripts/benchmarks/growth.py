@@ -34,7 +34,7 @@ CASES = [
     *(Case(delay=delay) for delay in (0.0, 0.01, 0.05)),
     *(Case(rate=rate) for rate in (1e7, 1e8)),
 ]
-QUICK = [Case(records=200), Case(records=200, delay=0.01, rate=1e8)]
+QUICK = [Case(records=150, delay=0.01, rate=1e8)]
 
 
 def generate(records: int, attributes: int, seed: int = 7, values: int = 2) -> Halves:

@@ -20,7 +20,7 @@ from party.keys.secret_file import write_secret
 from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import OPEN
-from tests.support.processes import Pair, cotally, finish, make_pair, serving
+from tests.support.processes import Pair, cotally, cotally_here, finish, make_pair, serving
 from tests.support.rpc import stub
 
 PHRASE = "nine small grey herons"
@@ -32,12 +32,28 @@ def pair(trusting: Path, tmp_path: Path) -> Pair:
     return make_pair(trusting, tmp_path / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
 
 
-@pytest.fixture
-def phrase(tmp_path: Path) -> Path:
-    path = tmp_path / "phrase"
+def write_phrase(folder: Path) -> Path:
+    path = folder / "phrase"
     path.write_text(PHRASE + "\n")
     path.chmod(0o600)
     return path
+
+
+@pytest.fixture
+def phrase(tmp_path: Path) -> Path:
+    return write_phrase(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def sealed(trusting: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of two parties of which Bob is sealed: to copy, never to run in."""
+    place = tmp_path_factory.mktemp("sealed")
+    pair = make_pair(trusting, place / "parties", (["a", "class"], ROWS), (["c"], [[row[0]] for row in ROWS]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("COTALLY_PASSPHRASE_FILE", str(write_phrase(place)))
+        ended = cotally_here("keys", "seal", str(pair.bob))
+    assert ended.code == 0, ended.err
+    return pair.folder
 
 
 def holds(folder: Path, secret: bytes) -> bool:
@@ -62,7 +78,7 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
     sealed = cotally("keys", "seal", str(pair.bob))
     assert sealed.code == 0, sealed.err
     with serving(pair) as alice:
-        trained = pair.train(pair.write_job(omega=1))
+        trained = pair.train_here(pair.write_job(omega=1))
         assert trained.code == 0, trained.err  # for its owner the sealed folder works, ledger and journal too
         alice.terminate()
         finish(alice)
@@ -86,15 +102,13 @@ def test_files_without_the_passphrase_tell_no_secret_and_connect_nobody(
 @pytest.mark.parametrize("given", ["none", "wrong"])
 @pytest.mark.parametrize("command", ["train", "serve", "check", "doctor", "ledger"])
 def test_no_command_goes_on_without_the_passphrase_and_each_says_so_in_one_line(
-    pair: Pair, phrase: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str
+    sealed: Path, tmp_path: Path, phrase: Path, monkeypatch: pytest.MonkeyPatch, command: str, given: str
 ) -> None:
+    pair = Pair(Path(shutil.copytree(sealed, tmp_path / "parties")))
     pair.edit("bob", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:9"')
-    monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))
-    assert cotally("keys", "seal", str(pair.bob)).code == 0
-    if given == "none":
-        monkeypatch.delenv("COTALLY_PASSPHRASE_FILE")
-    else:
+    if given == "wrong":
         phrase.write_text("nine small grey storks")
+        monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))
     settings = str(pair.bob / "party.toml")
     words = {"train": [settings, str(pair.write_job())], "ledger": ["show", settings]}.get(command, [settings])
     ended = cotally(command, *words)

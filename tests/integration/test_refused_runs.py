@@ -100,7 +100,7 @@ def test_bad_input_of_ones_own_ends_with_2_before_the_peer_is_called(pair: Pair)
         ({"theta": "1/2", "method": "nonsense"}, "method"),
         ({"omega": 0}, "omega"),
         ({"key_bits": 1024}, "2048"),
-        ({"key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
+        ({"cipher": "paillier", "key_bits": 3072}, "has 2048 bits, the job asks for 3072: lower key_bits"),
         ({"test": "1"}, "test"),
         ({"max_depth": 0}, 'max_depth: must be an integer from 1 to 65535, or "any"'),
         ({"min_leaf": 0}, "min_leaf"),
