@@ -8,6 +8,10 @@ from protocols.privacy.odds import Odds, disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.two_party.inputs import PartyInputs
 
+_TOGETHER = (
+    "Columns of one group, read together, can make a value far surer than these odds: `cotally check` tells how sure"
+)
+
 
 def odds_text(found: Iterable[tuple[str, Odds]]) -> str:
     """Return named odds in words, names of equal odds together, and no names where all are equal.
@@ -31,4 +35,5 @@ def own_odds(local: PartyInputs, design: RelatedDesign) -> list[str]:
     """Say the odds of every column that our copy sends in this disguise; nothing where nothing is disguised."""
     sent = local.table.attributes[: len(design.sizes)]
     text = odds_text(disguised_odds(design, [printable(attribute.name) for attribute in sent]))
-    return [f"Odds of a true value in our copy against any one other: {text}"] if text else []
+    told = [f"Odds of a true value in our copy against any one other: {text}"] if text else []
+    return [*told, _TOGETHER] if told and any(len(group) > 1 for group in design.groups) else told
