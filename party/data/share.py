@@ -12,7 +12,7 @@ import numpy as np
 
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
-from party.data.frame import Frame, alike_notices, taken_notices
+from party.data.frame import Column, Frame, alike_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, remark
@@ -79,25 +79,39 @@ def read_share(
         DataError: The file, a column name or a cell cannot be used; a column identifies records; or too few records
             hold a value of the class.
     """
-    frame = read_frame(path, form)
     given = treatments or {}
     who = one_column(id_column) if isinstance(id_column, str) else id_column
-    if who.items is not None:
-        others = given.get(EVERY_OTHER, ColumnTreatment())
-        frame, ignore = frequent_items(frame, who, ignore, others.smallest_value), ()
+    frame, ignore = _wide(read_frame(path, form), who, given, ignore)
     plans = _plans(frame, who.names, class_name, given, ignore)
     people, frame = _chosen(frame, who)
-    read = {name: frame.column(name, plan.not_missing) for name, plan in plans.items()}
-    looked = {name: Looks(column) for name, column in read.items()}
-    listed = {*given, *([] if class_name is None else [class_name])}
+    looked = {name: Looks(frame.column(name, plan.not_missing)) for name, plan in plans.items()}
+    listed = {*given, class_name}
     chosen = {name: plan if name in listed else automatic(looked[name], plan) for name, plan in plans.items()}
     _check_no_identifiers(looked, chosen, class_name)
     both = {name: _treated(looked[name], chosen[name], plan, name == class_name) for name, plan in plans.items()}
-    remarks = [ColumnTreated(name, said) for name, (_, said) in both.items() if said]
     apart = [] if isinstance(id_column, str) else spelled_apart(people.ids, who.form)
-    notices = (*frame.notices, *apart, *taken_notices([*read.values()]), *alike_notices([*read.values()]), *remarks)
-    treated = {name: column for name, (column, _) in both.items()}
-    return _share(party, people, class_name is not None, treated, notices)
+    notices = (*frame.notices, *apart, *_notices([looks.column for looks in looked.values()]), *_remarks(both))
+    return _share(party, people, class_name is not None, {name: column for name, (column, _) in both.items()}, notices)
+
+
+def _notices(columns: Sequence[Column]) -> list[Notice]:
+    """Return what the owner should know of how cells were read."""
+    return [*taken_notices(columns), *alike_notices(columns)]
+
+
+def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Remark, ...]]]) -> list[Notice]:
+    """Return what the owner should know of what became of columns."""
+    return [ColumnTreated(name, said) for name, (_, said) in treated.items() if said]
+
+
+def _wide(
+    frame: Frame, who: IdColumns, treatments: Mapping[str, ColumnTreatment], ignore: Sequence[str]
+) -> tuple[Frame, Sequence[str]]:
+    """Return a table with a row per record, and which of its columns to leave out."""
+    if who.items is None:
+        return frame, ignore
+    others = treatments.get(EVERY_OTHER, ColumnTreatment())
+    return frequent_items(frame, who, ignore, others.smallest_value), ()
 
 
 def _chosen(frame: Frame, who: IdColumns) -> tuple[People, Frame]:

@@ -76,15 +76,16 @@ class TestRecords:
 
 
 @dataclass(frozen=True, repr=False)
-class BayesTestKeyHolder:
-    """The key holder's engine, with a test of naive Bayes.
+class _Counting:
+    """An engine that counts as another does.
 
-    Discloses: whatever `engine` does, fresh ciphertexts, and the number of correctly classified test records.
+    Args:
+        engine: The other.
+        held_out: What is tested on.
     """
 
     engine: SecureEngine
     held_out: TestRecords
-    telling: KeyHolderReplies[Any]
 
     def set_up(self) -> Role[None]:
         """Let the engine do so."""
@@ -97,6 +98,16 @@ class BayesTestKeyHolder:
     def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
         """Let the engine do so."""
         return (yield from self.engine.count_claims(asked))
+
+
+@dataclass(frozen=True, repr=False)
+class BayesTestKeyHolder(_Counting):
+    """The key holder's engine, with a test of naive Bayes.
+
+    Discloses: whatever `engine` does, fresh ciphertexts, and the number of correctly classified test records.
+    """
+
+    telling: KeyHolderReplies[Any]
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Learn each record's winning place, send who has won, and tell the number that comes back."""
@@ -118,28 +129,14 @@ class BayesTestKeyHolder:
 
 
 @dataclass(frozen=True, repr=False)
-class BayesTestEvaluator:
+class BayesTestEvaluator(_Counting):
     """The evaluator's engine, with a test of naive Bayes.
 
     Discloses: whatever `engine` does; of each record what `comparing` says; and the number of correctly classified test
         records, rerandomized.
     """
 
-    engine: SecureEngine
-    held_out: TestRecords
     replying: EvaluatorReplies[Any]
-
-    def set_up(self) -> Role[None]:
-        """Let the engine do so."""
-        yield from self.engine.set_up()
-
-    def count(self, queries: Sequence[Query]) -> Role[list[Answer]]:
-        """Let the engine do so."""
-        return (yield from self.engine.count(queries))
-
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Let the engine do so."""
-        return (yield from self.engine.count_claims(asked))
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Compare the classes of each record, and add the bits of those whose own class has won."""

@@ -223,7 +223,7 @@ def expected(
         domains=domains,
         classes=classes,
         patterns=patterns,
-        key=load_keys(pair.bob, BITS)[Cipher.PAILLIER],
+        key=load_keys(pair.bob, BITS)[Cipher.CURVE],
     )
     agreed = read_job(pair.write_job(**terms)).terms
     return forecast_text(forecast(sizes, agreed, SPEED, splits), agreed).split(", ", 1)[1]
@@ -291,7 +291,7 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
         "Supposed: 100,000,000 records like ours; 64 workers at each party, each on a processor like ours; a line of "
         "100 Mb/s; a delay of 1e+09 ms each way"
     )
-    sizes = Sizes(10**8, [4, 2, 3, 3], 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.PAILLIER])
+    sizes = Sizes(10**8, [4, 2, 3, 3], 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.CURVE])
     terms = read_job(pair.write_job(max_depth=2)).terms
     told = forecast(sizes, terms, SPEED, line=Line(1e8, 1e6))
     time, rest = line.split(", ", 1)

@@ -6,13 +6,11 @@ from itertools import permutations
 from random import Random
 
 import pytest
-from google.protobuf.internal import api_implementation
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from party.errors import ConfigError
 from party.wire import codec
-from party.wire.codec import ENTRIES, decode, encode, longest_frame, require_fast_protobuf
+from party.wire.codec import ENTRIES, decode, encode, longest_frame
 from party.wire.v1 import node_pb2 as wire
 from protocols import messages as m
 from protocols.errors import InputError, PeerError
@@ -385,40 +383,3 @@ def test_the_longest_greeting_verdict_and_key_that_are_legal_fit() -> None:
         m.HolderKey(bytes(codec.MAX_KEY_BYTES)),
     ):
         assert decode(encode(message), Message) == message
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        Message(),
-        m.ModelDigest(bytes(31)),
-        m.SentTree((), 2**53, 0),
-        m.EstimatedCounts((2**53,)),
-        m.EstimatedCorrect(-(2**53), 0),
-        m.EstimatedGains((2**32,)),
-        m.ExactCounts((2**64,)),
-        m.ExactCounts((-1,)),
-        m.Verdict("\ud800"),
-    ],
-    ids=[
-        "no kind",
-        "length",
-        "too many right",
-        "too many",
-        "too few right",
-        "too large a gain",
-        "too large",
-        "negative",
-        "no text",
-    ],
-)
-def test_what_a_peer_would_refuse_is_not_encoded(message: Message) -> None:
-    with pytest.raises(InputError, match="cannot be sent"):
-        encode(message)
-
-
-def test_pure_python_protobuf_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    require_fast_protobuf()
-    monkeypatch.setattr(api_implementation, "Type", lambda: "python")
-    with pytest.raises(ConfigError, match="pure-Python"):
-        require_fast_protobuf()
