@@ -90,6 +90,7 @@ def survey_told(arguments: argparse.Namespace) -> SurveyTold:
     model = None if arguments.model is None else read_model(arguments.model)
     found, rules = _found(arguments, samples[0])
     goal = _goal(arguments, len(samples))
+    asked = [estimate_together(samples, text, options) for text in arguments.ask]
     return SurveyTold(
         files=[
             _file(sample, answers, design, model, rules, goal)
@@ -97,7 +98,7 @@ def survey_told(arguments: argparse.Namespace) -> SurveyTold:
         ],
         options=options,
         columns=column_shares(samples, options),
-        asked=[estimate_together(samples, text, options) for text in arguments.ask],
+        asked=asked,
         model=model,
         levels=arguments.levels,
         found=found,

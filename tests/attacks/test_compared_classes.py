@@ -65,9 +65,26 @@ def looked(codes: NDArray[np.int16]) -> NDArray[np.bool_]:
     return zeros
 
 
-def came_out(codes: NDArray[np.int16]) -> list[tuple[bool, ...]]:
+def came_out(zeros: NDArray[np.bool_]) -> list[tuple[bool, ...]]:
     """Return for each row which of each pair of places wins."""
-    return [tuple(bool(pair.any()) for pair in row) for row in looked(codes)]
+    return [tuple(bool(pair.any()) for pair in row) for row in zeros]
+
+
+ROW = np.array([[0, 1, 2, 0]], dtype=np.int16)
+TIMES = 240
+
+
+@pytest.fixture(scope="module")
+def often() -> NDArray[np.bool_]:
+    """Return what comes of one row, asked so many times."""
+    return looked(np.repeat(ROW, TIMES, axis=0))
+
+
+def in_order() -> NDArray[np.bool_]:
+    """Return what would come of the same row where nothing is shuffled."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("protocols.two_party.comparing._orders", _in_order)
+        return looked(np.repeat(ROW, 40, axis=0))
 
 
 def every_row(times: int) -> NDArray[np.int16]:
@@ -85,19 +102,13 @@ def test_sums_of_scores_would_tell_the_other_sides_columns_of_every_row() -> Non
     assert all(len(values) == 1 for values in of_values.values())
 
 
-def test_places_come_out_as_if_drawn_by_lot_whatever_the_row() -> None:
-    """Of one row, asked 600 times, each place wins a third of the time; in the classes' own order always one does."""
-    row = np.array([[0, 1, 2, 0]], dtype=np.int16)
-    codes = np.repeat(row, 600, axis=0)
-    orders = Counter(came_out(codes))
+def test_places_come_out_as_if_drawn_by_lot_whatever_the_row(often: NDArray[np.bool_]) -> None:
+    """Of one row, asked many times, each place wins a third of the time; in the classes' own order always one does."""
+    orders, chance = Counter(came_out(often)), Fraction(1, 6)
     assert len(orders) == 6
     for times in orders.values():
-        chance = Fraction(1, 6)
-        assert min(upper_tail(600, chance, times), lower_tail(600, chance, times)) > ALARM
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("protocols.two_party.comparing._orders", _in_order)
-        told = came_out(codes)
-    assert len(set(told)) == 1
+        assert min(upper_tail(TIMES, chance, times), lower_tail(TIMES, chance, times)) > ALARM
+    assert len(set(came_out(in_order()))) == 1
 
 
 def _in_order(count: int, number: int, randomness: object) -> NDArray[np.intp]:
@@ -105,19 +116,13 @@ def _in_order(count: int, number: int, randomness: object) -> NDArray[np.intp]:
     return np.tile(np.arange(number, dtype=np.intp), (count, 1))
 
 
-def test_where_a_comparison_is_decided_is_shuffled_away() -> None:
+def test_where_a_comparison_is_decided_is_shuffled_away(often: NDArray[np.bool_]) -> None:
     """Unshuffled, the digit that decides halves what Y can be, again and again; shuffled, it is anywhere."""
-    row = np.array([[0, 1, 2, 0]], dtype=np.int16)
-    codes = np.repeat(row, 600, axis=0)
-    zeros = looked(codes)
-    assert (zeros.sum(axis=2) <= 1).all()
-    places = np.bincount(zeros.nonzero()[2], minlength=CONTEST.width)
+    assert (often.sum(axis=2) <= 1).all()
+    places = np.bincount(often.nonzero()[2], minlength=CONTEST.width)
     total, chance = int(places.sum()), Fraction(1, CONTEST.width)
     assert all(min(upper_tail(total, chance, n), lower_tail(total, chance, n)) > ALARM for n in places.tolist())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("protocols.two_party.comparing._orders", _in_order)
-        decided = looked(codes).nonzero()[2]
-    assert len(set(decided.tolist())) <= CONTEST.pairs
+    assert len(set(in_order().nonzero()[2].tolist())) <= CONTEST.pairs
 
 
 WIDTH, X, Y = 6, 0b010110, 0b011001
