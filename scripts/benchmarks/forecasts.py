@@ -52,7 +52,7 @@ CASES = [
     Case("generated", 100_000, 3, Cipher.CURVE),
     Case("generated", 100_000, 3, Cipher.CURVE, FAR),
 ]
-QUICK = [Case("generated", 600, 2), Case("generated", 600, 2, Cipher.CURVE, FAR)]
+QUICK = [Case("generated", 300, 1), Case("generated", 300, 1, Cipher.CURVE, FAR)]
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,6 @@ def test_two_parties_give_the_same_model_on_the_cluster_which_gets_a_key_only_to
     assert trained(pair, "--progress", "none", omega=2, cipher="paillier")[0] == here
     with Cluster.joined(dask.address) as ready:
         assert tables(ready) > before
-    assert trained(pair, "--progress", "none", omega=2)[0] == here
 
 
 def test_a_page_that_is_encrypted_twice_is_encrypted_afresh(dask: Dask) -> None:

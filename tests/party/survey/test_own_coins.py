@@ -43,7 +43,7 @@ def test_seventeen_coins_are_no_obstacle(
     write_rows(tmp_path, answers(900), header=",".join(["id", *COLUMNS]))
     assert "in 17 groups" in told(capsys, "privacy", "design.toml")
     assert "are enough" in told(capsys, "size", "design.toml", "--half-width", "0.1")
-    assert cli.main(["audit", "design.toml", "--shift", "1/5", "--power", "0.9"]) == 0
+    assert cli.main(["audit", "design.toml", "--shift", "1/3", "--power", "0.9"]) == 0
     told(capsys, "disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "coins")
     assert "share 0." in told(capsys, "estimate", "d.csv", "design.toml", "q0 = yes and ill = yes and q3 = no")
     tree = told(capsys, "mine", "tree", "d.csv", "design.toml", "--test", "1/5", "--prune")

@@ -45,7 +45,7 @@ def assert_is_plain_id3(case: Case, way: str) -> None:
 
 
 @pytest.mark.parametrize("way", SECURE_WAYS)
-@settings(max_examples=110)
+@settings(max_examples=60)
 @given(case=cases())
 def test_tree_counts_and_accuracy_are_those_of_plain_id3_on_the_joined_table(way: str, case: Case) -> None:
     assert_is_plain_id3(case, way)

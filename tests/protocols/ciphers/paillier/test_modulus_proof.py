@@ -35,7 +35,7 @@ def test_an_honest_modulus_is_proved_for_its_run_and_no_other() -> None:
 
 
 def test_the_chance_of_luck_is_below_two_to_the_minus_128() -> None:
-    assert 2**20**ROUNDS >= 2**SECURITY_BITS == 2**128
+    assert (2**20) ** ROUNDS >= 2**SECURITY_BITS == 2**128
     assert ROUNDS == 7
 
 
