@@ -2,6 +2,9 @@
 
 A privacy officer can read here what a run may send: there is no other kind. Each docstring says what the receiver
 learns from it (semi-honest model, DESIGN 7.5).
+
+With a message goes how far the sender's ledger about the receiver leads, as in `MemoryHeads`, where it has grown since
+this was last shown. The receiver, who knows which facts were told, learns nothing but that they are on record.
 """
 
 from dataclasses import dataclass

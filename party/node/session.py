@@ -108,7 +108,7 @@ def run_session(
     """
     clock, secret = _PhaseClock(host.on_progress), local.secrets.coins
     with open_ledger(held, secret) as ledger, open_journal(config.folder, secret) as journal:
-        pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint))
+        pages = PeerPages(ledger, PeerName(channel.peer, channel.fingerprint), shown=lambda: channel.shown_end)
         runs = SessionRuns(journal, pages, local.dataset, initiator=job is not None, fresh=host.fresh)
 
         def on_progress(progress: Progress) -> None:
@@ -119,6 +119,7 @@ def run_session(
         with runs.watched(), heeding_cancels(config.folder, secret, lambda: runs.at_work, channel.interrupt):
             opening = _opened(local, stage.policy, channel, job)
             play(_compare_ledgers(pages, runs, opening.job), channel)
+            channel.ledger_end = pages.head
             ended = play_job(opening, stage)
             stage.show_heads(opening.nonces)
             runs.settled()

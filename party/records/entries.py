@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, Final
 
 from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
 from protocols.counts import Claims, Query
@@ -34,6 +35,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, LedgerHead
 
 Calendar = Callable[[], datetime]
+_SHOWN: Final = "shown"
 
 
 def date_text(moment: datetime) -> str:
@@ -54,20 +56,24 @@ class PeerPages:
         ledger: To write to.
         peer: The peer.
         clock: Tells the date of an entry.
+        shown: Tells how far the peer's ledger about us leads, as it has shown with its messages; None before.
     """
 
     ledger: Ledger
     peer: PeerName
     clock: Calendar = now
+    shown: Callable[[], LedgerHead | None] = lambda: None
 
     def write(self, kind: str, content: Content) -> None:
-        """Add an entry.
+        """Add an entry, and with it how far the peer's ledger was when it told what the entry is about.
 
         Raises:
             LedgerError: It cannot be written.
         """
         who = {"peer": self.peer.name, "fingerprint": self.peer.fingerprint}
-        self.ledger.append({"time": self.date(), **who, "kind": kind, **content})
+        end = self.shown()
+        shown = {} if end is None else {_SHOWN: {"entries": end.entries, "digest": end.digest.hex()}}
+        self.ledger.append({"time": self.date(), **who, "kind": kind, **content, **shown})
 
     def date(self) -> str:
         """Return the time of day as records have it."""
@@ -99,8 +105,10 @@ def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> LedgerHead:
     """Return the last head of this peer's ledger that is on record."""
     known = NO_HEAD
     for entry in entries:
-        if entry.content["kind"] == "head" and entry.peer == peer:
-            known = LedgerHead(int(str(entry.content["entries"])), bytes.fromhex(str(entry.content["digest"])))
+        content: Any = entry.content
+        end = content if content["kind"] == "head" else content.get(_SHOWN)
+        if end is not None and entry.peer == peer:
+            known = LedgerHead(end["entries"], bytes.fromhex(end["digest"]))
     return known
 
 

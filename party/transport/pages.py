@@ -10,6 +10,7 @@ from typing import Final
 from party.transport.timer import REAL_TIME, Timer
 from party.wire.codec import MAX_FRAME
 from protocols.errors import PeerError
+from protocols.two_party.memory import LedgerHead
 
 PAGE_BYTES: Final = 1 << 19  # at most; a line of 20 kB/s, met without warning, takes less than the usual patience
 SMALLEST_PAGE: Final = 1 << 14  # but for the last of a frame
@@ -31,11 +32,15 @@ class Reason(Enum):
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """A piece of a frame; or, with `end`, the last of a stream."""
+    """A piece of a frame; or, with `end`, the last of a stream.
+
+    With the last of a frame goes how far the sender's `ledger` leads, where that has grown.
+    """
 
     body: bytes = b""
     last: bool = False
     end: Reason | None = None
+    ledger: LedgerHead | None = None
 
 
 class Pace:
@@ -55,12 +60,13 @@ class Pace:
             self.size = min(PAGE_BYTES, self.size * 2)
 
 
-def cut(frame: bytes, pace: Pace) -> Iterator[Page]:
-    """Cut a frame into pages, each as large as the pace is when it is asked for."""
+def cut(frame: bytes, pace: Pace, ledger: LedgerHead | None = None) -> Iterator[Page]:
+    """Cut a frame into pages, each as large as the pace is when it is asked for; the last shows the ledger's end."""
     start = 0
     while start < len(frame):
         end = start + pace.size
-        yield Page(frame[start:end], last=end >= len(frame))
+        last = end >= len(frame)
+        yield Page(frame[start:end], last=last, ledger=ledger if last else None)
         start = end
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,8 +15,8 @@ import pytest
 from party.keys.keystore import load_secret
 from party.models.tree_file import read_tree, tree_json
 from party.records.journal import JOURNAL_FILE, RunState, recorded_runs
-from party.records.ledger import LEDGER_FILE
-from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving, start
+from party.records.ledger import LEDGER_FILE, read_ledger
+from tests.support.processes import Pair, assert_one_error, cotally_here, finish, make_pair, serving, start, wait_for
 from tests.support.rpc import Forwarder
 from tests.support.tic_tac_toe import ALICE, BOB, plain_tree, table
 
@@ -129,6 +130,42 @@ def test_a_cut_line_is_waited_for(pair: Pair) -> None:
         ended = finish(bob)
         assert_one_error(ended, 4, "alice", PAUSED)
         pair.edit("bob", line.address, pair.listening)
+        again = pair.train_here(work)
+        assert again.code == 0, again.err
+        alice.terminate()
+        finish(alice)
+    assert_same_model(pair)
+
+
+def entries(folder: Path) -> int:
+    with read_ledger(folder, load_secret(folder)) as ledger:
+        return len(ledger)
+
+
+def test_a_folder_put_back_from_within_the_run_is_refused_until_the_latest_is_there(pair: Pair) -> None:
+    """Bob's folder is copied while his run stands still, and he is killed when he has told more."""
+    work, latest, older = job(pair), pair.folder / "latest", pair.folder / "older"
+    with serving(pair, "--progress", "json") as alice:
+        bob = start(*pair.train_arguments(work, "--progress", "json"))
+        until_growing(bob)
+        bob.send_signal(signal.SIGSTOP)
+        shutil.copytree(pair.bob, older)
+        before = entries(older)
+        bob.send_signal(signal.SIGCONT)
+        wait_for(lambda: entries(pair.bob) >= before + 4)
+        bob.kill()
+        finish(bob)
+        pair.bob.rename(latest)
+        older.rename(pair.bob)
+        assert runs(pair.bob) == runs(latest) == runs(pair.alice) == [RunState.OPEN]
+        refused = pair.train_here(work)
+        assert_one_error(
+            refused, 5, "'memory'", "our ledger is not the one that alice was last shown", "put the latest"
+        )
+        assert alice.stderr is not None
+        assert any("bob shows a ledger of" in line and "must be put back" in line for line in alice.stderr)
+        shutil.rmtree(pair.bob)
+        latest.rename(pair.bob)
         again = pair.train_here(work)
         assert again.code == 0, again.err
         alice.terminate()

@@ -46,6 +46,7 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("cancel"), NAME),
     st.tuples(st.just("lose_journal"), NAME),
     st.tuples(st.just("restore_backup"), NAME),
+    st.tuples(st.just("back_up_within"), NAME, st.integers(0, 20), st.integers(1, 8)),
     st.tuples(st.just("pass_time"), st.sampled_from([1.0, 3600.0])),
     st.tuples(st.just("renew"), NAME),
     st.tuples(st.just("pass_days"), st.sampled_from([300, 800])),
@@ -53,6 +54,12 @@ OPERATIONS = st.one_of(
 KEPT: list[list[tuple[Any, ...]]] = [
     [("kill", ("alice",), 24), ("kill", ("bob",), 23), ("lose_journal", "alice")],
     [("restore_backup", "bob"), ("kill", ("bob",), 12), ("restore_backup", "bob")],
+    [
+        ("back_up_within", "alice", 14, 6),
+        ("restore_backup", "alice"),
+        ("kill", ("bob",), 14),
+        ("restore_backup", "alice"),
+    ],
     [("fill_disk", "alice", 9), ("other_terms", False), ("cancel", "bob"), ("begin_anew",)],
     [("exchange", {0: "drop reply", 5: "duplicate", 9: "repeat an old one"}), ("fill_disk", "bob", 2)],
     [("kill", ("bob",), 12), ("renew", "alice"), ("exchange", {2: "renew bob", 9: "renew alice"}), ("renew", "bob")],
@@ -142,6 +149,24 @@ def test_what_was_kept_leaves_both_nodes_with_one_model_and_no_second_release(op
 @given(st.lists(OPERATIONS, min_size=1, max_size=6))
 def test_whatever_happens_both_nodes_end_with_one_model_and_no_second_release(operations: list[Any]) -> None:
     play(operations)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("later", [0, 3])
+def test_a_copy_from_within_a_session_is_refused_if_the_other_has_heard_more_since(
+    tmp_path: Path, name: str, later: int
+) -> None:
+    """Wherever it is made; where the party was killed at that very moment, it has forgotten nothing and goes on."""
+    refused = []
+    for at in range(7, 22, 2):
+        world = World(Sessions(tmp_path / str(at), CASE, 'odds = "any"\n'))
+        world.back_up_within(name, at, later)
+        if all(RunState.OPEN in states.values() for states in world.states().values()):
+            world.restore_backup(name)  # which asserts that it is refused if the other has learned more
+            refused.append(world.refused)
+            check(world)
+    assert len(refused) >= 5
+    assert sum(refused) >= 3 if later else not any(refused)
 
 
 def test_a_memory_that_was_put_back_is_refused_before_anything_leaves(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from protocols.messages import SentNode, SentTree
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Message
 from protocols.terms import TO_THE_END
+from protocols.two_party.memory import LedgerHead
 from protocols.two_party.mined import MinedLimits, receive_mined
 from tests.support.duel import replay
 from tests.support.plain import schema_of
@@ -69,7 +70,11 @@ def frame_readers(certificate: x509.Certificate) -> Iterator[Reader]:
     """Yield what reads frames, calls, keys, ciphertexts, points and trees."""
     frames = (m.ExactCounts((3, 4)), m.DisguisedPage(b"\0\1"), m.Verdict("theta"))
     yield "frame", _frame, tuple(map(encode, frames))
-    pages = (Page(b"a", last=True), Page(end=Reason.DEVIATION), Page(bytes(SMALLEST_PAGE)))
+    pages = (
+        Page(b"a", last=True, ledger=LedgerHead(3, bytes(32))),
+        Page(end=Reason.DEVIATION),
+        Page(bytes(SMALLEST_PAGE)),
+    )
     yield "page", _page, tuple(page_to_wire(each, 3).SerializeToString() for each in pages)
     sight = wire.ProbeReply(version="1", release="0.2.0", clock=1, caller="bob").SerializeToString()
     yield "probe", lambda data: _sight(_parsed(wire.ProbeReply, data), "bob"), (sight,)
@@ -96,6 +101,7 @@ def _parsed(kind: Any, data: bytes) -> Any:
 def _page(data: bytes) -> None:
     page = page_from_wire(_parsed(wire.Page, data))
     assert page.end is None or not page.body
+    assert page.ledger is None or (page.last and page.ledger.entries > 0)
 
 
 def _pairing(certificate: x509.Certificate) -> Iterator[Reader]:

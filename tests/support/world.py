@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -27,7 +26,6 @@ from party.keys.identity import Identity, load_peers, read_identity
 from party.keys.renewal import keep_renewed, renew
 from party.models.kept_model import KeptModel
 from party.node.session import Host, Report, run_session
-from party.records.database import DatabaseKind
 from party.records.journal import JOURNAL_FILE, RunState, cancel_run, open_journal, recorded_runs
 from party.records.ledger import LEDGER_FILE
 from party.settings.party import read_party_config
@@ -41,6 +39,7 @@ from protocols.errors import DisagreementError
 from protocols.jobs import Train
 from protocols.role import Message
 from protocols.terms import Terms
+from tests.support.disks import full_disk, put_back
 from tests.support.parties import Case
 from tests.support.sessions import NAMES, Sessions, with_terms
 from tests.support.timer import SkippingTimer
@@ -163,6 +162,14 @@ class CalledLine(_Line):
         self.stub = self._calls.connect(self._acquaintance)
 
 
+@dataclass(frozen=True)
+class _Dying:
+    """Before which of its messages a party is killed, and its folder copied, if it is."""
+
+    at: int
+    copied: int | None
+
+
 @dataclass
 class World:
     """Two parties, what each has sent, and what each was told of errors."""
@@ -229,12 +236,31 @@ class World:
             return
         latest = self.sessions.folder / f"{name} latest"
         shutil.copytree(folder, latest)
-        _replace(folder, backup)
+        put_back(folder, backup)
+        forgets = self._forgets(name)
         ends = self.meet()
-        if all(isinstance(end, DisagreementError) and end.field == "memory" for end in ends):
+        refused = all(isinstance(end, DisagreementError) and end.field == "memory" for end in ends)
+        assert not (forgets and any(isinstance(end, Report) for end in ends))
+        if refused:
             self.refused += 1
-            _replace(folder, latest)
+            put_back(folder, latest)
         shutil.rmtree(latest)
+
+    def back_up_within(self, name: str, at: int, later: int) -> None:
+        """Let them meet, copy a party's folder before its n-th message, and kill it before that or a later one."""
+        shutil.rmtree(self.sessions.folder / f"{name} backup", ignore_errors=True)
+        self.meet(killed=(name,), at=at + later, copied=at)
+
+    def _forgets(self, name: str) -> bool:
+        """Tell whether the other has learned more from a party than this one has on record to have told."""
+        (other,) = set(NAMES) - {name}
+        return self._entries(name, "told") < self._entries(other, "learned")
+
+    def _entries(self, name: str, way: str) -> int:
+        if not (self.sessions.folder / name / LEDGER_FILE).exists():
+            return 0
+        with self.sessions.ledger(name) as ledger:
+            return sum(entry.content.get("way") == way for entry in ledger.entries())
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass while nobody does anything."""
@@ -263,6 +289,7 @@ class World:
         killed: tuple[str, ...] = (),
         full: str = "",
         at: int = 0,
+        copied: int | None = None,
         terms: Terms | None = None,
         fresh: bool = False,
     ) -> list[Report | BaseException]:
@@ -274,12 +301,12 @@ class World:
         job = Train(terms or self.case.terms)
 
         def part(name: str) -> Report:
-            dying = at if name in killed else None
+            dying = _Dying(at, copied) if name in killed else None
             if name == "bob":
                 return self._take_part(name, self._called(line, waits), job, line, dying, fresh=fresh)
             return self._take_part(name, server.accept(2 * PATIENCE), None, line, dying, fresh=False)
 
-        disk = _full_disk(self.sessions.folder / full, at) if full else contextlib.nullcontext()
+        disk = full_disk(self.sessions.folder / full, at) if full else contextlib.nullcontext()
         looks = patch("party.transport.grpc.acquaintance.shown_certificate", line.shown)
         with disk, looks, ThreadPoolExecutor(2) as pool, self._skipping(line):
             parts = [pool.submit(part, name) for name in NAMES]
@@ -304,12 +331,15 @@ class World:
         return session
 
     def _take_part(
-        self, name: str, channel: PagedChannel, job: Train | None, line: Line, dying: int | None, *, fresh: bool
+        self, name: str, channel: PagedChannel, job: Train | None, line: Line, dying: _Dying | None, *, fresh: bool
     ) -> Report:
         folder, start, send = self.sessions.folder / name, len(self.sent[name]), channel.send
 
         def counted(message: Message) -> None:
-            if dying is not None and len(self.sent[name]) - start == dying:
+            sent = len(self.sent[name]) - start
+            if dying is not None and sent == dying.copied:
+                shutil.copytree(folder, self.sessions.folder / f"{name} backup")
+            if dying is not None and sent == dying.at:
                 line.cut.set()
                 raise Killed
             self.sent[name].append(message)
@@ -350,26 +380,3 @@ class World:
         """Return what became of each run, at each party."""
         found = {name: recorded_runs(self.sessions.folder / name, self.secret(name)) for name in NAMES}
         return {name: {each.run: each.state for each in records} for name, records in found.items()}
-
-
-@contextlib.contextmanager
-def _full_disk(folder: Path, writes: int) -> Iterator[None]:
-    """Let nothing be written in a folder after so many changes of its ledger and journal."""
-    left, writing = itertools.count(writes, -1), DatabaseKind.writing
-
-    @contextlib.contextmanager
-    def limited(kind: DatabaseKind, connection: Any, path: Path) -> Iterator[None]:
-        if path.parent == folder and next(left) <= 0:
-            raise kind.error(f"{path} cannot be written: database or disk is full")
-        with writing(kind, connection, path):
-            yield
-
-    with patch.object(DatabaseKind, "writing", limited):
-        yield
-
-
-def _replace(folder: Path, by: Path) -> None:
-    for name in (LEDGER_FILE, JOURNAL_FILE):
-        (folder / name).unlink(missing_ok=True)
-        if (by / name).exists():
-            shutil.copy(by / name, folder / name)

@@ -1,7 +1,7 @@
 """Tell what peers have learned from us and we from them, whether that record is whole, or write it as JSON.
 
 `show` says it in words, `--full` with every exact count. `verify` finds any entry that was altered, dropped or put
-elsewhere; that a whole ledger was put back from a backup, only the peer can notice, at the start of the next run.
+elsewhere; that a whole ledger was put back from a backup, only the peer can notice, when both meet again.
 `export` prints all entries as JSON.
 
 Examples:

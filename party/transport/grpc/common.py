@@ -9,6 +9,7 @@ from party.errors import ConfigError
 from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Page, Reason
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
+from protocols.two_party.memory import HEAD_BYTES, LedgerHead
 
 WIRE_VERSION: Final = "2"
 """Of the messages: who changes them after a release takes the next number, here and in what a greeting says."""
@@ -84,7 +85,8 @@ def check_free(host: str, port: int) -> None:
 def page_to_wire(page: Page, sequence: int) -> wire.Page:
     """Number a page and put it on the wire."""
     end = wire.END_UNSPECIFIED if page.end is None else _ENDS[page.end]
-    return wire.Page(sequence=sequence, body=page.body, last=page.last, end=end)
+    ledger = None if page.ledger is None else wire.LedgerEnd(entries=page.ledger.entries, digest=page.ledger.digest)
+    return wire.Page(sequence=sequence, body=page.body, last=page.last, end=end, ledger=ledger)
 
 
 def page_from_wire(page: wire.Page) -> Page:
@@ -99,6 +101,9 @@ def page_from_wire(page: wire.Page) -> Page:
     else:
         least = 1 if page.last else SMALLEST_PAGE
         legal = not page.end and least <= len(page.body) <= PAGE_BYTES
+    ledger = LedgerHead(page.ledger.entries, page.ledger.digest) if page.HasField("ledger") else None
+    if ledger is not None and not (page.last and ledger.entries and len(ledger.digest) == HEAD_BYTES):
+        legal = False
     if not legal:
         raise PeerError("the peer sent a page that no frame has")
-    return Page(page.body, last=page.last, end=end)
+    return Page(page.body, last=page.last, end=end, ledger=ledger)

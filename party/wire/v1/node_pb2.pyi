@@ -203,12 +203,17 @@ class Page(_message.Message):
     BODY_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
     END_FIELD_NUMBER: _builtins.int
+    LEDGER_FIELD_NUMBER: _builtins.int
     sequence: _builtins.int
     body: _builtins.bytes
     last: _builtins.bool
     """The frame is complete with this page."""
     end: Global___End.ValueType
     """Set in the last page of a stream, which carries nothing else."""
+    @_builtins.property
+    def ledger(self) -> Global___LedgerEnd:
+        """In the last page of a frame, where the sender's ledger about the receiver has grown: how far it leads."""
+
     def __init__(
         self,
         *,
@@ -216,14 +221,39 @@ class Page(_message.Message):
         body: _builtins.bytes = ...,
         last: _builtins.bool = ...,
         end: Global___End.ValueType = ...,
+        ledger: Global___LedgerEnd | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ledger", b"ledger"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "end", b"end", "last", b"last", "sequence", b"sequence"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["body", b"body", "end", b"end", "last", b"last", "ledger", b"ledger", "sequence", b"sequence"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Page: _TypeAlias = Page  # noqa: Y015
+
+@_typing.final
+class LedgerEnd(_message.Message):
+    """The number of entries, and the digest of the last one: 32 bytes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ENTRIES_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    entries: _builtins.int
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        entries: _builtins.int = ...,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "entries", b"entries"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LedgerEnd: _TypeAlias = LedgerEnd  # noqa: Y015
 
 @_typing.final
 class PushRequest(_message.Message):

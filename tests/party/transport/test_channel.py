@@ -16,6 +16,7 @@ from party.wire.codec import decode, encode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
 from protocols.messages import DisguisedPage, Greeting, ModelDigest, Share, Verdict
 from protocols.role import Message, Phase, Progress, Role, Send, exchange, receive
+from protocols.two_party.memory import NO_HEAD, LedgerHead
 from tests.support.channels import memory_channels
 from tests.support.timer import SkippingTimer
 
@@ -54,6 +55,22 @@ def test_messages_arrive_in_order_and_of_any_size(start: Start) -> None:
     sending = start(play, send_all(*(DisguisedPage(bytes(size)) for size in sizes)), a)
     assert play(receive_all(len(sizes)), b) == sizes
     assert sending.result(5) == len(sizes)
+
+
+def test_a_message_shows_how_far_the_senders_ledger_leads_where_it_has_grown() -> None:
+    a, b = memory_channels()
+    ends = iter([NO_HEAD, LedgerHead(1, bytes(32)), LedgerHead(1, bytes(32)), LedgerHead(3, bytes(range(32)))])
+    a.ledger_end = lambda: next(ends)
+    seen = []
+    for size in (1, 1, 3 * PAGE_BYTES, 3 * PAGE_BYTES):
+        a.send(DisguisedPage(bytes(size)))
+        pages = [*b._incoming._pages]
+        assert not any(page.ledger for page in pages[:-1])
+        b.receive(DisguisedPage)
+        seen.append((pages[-1].ledger, b.shown_end))
+    first, last = LedgerHead(1, bytes(32)), LedgerHead(3, bytes(range(32)))
+    assert seen == [(None, None), (first, first), (None, first), (last, last)]
+    assert a.shown_end is None
 
 
 def test_all_pages_of_a_frame_but_the_last_are_as_large_as_the_pace_is() -> None:
