@@ -7,7 +7,7 @@ same data set always yields the same disguised copy (DESIGN 4.6, FAULTS B1). Not
 
 import hashlib
 import hmac
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from protocols.errors import InputError
 _BLOCK_BITS = 256
 _BLOCK_BYTES = _BLOCK_BITS // 8
 _CHUNK_BLOCKS = 64
+_HASH_BLOCK_BYTES = 64
 
 
 class Randomness(Protocol):
@@ -28,7 +29,11 @@ class Randomness(Protocol):
 
 def canonical(*fields: bytes) -> bytes:
     """Join fields so that no two different splits give the same bytes (FAULTS A8): each length goes first."""
-    return b"".join([part for field in fields for part in (len(field).to_bytes(8, "big"), field)])
+    return b"".join(map(_with_length, fields))
+
+
+def _with_length(field: bytes) -> bytes:
+    return len(field).to_bytes(8, "big") + field
 
 
 def keyed_digest(key: bytes, *fields: bytes) -> bytes:
@@ -36,18 +41,35 @@ def keyed_digest(key: bytes, *fields: bytes) -> bytes:
     return hmac.digest(key, canonical(*fields), "sha256")
 
 
-def keyed_uniform(key: bytes, label: bytes, bound: int) -> int:
-    """Return an integer uniform in `0 .. bound - 1` that depends on key and label only.
+def keyed_uniforms(key: bytes, labels: Iterable[bytes], bound: int) -> Iterator[int]:
+    """Yield for each label an integer uniform in `0 .. bound - 1` that depends on key and label only.
 
-    Rejection from 256-bit blocks: exact, no float, no modulo bias.
+    Rejection from 256-bit blocks, each the keyed digest of the label and the number of tries: exact, no float, no
+    modulo bias.
 
     Raises:
         InputError: The bound is not in `1 .. 2**128`.
     """
-    limit, tries = _limit(bound), 0
-    while (value := int.from_bytes(keyed_digest(key, label, tries.to_bytes(4, "big")), "big")) >= limit:
-        tries += 1
-    return value % bound
+    limit, digest = _limit(bound), _digest_under(key)
+    for label in labels:
+        named, tries = _with_length(label), 0
+        while (value := int.from_bytes(digest(named + _with_length(tries.to_bytes(4, "big"))), "big")) >= limit:
+            tries += 1
+        yield value % bound
+
+
+def _digest_under(key: bytes) -> Callable[[bytes], bytes]:
+    """Return HMAC-SHA-256 under one key, for many messages: what depends on the key alone is hashed once (RFC 2104)."""
+    block = (key if len(key) <= _HASH_BLOCK_BYTES else hashlib.sha256(key).digest()).ljust(_HASH_BLOCK_BYTES, b"\0")
+    inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
+
+    def digest(message: bytes) -> bytes:
+        first, second = inner.copy(), outer.copy()
+        first.update(message)
+        second.update(first.digest())
+        return second.digest()
+
+    return digest
 
 
 def _limit(bound: int) -> int:

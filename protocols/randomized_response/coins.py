@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.randomized_response.design import Draw
-from protocols.randomness import canonical, keyed_digest, keyed_uniform
+from protocols.randomness import canonical, keyed_digest, keyed_uniforms
 
 
 def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
@@ -24,7 +24,7 @@ def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
 
     def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
         key = keyed_digest(secret, b"cotally coin", dataset.encode(), purpose)
-        uniform = (keyed_uniform(key, canonical(record.encode()), bound) for record in records)
-        return np.fromiter(uniform, dtype=np.int64, count=len(records))
+        uniforms = keyed_uniforms(key, (canonical(record.encode()) for record in records), bound)
+        return np.fromiter(uniforms, dtype=np.int64, count=len(records))
 
     return draw

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import InputError
-from protocols.randomness import canonical, keyed_digest, keyed_uniform, public_order
+from protocols.randomness import canonical, keyed_digest, keyed_uniforms, public_order
 
 
 def test_canonical_puts_each_length_first() -> None:
@@ -31,13 +31,20 @@ def test_a_keyed_digest_is_hmac_sha256_of_the_canonical_fields() -> None:
 @pytest.mark.parametrize("bound", [1, 2, 20, 63 * 20, 10**9, 2**128])
 def test_a_uniform_integer_is_the_first_block_modulo_the_bound(bound: int) -> None:
     block = hmac.new(b"key", canonical(b"label", b"\0\0\0\0"), hashlib.sha256).digest()
-    assert keyed_uniform(b"key", b"label", bound) == int.from_bytes(block, "big") % bound
+    assert list(keyed_uniforms(b"key", [b"label"], bound)) == [int.from_bytes(block, "big") % bound]
+
+
+@given(st.binary(max_size=150), st.lists(st.binary(max_size=150), max_size=3))
+def test_many_under_one_key_are_what_each_is_alone(key: bytes, labels: list[bytes]) -> None:
+    """Keys longer than a block of the hash are hashed first (RFC 2104)."""
+    alone = [int.from_bytes(hmac.digest(key, canonical(label, bytes(4)), "sha256"), "big") % 1000 for label in labels]
+    assert list(keyed_uniforms(key, labels, 1000)) == alone
 
 
 @pytest.mark.parametrize("bound", [0, -1, 2**128 + 1])
 def test_a_bound_out_of_range_is_refused(bound: int) -> None:
     with pytest.raises(InputError, match=r"between 1 and 2\*\*128"):
-        keyed_uniform(b"key", b"label", bound)
+        list(keyed_uniforms(b"key", [b"label"], bound))
 
 
 @pytest.mark.parametrize("bound", range(1, 17))
@@ -50,12 +57,12 @@ def test_over_all_blocks_every_integer_comes_equally_often(bound: int, monkeypat
     for block in range(256):
         asked: list[bytes] = []
 
-        def digest(_key: bytes, _label: bytes, counter: bytes, block: int = block, asked: list[bytes] = asked) -> bytes:
-            asked.append(counter)
-            return bytes([block]) if counter == b"\0\0\0\0" else again
+        def digest(message: bytes, block: int = block, asked: list[bytes] = asked) -> bytes:
+            asked.append(message[-4:])
+            return bytes([block]) if message.endswith(bytes(4)) else again
 
-        monkeypatch.setattr("protocols.randomness.keyed_digest", digest)
-        value = keyed_uniform(b"", b"", bound)
+        monkeypatch.setattr("protocols.randomness._digest_under", lambda _key, digest=digest: digest)
+        (value,) = keyed_uniforms(b"", [b""], bound)
         assert asked == [n.to_bytes(4, "big") for n in range(len(asked))]
         if len(asked) == 1:
             drawn[value] += 1
