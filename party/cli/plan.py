@@ -14,6 +14,7 @@ from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
+from party.show.checks import alike_line, seen_json
 from party.show.costs import accuracy_outlook, caveat, forecast_json, forecast_text, guessed_line, supposed_line
 from party.show.left import epsilon_lines, left_lines
 from party.show.noise import noise_lines
@@ -25,6 +26,7 @@ from protocols.errors import InputError
 from protocols.noise.accounting import Spending, changes_of
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.power import seen_of_alike
 from protocols.two_party.split import held_out_records
 
 
@@ -76,8 +78,9 @@ def _plan_training(
     rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
     speed = _speed(sizes.key, config.compute, arguments.workers)
     expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
+    seen = seen_of_alike(local, terms, sizes.records) if own else None
     if arguments.json:
-        put_json(forecast_json(expected, sizes.records, (len(own), len(peer))))
+        put_json({**forecast_json(expected, sizes.records, (len(own), len(peer))), "seen": seen_json(seen)})
         return
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
@@ -85,6 +88,7 @@ def _plan_training(
     told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
     before = told_before(local, config.folder)
     told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
+    told += [] if seen is None else [alike_line(seen, terms)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = _guessed(arguments, len(peer), mean)
     say_all([*told, guessed, *supposed, forecast_text(expected, terms), caveat(terms)])

@@ -30,6 +30,7 @@ from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.terms import HALF, Method, Terms
 from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.power import Seen, seen_of_alike
 from protocols.two_party.split import training_records
 
 _STEPS = 40  # in which the most telling theta that is agreed to is looked for
@@ -65,12 +66,16 @@ class Past:
 
 @dataclass(frozen=True)
 class RunOutlook:
-    """What a run on these terms would tell: exact counts at most and probably, and why we would refuse it, if so."""
+    """What a run on these terms would tell: exact counts at most and probably, and why we would refuse it, if so.
+
+    `seen` is what our checks would see of false ones, if the peer is like us; None where no counts are told.
+    """
 
     terms: Terms
     most: int
     likely: int
     flaw: InputError | None
+    seen: Seen | None
 
 
 @dataclass(frozen=True)
@@ -218,13 +223,14 @@ def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns
     domains = [*own, *[mean] * peer_columns]
     classes = local.class_attribute.size if local.class_attribute else 2
     train = training_records(len(local.records), terms)
-    most, flaw = most_counts(domains, classes, train, terms), None
+    most, flaw, seen = most_counts(domains, classes, train, terms), None, None
     try:
+        seen = seen_of_alike(local, terms, len(local.records)) if own else None
         likely = _likely(local, terms, domains, classes)
         check_job(local, config, Train(terms))
     except InputError as error:
         likely, flaw = most, error
-    return RunOutlook(terms=terms, most=most, likely=likely, flaw=flaw)
+    return RunOutlook(terms=terms, most=most, likely=likely, flaw=flaw, seen=seen)
 
 
 def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int) -> int:

@@ -33,6 +33,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import FoundTogether, find_itemsets
 from protocols.two_party.memory import run_name
 from protocols.two_party.noise import tables_digest
+from protocols.two_party.power import Seen, seen_as_agreed
 from protocols.two_party.prediction import Answers, PredictionRun, predict_together
 from protocols.two_party.training import Outcome, run
 
@@ -42,20 +43,22 @@ OnAgreed = Callable[[Agreement], None]
 
 @dataclass(frozen=True)
 class Trained:
-    """What training ended with; `factors` says what became of factors made ahead."""
+    """What training ended with; `factors` says what became of factors made ahead, `seen` what checks of counts saw."""
 
     agreed: Agreement
     outcome: Outcome
     factors: FactorsUse = field(default_factory=FactorsUse)
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True, repr=False)
 class FoundRules:
-    """What looking for rules ended with; `factors` says what became of factors made ahead."""
+    """What looking for rules ended with; `factors` and `seen` as of training."""
 
     agreed: Agreement
     found: FoundTogether
     factors: FactorsUse
+    seen: Seen | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,10 +195,10 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
     ended: Trained | FoundRules
     if terms.rules is None:
         outcome = play(run(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = Trained(agreed, outcome, stored.use())
+        ended = Trained(agreed, outcome, stored.use(), seen_as_agreed(local, agreed))
     else:
         found = play(find_itemsets(ready, agreed, judge_copy, keep, known, record, kept), channel, watch)
-        ended = FoundRules(agreed, found, stored.use())
+        ended = FoundRules(agreed, found, stored.use(), seen_as_agreed(local, agreed))
     if stage.kept is not None:
         stage.kept.publish()
     stage.runs.done()

@@ -40,7 +40,9 @@ class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
     `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
-    terms, with its `delta`; both None where counts are exact.
+    terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
+    for this party to see it, of `one_group` or `two_groups` of the peer's, or all counts `together`; None for however
+    wrong, and as a whole where no counts are told.
 
     Raises:
         ReportError: A field is out of its range.
@@ -60,6 +62,7 @@ class TrainReport:
     phases: dict[str, float] = field(default_factory=dict)
     noise: str | None = None
     delta: float | None = None
+    seen: dict[str, int | None] | None = None
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")
@@ -69,6 +72,8 @@ class TrainReport:
             check(is_number or (value is None and name != "seconds"), f"{name} must be a number")
         phases = self.phases.items() if isinstance(self.phases, dict) else [("", None)]
         check(all(type(key) is str and _is_seconds(value) for key, value in phases), "phases must be seconds by name")
+        seen = self.seen is None or (isinstance(self.seen, dict) and all(map(is_count, self.seen.values())))
+        check(seen, "seen must be records by name, or null")
         check(is_window(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
         for name in (*counts, "exact_counts_disclosed"):

@@ -8,6 +8,7 @@ from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, Past, RunOutlook
 from party.node.inputs import ReleasedBefore
 from party.settings.party import Acceptance
+from party.show.checks import alike_line, seen_json
 from party.show.layout import Block, ScreenColumn, screen_table
 from party.show.left import left_lines
 from party.show.notices import notice_text
@@ -119,7 +120,8 @@ def _run_lines(run: RunOutlook | None) -> list[str]:
     else:
         told = "This run tells the counts of the classes and no others exactly"
     refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
-    return [f"{told}, if the peer has columns like ours.", *refused]
+    checks = [] if run.seen is None else [alike_line(run.seen, run.terms)]
+    return [f"{told}, if the peer has columns like ours.", *checks, *refused]
 
 
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:
@@ -149,6 +151,7 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
         else {
             "counts_at_most": run.most,
             "counts_probably": run.likely,
+            "seen": seen_json(run.seen),
             "refused": None if run.flaw is None else str(run.flaw),
         },
     }

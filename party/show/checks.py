@@ -1,44 +1,52 @@
-"""What the checks on told counts would see, in words (DESIGN 6.3)."""
+"""What the checks on told counts would see, in words and for programs (DESIGN 6.3)."""
 
 from math import ceil
 
+from protocols.terms import Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.power import least_seen, least_seen_together
-from protocols.two_party.split import held_out_records
+from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed
 
 
 def check_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
-    """Say how wrong a count must be for us to see it, and what we cannot see; nothing without counts.
+    """Say how wrong a count must be for us to see it, and what we cannot see; nothing without counts."""
+    seen = seen_as_agreed(local, agreed)
+    return [] if seen is None else [seen_line(seen, agreed.terms)]
 
-    What holds of a count of the root holds of one of a set of items, in two groups at most.
-    """
-    terms = agreed.terms
-    if not terms.counts_exactly:
-        return []
+
+def seen_line(seen: Seen, terms: Terms) -> str:
+    """Say how wrong a count must be to be seen."""
     if not terms.disguises:
-        return ["Checks: no copy crosses, so a false count that adds up is not seen, nor are rows in another order"]
-    records = len(local.records) - held_out_records(len(local.records), terms.test)
-    seen = [
+        return "Checks: no copy crosses, so a false count that adds up is not seen, nor are rows in another order"
+    told = [
         f"of columns of {words} of the peer's, by {ceil(least):,}"
-        for words, groups in (("one group", 1), ("two groups", 2))
-        if (least := least_seen(agreed.peer_design, agreed.schema, records, groups)) is not None
+        for words, least in (("one group", seen.one), ("two groups", seen.two))
+        if least is not None
     ]
     more = ", and what noise adds," if terms.noise is not None else ""
-    found = f"is seen if it is wrong, {', '.join(seen)} records{more} or more" if seen else "is not seen, however wrong"
-    found += _together(local, agreed, records)
+    found = f"is seen if it is wrong, {', '.join(told)} records{more} or more" if told else "is not seen, however wrong"
+    found += "" if seen.together is None else _together(seen.together)
     what = "the root" if terms.rules is None else "a set"
-    return [f"Checks: a false count of {what} {found}; rows that the peer has shuffled against its ids are not seen"]
+    return f"Checks: a false count of {what} {found}; rows that the peer has shuffled against its ids are not seen"
 
 
-def _together(local: PartyInputs, agreed: Agreement, records: int) -> str:
-    """Say what the chi-square over the root would see, which is made of a model's counts that have no noise."""
-    terms, attributes = agreed.terms, len(agreed.schema.attributes)
-    if terms.noise is not None or terms.rules is not None:
-        return ""
-    window = min(terms.omega or attributes, attributes)
-    seen = least_seen_together(agreed.peer_design, agreed.schema, local.party, records, window)
-    if seen is None:
-        return ""
+def alike_line(seen: Seen, terms: Terms) -> str:
+    """Say what `seen_line` does before the peer is known."""
+    return f"{seen_line(seen, terms)}{', if the peer is like us' if terms.disguises else ''}"
+
+
+def _together(seen: SeenTogether) -> str:
     what = "one column" if seen.columns == 1 else f"{seen.columns} columns"
     return f"; all counts of {what} of the peer's together are seen if each is wrong by about {ceil(seen.wrong):,}"
+
+
+def seen_json(seen: Seen | None) -> dict[str, int | None] | None:
+    """Return by how many records counts must be wrong to be seen, for programs; None where none are told exactly."""
+    if seen is None:
+        return None
+    of_columns = None if seen.together is None else ceil(seen.together.wrong)
+    return {"one_group": _whole(seen.one), "two_groups": _whole(seen.two), "together": of_columns}
+
+
+def _whole(least: float | None) -> int | None:
+    return None if least is None else ceil(least)

@@ -6,6 +6,7 @@ from pathlib import Path
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.train_report import TrainReport
+from party.show.checks import seen_json
 from party.show.progress import WORDS
 from protocols.noise.accounting import delta_of
 
@@ -27,6 +28,7 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
         round_trips=traffic.round_trips,
         exact_counts_disclosed=told + 1,
         phases=_phases(report),
+        seen=seen_json(ended.seen),
     )
 
 
@@ -57,4 +59,5 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         phases=_phases(report),
         noise=None if terms.noise is None else str(terms.noise),
         delta=None if terms.noise is None else float(delta_of(terms.noise)),
+        seen=seen_json(trained.seen),
     )

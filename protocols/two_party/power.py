@@ -1,6 +1,7 @@
 """What the plausibility check would see (DESIGN 6.3): how wrong a count of the root must be, in records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import sqrt
 
 import numpy as np
@@ -13,14 +14,82 @@ from protocols.counts import Answer, CountTable, Query
 from protocols.randomized_response.moments import error_bound
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.expression import ROOT
-from protocols.tables.schema import Schema
+from protocols.tables.schema import Attribute, Schema, joint_schema
 from protocols.tables.table import Codes
+from protocols.terms import Terms
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.split import training_records
 
 ROOT_TERMS = 2
 """A count of the root is of one value and one class."""
 
 _SAMPLE = 1024
 _MOST_CELLS = 256
+
+
+@dataclass(frozen=True)
+class SeenTogether:
+    """What the chi-square over the root would see: all counts of so many columns, each wrong by so many records."""
+
+    columns: int
+    wrong: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How wrong a count of the root must be to be seen, in records; None where it is not seen, however wrong.
+
+    Args:
+        one, two: Of columns of one group of the peer's, or of two.
+        together: All counts of some columns at once.
+    """
+
+    one: float | None = None
+    two: float | None = None
+    together: SeenTogether | None = None
+
+
+def seen_as_agreed(local: PartyInputs, agreed: Agreement) -> Seen | None:
+    """Return how wrong a count must be for us to see it; None in a run without exact counts."""
+    return _seen(agreed.peer_design, agreed.schema, local, agreed.terms, len(local.records))
+
+
+def seen_of_alike(local: PartyInputs, terms: Terms, records: int) -> Seen | None:
+    """Return the same of a peer that has columns like ours in such groups, and not the class.
+
+    Args:
+        local: What we bring.
+        terms: Of the run.
+        records: How many both have.
+
+    Raises:
+        InputError: The disguise is impossible.
+    """
+    theirs = f"{local.party} alike"
+    label = local.class_attribute or Attribute(local.party, terms.class_name, ("0", "1"))
+    alike = [replace(attribute, party=theirs) for attribute in local.attributes]
+    schema = joint_schema([*local.attributes, *alike], label, (local.party,))
+    theta = terms.theta if terms.disguises else Fraction(1)  # a job without a copy may name any
+    return _seen(local.design(theta, class_is_shared=True), schema, local, terms, records)
+
+
+def _seen(design: RelatedDesign, schema: Schema, local: PartyInputs, terms: Terms, records: int) -> Seen | None:
+    """Return what the checks see; all counts together are judged of a model's that have no noise.
+
+    What holds of a count of the root holds of one of a set of items, in two groups at most.
+    """
+    if not terms.counts_exactly:
+        return None
+    if not terms.disguises:
+        return Seen()
+    train = training_records(records, terms)
+    one, two = (least_seen(design, schema, train, groups) for groups in (1, 2))
+    if terms.noise is not None or terms.rules is not None:
+        return Seen(one, two)
+    attributes = len(schema.attributes)
+    window = min(terms.omega or attributes, attributes)
+    return Seen(one, two, least_seen_together(design, schema, local.party, train, window))
 
 
 def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int) -> float | None:
@@ -43,14 +112,6 @@ def least_seen(design: RelatedDesign, schema: Schema, records: int, groups: int)
     chosen = sorted(hiding, key=lambda k: (bounds[k], k))[:groups]
     least = 2 * error_bound(design, chosen, records, alarm)
     return least if least < records else None
-
-
-@dataclass(frozen=True)
-class SeenTogether:
-    """What the chi-square over the root would see: all counts of so many columns, each wrong by so many records."""
-
-    columns: int
-    wrong: float
 
 
 def least_seen_together(

@@ -189,7 +189,10 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    *odds, runs, counts, epsilon, guess, line, caveat = ended.out.splitlines()
+    *odds, runs, counts, epsilon, guess, line, caveat = (
+        each for each in ended.out.splitlines() if not each.startswith("Checks: ")
+    )
+    assert ended.out.count("\nChecks: ") == (terms.get("method") != "randomized")
     assert bool(odds) == (terms.get("method") != "smc")
     assert [runs.split(":")[0], counts.split(":")[0], epsilon.split(":")[0]] == [*["Told so far"] * 2, EPSILON]
     assert guess.startswith("The peer's data are a guess: ")

@@ -1,6 +1,7 @@
 """`cotally check`: what leaves, told before it leaves, and by the numbers of the data themselves."""
 
 import json
+import re
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -120,6 +121,11 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     assert after["released"]["party"][0] == "bob"
     told = check(pair, job).out
     assert "Last release to bob: class class, theta 9/20, seed 1, test 1/5" in told
+    report = json.loads((pair.bob / "report.json").read_text())
+    assert set(report["seen"]) == set(before["run"]["seen"]) == {"one_group", "two_groups", "together"}
+    (line,) = re.findall(r"Checks: a false count of the root is .*?if the peer is like us", " ".join(told.split()))
+    least = before["run"]["seen"]["one_group"]
+    assert ("not seen, however wrong" if least is None else f"by {least:,}") in line
     left = 1000 - after["told"]["counts"]
     assert f"{left:,} of 1,000 are left" in told
     assert check(pair, pair.write_job(theta="11/20")).code == 2

@@ -169,6 +169,8 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         {"smc_computations": True},
         {"exact_counts_disclosed": "3"},
         {"records_test": None},
+        {"seen": {"one_group": -1}},
+        {"seen": 3},
         {"extra": 1},
     ],
 )

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from party.show.checks import check_lines
+from party.show.checks import alike_line, check_lines, seen_json
 from protocols.role import run_pair
+from protocols.terms import Method
+from protocols.two_party.power import Seen, seen_as_agreed, seen_of_alike
 from tests.support.parties import Case, make_local, make_roles, make_terms
 
 CASE = Case(
@@ -48,6 +50,33 @@ def test_where_no_copy_crosses_or_nothing_is_counted_there_is_nothing_to_see() -
     (line,) = lines(method="smc")
     assert "no copy crosses" in line
     assert lines(method="randomized") == []
+
+
+def test_before_the_peer_is_known_the_same_is_told_of_one_that_turns_out_to_be_alike() -> None:
+    codes = np.random.default_rng(1).integers(0, 2, (4000, 7)).astype(np.uint8)
+    terms = make_terms(theta=Fraction(9, 10), omega=None, max_depth=1)
+    alike = Case({"alice": (2,) * 3, "bob": (2,) * 3}, ("alice",), 2, codes, {"alice": 3, "bob": 3}, terms)
+    (agreed, _), _ = run_pair(*make_roles(alike))
+    local = make_local(alike, "alice")
+    local = replace(local, groups=((0,), (1,), (2,)))  # without the class, as Bob has no class
+    agreed = replace(agreed, peer_design=local.design(terms.theta, class_is_shared=True))
+    seen = seen_of_alike(local, terms, 4000)
+    assert seen == seen_as_agreed(local, agreed)
+    assert seen is not None
+    assert seen.together is not None
+    told = seen_json(seen)
+    assert told is not None
+    assert None not in told.values()
+    (line,) = check_lines(local, agreed)
+    assert alike_line(seen, terms) == f"{line}, if the peer is like us"
+    for name, least in told.items():
+        assert f"{least:,}" in line, name
+
+
+def test_for_programs_what_is_not_seen_is_null_and_all_of_it_where_nothing_is_counted() -> None:
+    assert seen_json(None) is None
+    assert seen_json(Seen()) == {"one_group": None, "two_groups": None, "together": None}
+    assert seen_of_alike(make_local(CASE, "alice"), replace(CASE.terms, method=Method.RANDOMIZED), 400) is None
 
 
 def test_what_the_counts_show_together_is_told_beside_and_not_under_noise() -> None:
