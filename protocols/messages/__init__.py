@@ -1,0 +1,84 @@
+"""Everything that ever crosses from one party to the other, in one list.
+
+A privacy officer can read in these six files what a run may send: there is no other kind. Each docstring says what the
+receiver learns from it (semi-honest model, DESIGN 7.5).
+
+* `meeting`: who we are, what we want and hold, and where the two differ
+* `memory`: what is remembered of runs, ended or going on
+* `people`: how those whom both list are found
+* `counting`: counts, and what exact ones are made from
+* `learning`: what is estimated and mined, and that both have one model
+* `predicting`: rows classified together
+
+With a message goes how far the sender's ledger about the receiver leads, as in `MemoryHeads`, where it has grown since
+this was last shown. The receiver, who knows which facts were told, learns nothing but that they are on record.
+"""
+
+from protocols.messages.counting import (
+    CiphertextPage,
+    ClassCounts,
+    DisguisedPage,
+    ExactCounts,
+    HolderKey,
+    PackedCounts,
+    SetCounts,
+)
+from protocols.messages.learning import (
+    EstimatedCorrect,
+    EstimatedCounts,
+    EstimatedGains,
+    ModelDigest,
+    SentNode,
+    SentTree,
+)
+from protocols.messages.meeting import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
+from protocols.messages.memory import KeptParts, KnownDigests, MemoryHeads, SignedHead
+from protocols.messages.people import (
+    BlindedPage,
+    CountedPage,
+    HiddenPage,
+    IdList,
+    ListCommitment,
+    PeopleOffer,
+    PlacesPage,
+    ReblindedPage,
+)
+from protocols.messages.predicting import RowsAsked, RowsShare, SealedAnswers, SealedComparisons
+
+__all__ = [
+    "BlindedPage",
+    "CiphertextPage",
+    "ClassCounts",
+    "CountedPage",
+    "DisguisedPage",
+    "EstimatedCorrect",
+    "EstimatedCounts",
+    "EstimatedGains",
+    "ExactCounts",
+    "Greeting",
+    "HiddenContents",
+    "HiddenPage",
+    "HolderKey",
+    "IdList",
+    "JointDigests",
+    "KeptParts",
+    "KnownDigests",
+    "ListCommitment",
+    "MemoryHeads",
+    "ModelDigest",
+    "PackedCounts",
+    "PeopleOffer",
+    "PlacesPage",
+    "ReblindedPage",
+    "RowsAsked",
+    "RowsShare",
+    "SealedAnswers",
+    "SealedComparisons",
+    "SentNode",
+    "SentTree",
+    "SetCounts",
+    "Share",
+    "SignedHead",
+    "TableCommitment",
+    "Verdict",
+]

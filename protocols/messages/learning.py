@@ -1,0 +1,71 @@
+"""What the class holder estimates and mines, and that both have the same model at the end."""
+
+from dataclasses import dataclass
+
+from protocols.role import Message
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedGains(Message):
+    """The sender's estimated gain of every candidate at every node of one level, as multiples of the node's step.
+
+    A step is at most a quarter of the standard error that the receiver's copy leaves in a count (DESIGN 14): exact
+    numbers, computed from the sender's true columns, could be solved for those.
+    """
+
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedCounts(Message):
+    """The class holder's estimates of counts at the root, where naive Bayes counts nothing exactly.
+
+    They follow from its true columns and the receiver's copy, as multiples of twice the error that the sender's copy
+    has left of a count. The receiver knows its own columns, so they tell about the sender's, and mostly about classes.
+    """
+
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class EstimatedCorrect(Message):
+    """How many test records naive Bayes classifies correctly, as the class holder estimates it, and the error of that.
+
+    Both are multiples of a quarter of the error.
+    """
+
+    correct: int
+    error: int
+
+
+@dataclass(frozen=True, repr=False)
+class SentNode:
+    """A node of a mined tree: a split on this attribute of the joint schema, or a leaf of this class.
+
+    `counts` are estimates of its training records per class, as multiples of a step of the node (DESIGN 14); none at
+    the root, where the exact ones are known.
+    """
+
+    attribute: int | None
+    label: int
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class SentTree(Message):
+    """The tree that the class holder has mined, nodes in the order of `Tree.walk` (method `randomized` only).
+
+    Splits and classes follow from the sender's true columns and the receiver's copy. With it go the estimated number of
+    correctly classified test records and its standard error, rounded to a quarter of that error.
+    """
+
+    nodes: tuple[SentNode, ...]
+    correct: int
+    error: int
+
+
+@dataclass(frozen=True, repr=False)
+class ModelDigest(Message):
+    """A digest of the sender's finished model, which it has put where nothing can lose it: equal on both sides."""
+
+    digest: bytes

@@ -1,0 +1,62 @@
+"""What two parties tell of what they remember: where their ledgers end, and what they kept of runs."""
+
+from dataclasses import dataclass
+
+from protocols.role import Message
+
+
+@dataclass(frozen=True, repr=False)
+class MemoryHeads(Message):
+    """The end of the sender's ledger about the receiver, and of the receiver's as it was last shown to the sender.
+
+    An end is the number of entries and the digest of the last one. The receiver, which was there each time, learns how
+    much of it the sender remembers. Digests are made with their owner's secret, and tell nobody else anything. `run`
+    names a run of this job that both began and the sender has not seen end, if there is one; `fresh` asks to begin anew
+    all the same.
+    """
+
+    entries: int
+    digest: bytes
+    known_entries: int
+    known_digest: bytes
+    run: bytes = b""
+    fresh: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class SignedHead(Message):
+    """The end of the sender's ledger once a run is on record, and after it, signed by the key of its certificate.
+
+    The receiver learns as little as from `MemoryHeads`, and can show later what the sender's ledger held.
+    """
+
+    entries: int
+    digest: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class KeptParts(Message):
+    """What the sender has kept of a run that goes on.
+
+    That is how many answers, with their digest; whether it has the receiver's disguised copy; how many bytes of the
+    receiver's encrypted coins, and a digest of the key that they are under. The receiver has told or heard all of it
+    before, and learns how much of it the sender has not lost.
+    """
+
+    answers: int
+    digest: bytes
+    copy: bool
+    coins: int
+    key: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class KnownDigests(Message):
+    """Digests, keyed by both nonces, of the exact counts that the sender remembers from earlier runs, in their order.
+
+    The receiver learns how many there are, and which of them it remembers too: they need not be told again. Where it
+    has forgotten one it can confirm a guess; it has been told that count before, or was about to be.
+    """
+
+    digests: bytes

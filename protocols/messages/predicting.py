@@ -1,0 +1,49 @@
+"""What crosses when both classify rows together (DESIGN 13)."""
+
+from dataclasses import dataclass
+
+from protocols.role import Message
+
+
+@dataclass(frozen=True, repr=False)
+class RowsShare(Message):
+    """How many rows the sender brings to a joint prediction."""
+
+    rows: int
+
+
+@dataclass(frozen=True, repr=False)
+class RowsAsked(Message):
+    """For each row, in the order of the ids, a commitment to the sender's columns of it, or zeros: it is not asked.
+
+    The receiver, who is to answer, learns which people the sender has an answer for already, and later whether it asks
+    for one again with other columns. A commitment is keyed by a secret that never leaves: it confirms no guess, and
+    those of equal rows differ.
+    """
+
+    commitments: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class SealedComparisons(Message):
+    """Fresh encryptions, under the receiver's key, of numbers that are 0 or drawn by lot, in an order drawn by lot.
+
+    So many for each pair of classes of each row, which naive Bayes compares. The receiver learns whether one of them is
+    0, and so in what order the classes come out, by places that only the sender can name: nothing, by itself. A
+    receiver that encrypted other than bits learns how many of them are 0.
+    """
+
+    ciphertexts: bytes
+
+
+@dataclass(frozen=True, repr=False)
+class SealedAnswers(Message):
+    """Fresh encryptions, under the receiver's key, of one number for each row of a batch that was asked.
+
+    The receiver learns which outcome of the model the row has: its class or, where agreed, the shares of the classes
+    where it ends in a tree, which nearly name the leaf. A receiver that encrypted other than bits reads one other
+    number for each row: of Paillier no more bits than the outcomes need, of the curve whatever it can guess of a sum
+    (DESIGN 13); of naive Bayes, which class stands at each place of `SealedComparisons`.
+    """
+
+    ciphertexts: bytes
