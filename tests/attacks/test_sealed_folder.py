@@ -111,7 +111,7 @@ def test_no_command_goes_on_without_the_passphrase_and_each_says_so_in_one_line(
         monkeypatch.setenv("COTALLY_PASSPHRASE_FILE", str(phrase))
     settings = str(pair.bob / "party.toml")
     words = {"train": [settings, str(pair.write_job())], "ledger": ["show", settings]}.get(command, [settings])
-    ended = cotally(command, *words)
+    ended = cotally_here(command, *words)
     lines = [line for line in ended.err.splitlines() if not line.startswith("cotally: note: ")]
     assert ended.code == 2, ended.err
     assert len(lines) == 1, ended.err

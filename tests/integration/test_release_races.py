@@ -15,7 +15,7 @@ from party.records.releases import Release, check_release, record_release
 from protocols.errors import InputError
 
 KEY = bytes(range(32))
-PROCESSES = 24
+PROCESSES = 12
 ATTEMPT = """
 import sys
 from fractions import Fraction
