@@ -47,7 +47,6 @@ def create_keys(folder: Path, bits: int, floor_bits: int = 2048) -> None:
     Raises:
         IdentityError: The length is not possible, or a secret already exists: it is left as it is.
     """
-    _check_bits(bits, floor_bits)
     for name in KEY_FILES:
         if (folder / name).exists():
             raise IdentityError(f"{folder / name} exists and is kept: a secret is never overwritten")

@@ -202,11 +202,3 @@ def test_a_host_that_is_not_ours_cannot_be_listened_on(parties: Parties) -> None
         parties.serve("192.0.2.1:50051")
     with pytest.raises(ConfigError, match="host is not known"):
         parties.serve("no-such-host.invalid:50051")
-
-
-@pytest.mark.parametrize("patience", [0.9, 86_401.0, float("nan")])
-def test_patience_has_a_range(parties: Parties, patience: float) -> None:
-    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
-        parties.connect("127.0.0.1:1", patience=patience)
-    with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
-        parties.serve(patience=patience)

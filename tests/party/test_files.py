@@ -1,14 +1,20 @@
 import errno
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
 from party.files import (
+    PRIVATE_FILES,
+    check_own_folder,
+    check_party_folder,
     check_target,
     check_writable,
+    is_locked,
     is_there,
     kept_apart,
+    locked_folder,
     read_bytes,
     resolved,
     write_atomically,
@@ -139,6 +145,18 @@ def test_a_file_system_without_hard_links_gets_new_files_too_and_loses_none(
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
+def test_an_error_of_the_disk_is_not_taken_for_a_file_system_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_path: Path, _target: Path) -> None:
+        raise OSError(errno.EIO, "the disk fails")
+
+    monkeypatch.setattr(Path, "hardlink_to", fails)
+    with pytest.raises(OSError, match="the disk fails"):
+        write_new(tmp_path / "file", b"x", 0o600)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.EIO, True)])
 def test_a_folder_that_cannot_be_synced_at_all_is_no_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, fails: bool
@@ -186,3 +204,57 @@ def test_an_output_stands_apart_from_others_under_the_first_free_name(tmp_path: 
     (tmp_path / "model-2.json").write_text("two")
     assert kept_apart(path) == tmp_path / "model-3.json"
     assert kept_apart(path, lambda there: there.read_text() == "two") == tmp_path / "model-2.json"
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+def test_a_folder_that_others_can_write_to_is_refused(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(0o755)
+    check_own_folder(tmp_path)
+    tmp_path.chmod(mode)
+    for check in (check_own_folder, check_party_folder):
+        with pytest.raises(InputError, match=r"others can write to .*: take that from them \(`chmod go-w"):
+            check(tmp_path)
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_party_folder(tmp_path)
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 4711, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    for check in (check_own_folder, check_party_folder):
+        with pytest.raises(InputError, match="belongs to another user, who can change what is in it"):
+            check(tmp_path)
+
+
+@pytest.mark.parametrize("pattern", PRIVATE_FILES)
+def test_a_party_folder_in_which_others_can_read_a_secret_is_refused(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / pattern.replace("*", "one")
+    path.touch(0o600)
+    (tmp_path / "cert.pem").touch(0o644)
+    check_party_folder(tmp_path)
+    for mode in (0o640, 0o604):
+        path.chmod(mode)
+        with pytest.raises(InputError, match=f"{path.name} is open to other users: run `chmod 600"):
+            check_party_folder(tmp_path)
+
+
+def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
+    with locked_folder(tmp_path):
+        assert is_locked(tmp_path)
+        with pytest.raises(InputError, match="another `cotally train`, `serve` or `demo` is working in"):
+            locked_folder(tmp_path).__enter__()
+    assert not is_locked(tmp_path)
+    with locked_folder(tmp_path) as held:
+        assert held.folder == tmp_path
+
+
+def test_a_folder_on_a_file_system_that_cannot_lock_is_not_called_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(_handle: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(InputError, match="lock cannot be locked: No locks available"):
+        locked_folder(tmp_path).__enter__()

@@ -1,10 +1,11 @@
 """Where the validation layer refuses, and each module without one of these checks: for `scripts/mutate`.
 
-A check is one clause of a condition: of an `if` that ends in a refusal, of what a function gives that answers yes or
-no, or of what one gives that objects; besides, a call of a function that raises for a condition, a row of a table of
-conditions, and what an entry of the codec says of its message. The mutant still evaluates the clause, so that what it
-binds is bound, and goes on as if it had let pass. Of a yes or no that is one clause both answers are tried: which of
-them lets pass is not written in the tree. `tests/mutants.toml` lists the modules, with the tests nearest to each.
+A check is one clause of a condition: of an `if` that ends in a refusal, of what is called `fits` or `legal`, of what a
+function gives that answers yes or no, or of what one gives that objects; besides, a call of a function that raises for
+a condition, a row of a table of conditions, and what an entry of the codec says of its message. The mutant still
+evaluates the clause, so that what it binds is bound, and goes on as if it had let pass. Of a yes or no that is one
+clause both answers are tried: which of them lets pass is not written in the tree. `tests/mutants.toml` lists the
+modules, with the tests nearest to each.
 """
 
 import ast
@@ -115,6 +116,8 @@ def _at(slot: _Slot, node: ast.AST, function: ast.FunctionDef | None) -> Iterato
             for row in rows:
                 assert isinstance(row, ast.Tuple)
                 yield _as_if(_Slot(row, "elts", len(row.elts) - 1), row.elts[-1], told=ast.unparse(row), passes=True)
+        case ast.Assign(targets=[ast.Name(id="fits" | "legal" as name)], value=ast.BoolOp(op=ast.And()) as value):
+            yield from _parts(value, but=name)
         case _:
             return
 
@@ -160,9 +163,20 @@ def _answer(slot: _Slot, value: ast.expr) -> Iterator[_Site]:
 def _clauses(slot: _Slot, test: ast.expr, *, passes: bool | None) -> Iterator[_Site]:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
         for place, clause in enumerate(test.values):
-            yield _as_if(_Slot(test, "values", place), clause, passes=passes)
-    else:
-        yield _as_if(slot, test, passes=passes)
+            yield from _clauses(_Slot(test, "values", place), clause, passes=passes)
+        return
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.BoolOp(op=ast.And()) as all_hold) if passes is False:
+            yield from _parts(all_hold)
+        case _:
+            yield _as_if(slot, test, passes=passes)
+
+
+def _parts(all_hold: ast.BoolOp, but: str = "") -> Iterator[_Site]:
+    """Yield what must hold together, without what an earlier line has found under this name."""
+    for place, clause in enumerate(all_hold.values):
+        if not isinstance(clause, ast.Name) or clause.id != but:
+            yield _as_if(_Slot(all_hold, "values", place), clause, passes=True)
 
 
 def _as_if(slot: _Slot, clause: ast.expr, *, passes: bool | None, told: str | None = None) -> _Site:

@@ -4,7 +4,6 @@ It is a small file in `/dev/shm`, one for each party's key, gone when the machin
 is authenticated, and bound to this start of the machine.
 """
 
-import errno
 import fcntl
 import os
 import stat
@@ -113,7 +112,7 @@ class Witness:
         """
         handle = self._open()
         try:
-            yield LockedWitness(handle, self._key, self._machine) if _lock(handle, patience) else None
+            yield LockedWitness(handle, self._key, self._machine) if self._lock(handle, patience) else None
         finally:
             os.close(handle)
 
@@ -129,18 +128,19 @@ class Witness:
             raise FactorsError(f"{self.path} belongs or is open to another user: remove it")
         return handle
 
-
-def _lock(handle: int, patience: float) -> bool:
-    end = time.monotonic() + patience
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES) or time.monotonic() >= end:
-                return False
-            time.sleep(_PAUSE)
-        else:
-            return True
+    def _lock(self, handle: int, patience: float) -> bool:
+        end = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    return False
+                time.sleep(_PAUSE)
+            except OSError as error:
+                raise FactorsError(f"{self.path} cannot be locked: {error.strerror}") from None
+            else:
+                return True
 
 
 class LockedWitness:

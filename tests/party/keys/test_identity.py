@@ -18,6 +18,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from party.errors import IdentityError
 from party.keys.certificates import HEAD_START, LIFETIME, fingerprint
 from party.keys.identity import Identity, create_identity, load_identity, load_peers, trust
+from protocols.errors import InputError
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
@@ -170,6 +171,14 @@ def test_each_fault_of_a_file_is_named(tmp_path: Path, spoil: Spoil, text: str) 
     spoil(tmp_path)
     with pytest.raises(IdentityError, match=text):
         load_identity(tmp_path, clock=at_noon)
+
+
+@pytest.mark.parametrize("place", [".", "peers"])
+def test_keys_are_not_read_where_others_could_put_theirs(alice: Path, bob: Path, place: str) -> None:
+    trust(alice, bob / "cert.pem", clock=at_noon)
+    (alice / place).chmod(0o770)
+    with pytest.raises(InputError, match="others can write to"):
+        load_identity(alice, clock=at_noon) if place == "." else load_peers(alice)
 
 
 CERTIFICATES: dict[str, tuple[bytes, str]] = {

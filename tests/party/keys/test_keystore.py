@@ -141,6 +141,14 @@ def test_a_file_that_is_no_key_of_the_curve_is_refused(folder: Path, old: bytes,
         load_keys(folder, BITS)
 
 
+@pytest.mark.parametrize("name", ["paillier.key", "curve.key"])
+def test_a_key_with_more_behind_it_is_refused(folder: Path, name: str) -> None:
+    with (folder / name).open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(IdentityError, match=f"{name} is empty, cut short or not a "):
+        load_keys(folder, BITS)
+
+
 @pytest.mark.parametrize("end", range(0, 150, 23))
 def test_a_key_of_the_curve_cut_anywhere_is_refused_and_none_of_it_shown(folder: Path, end: int) -> None:
     path = folder / "curve.key"

@@ -78,6 +78,14 @@ def test_a_point_that_is_thrown_back_is_refused() -> None:
             caller_again(CODE).meet(point[:1] + bytes(32), der(ALICE))
 
 
+def test_a_point_has_one_length() -> None:
+    """The library reads the first 32 bytes, and would take one point in many forms."""
+    point = Pairing(CODE, BOB, calls=True).point
+    for changed in (point + b"x", point + bytes(1 << 16), point[:-1]):
+        with pytest.raises(PeerError, match="does not begin as a pairing does"):
+            Pairing(CODE, ALICE, calls=False).meet(changed, der(BOB))
+
+
 @pytest.mark.parametrize("length", [0, 8193, 1 << 20])
 def test_what_is_no_certificate_by_its_length_is_refused_before_anything_is_worked_out(length: int) -> None:
     listener, caller = Pairing(CODE, ALICE, calls=False), Pairing(CODE, BOB, calls=True)

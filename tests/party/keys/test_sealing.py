@@ -4,10 +4,11 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from keyring.core import load_keyring
 
 from party.errors import IdentityError
 from party.keys import sealing
@@ -109,6 +110,18 @@ def test_systemd_may_hand_the_passphrase_over(folder: Path, tmp_path: Path, monk
         assert len(load_secret(folder)) == 32
 
 
+def test_another_keyring_opens_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyring.core._keyring_backend", load_keyring("tests.support.keyring_in_a_file.FileKeyring"))
+    monkeypatch.setenv("COTALLY_TEST_KEYRING", str(tmp_path / "here"))
+    seal_keys(folder, SOURCES["keyring"])
+    sealing._opened_once.cache_clear()
+    assert len(load_secret(folder)) == 32
+    sealing._opened_once.cache_clear()
+    monkeypatch.setenv("COTALLY_TEST_KEYRING", str(tmp_path / "elsewhere"))
+    with pytest.raises(IdentityError, match="is sealed by a keyring that is not this one"):
+        load_secret(folder)
+
+
 @pytest.mark.parametrize("phrase", ["", "x" * (SHORTEST - 1)])
 def test_a_short_passphrase_seals_nothing(folder: Path, phrase: str) -> None:
     before = contents(folder)
@@ -178,6 +191,23 @@ def test_where_nobody_can_be_asked_to_seal_and_to_open_are_told_apart(folder: Pa
     sealing._opened_once.cache_clear()
     with asking(ask_nobody), pytest.raises(IdentityError, match="is sealed: run this at"):
         load_secret(folder)
+
+
+@pytest.mark.parametrize("fault", ["another phrase", "another secret"])
+def test_no_secret_is_deleted_before_the_sealed_file_has_given_all_of_them_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    before, sealed = contents(folder), sealing.sealed_bytes
+
+    def spoilt(files: Mapping[str, bytes], phrase: str, by: str, number: bytes) -> bytes:
+        if fault == "another phrase":
+            return sealed(files, phrase.upper(), by, number)
+        return sealed({**files, "secret.key": bytes(32)}, phrase, by, number)
+
+    monkeypatch.setattr(sealing, "sealed_bytes", spoilt)
+    with pytest.raises(IdentityError, match=r"does not open|is not what"):
+        seal_keys(folder, TYPED)
+    assert contents(folder) == before
 
 
 def test_a_folder_without_all_secrets_is_not_sealed(folder: Path) -> None:

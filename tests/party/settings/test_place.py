@@ -1,13 +1,11 @@
 """Every command that works in a party's folder refuses it where others can change it or read its secrets."""
 
-import os
 import re
 from pathlib import Path
 
 import pytest
 
-from party.files import PRIVATE_FILES, check_party_folder
-from protocols.errors import InputError
+from party.files import PRIVATE_FILES
 from tests.support.processes import Pair, cotally_here, make_pair
 
 ROWS = [["xy"[i % 2], "yn"[i // 2 % 2]] for i in range(100)]
@@ -72,13 +70,3 @@ def test_no_secret_file_is_forgotten() -> None:
     assert len(secret) >= 9
     for name in secret:
         assert any(Path(name).match(pattern) for pattern in PRIVATE_FILES), name
-
-
-def test_a_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_party_folder(tmp_path)
-    if os.geteuid() == 0:
-        os.chown(tmp_path, 4711, -1)
-    else:
-        monkeypatch.setattr(os, "geteuid", lambda: 4711)
-    with pytest.raises(InputError, match="belongs to another user, who can change what is in it"):
-        check_party_folder(tmp_path)

@@ -7,10 +7,9 @@ from typing import TypeVar
 
 import pytest
 
-from party.errors import PeerLostError, PeerStoppedError
-from party.transport import pages as pages_module
+from party.errors import PeerLostError, PeerStoppedError, RunCancelledError
 from party.transport.channel import Recording, Watchers, play, reason_for
-from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Pace, Page, Pages, Reason, cut
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, WINDOW, Page, Reason
 from party.transport.timer import Waits
 from party.wire.codec import decode, encode
 from protocols.errors import DeviationError, DisagreementError, InputError, PeerError
@@ -73,27 +72,6 @@ def test_a_message_shows_how_far_the_senders_ledger_leads_where_it_has_grown() -
     assert a.shown_end is None
 
 
-def test_all_pages_of_a_frame_but_the_last_are_as_large_as_the_pace_is() -> None:
-    pace = Pace()
-    for size in (1, pace.size, pace.size + 1, 2 * pace.size):
-        pages = list(cut(bytes(size), pace))
-        assert all(len(page.body) == pace.size and not page.last for page in pages[:-1])
-        assert pages[-1].last
-        assert sum(len(page.body) for page in pages) == size
-
-
-def test_pages_grow_on_a_quick_line_shrink_on_a_slow_one_and_stay_in_their_range() -> None:
-    pace = Pace()
-    sizes = []
-    for seconds in (*[0.1] * 9, *[0.5] * 9, *[3.0] * 9):
-        pace.took(next(cut(bytes(2 * PAGE_BYTES), pace)), seconds)
-        sizes.append(pace.size)
-    assert sizes[8] == sizes[17] == PAGE_BYTES
-    assert sizes[26] == SMALLEST_PAGE
-    pace.took(Page(b"a", last=True), 0.1)
-    assert pace.size == SMALLEST_PAGE, "that a short page is quick says nothing of a long one"
-
-
 def test_a_slow_receiver_holds_its_sender_back(start: Start) -> None:
     a, b = memory_channels()
     sending = start(play, send_all(*(DisguisedPage(bytes(PAGE_BYTES - 10)) for _ in range(3 * WINDOW))), a)
@@ -114,39 +92,8 @@ def test_two_parties_that_send_more_than_the_queues_hold_do_not_wait_for_ever(st
     assert one.result(10) == two.result(10) == [PAGE_BYTES] * 3 * WINDOW
 
 
-def test_a_queue_that_grew_is_as_short_as_before_when_it_has_been_read() -> None:
-    pages = Pages(limit=2)
-    filler = Page(b"a", last=True)
-    for _ in range(2):
-        assert pages.put(filler, timeout=0)
-    assert not pages.put(filler, timeout=0)
-    pages.widen()
-    assert pages.put(filler, timeout=0)
-    pages.widen()  # not full: nothing to do
-    assert pages.put(filler, timeout=0)
-    assert not pages.put(filler, timeout=0)
-    for _ in range(3):
-        head = pages.head()
-        assert head is not None
-        pages.remove(head)
-    assert pages.put(filler, timeout=0)
-    assert not pages.put(filler, timeout=0)
-
-
-def test_what_a_peer_sends_while_it_does_not_receive_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_module, "MAX_UNREAD", 4 * SMALLEST_PAGE)
-    pages = Pages(limit=2)
-    for _ in range(2):
-        assert pages.put(Page(b"a"), timeout=0)
-    pages.widen()
-    for _ in range(2):
-        assert pages.put(Page(b"a"), timeout=0)
-    with pytest.raises(PeerError, match="while it does not receive"):
-        pages.widen()
-
-
 def test_a_frame_longer_than_any_of_its_kind_is_refused_before_it_is_whole() -> None:
-    a, _ = memory_channels()
+    a, _ = memory_channels(waits=Waits(silence=0.1))
     start = encode(A_SHARE)[:1]
     a._incoming.put(Page(start + bytes(PAGE_BYTES - 1)))
     a._incoming.put(Page(bytes(PAGE_BYTES)))
@@ -298,6 +245,16 @@ def test_a_stop_by_the_peer_is_reported_at_the_close() -> None:
     a.stop(Reason.DEVIATION)
     with pytest.raises(PeerStoppedError, match="failed a check"):
         b.close()
+
+
+def test_who_is_interrupted_neither_sends_nor_receives_any_more() -> None:
+    a, b = memory_channels(waits=Waits(silence=0.1))
+    b.send(Verdict(""))
+    a.interrupt(RunCancelledError("the owner cancels"))
+    with pytest.raises(RunCancelledError, match="the owner cancels"):
+        a.send(Verdict(""))
+    with pytest.raises(RunCancelledError, match="the owner cancels"):
+        a.receive(Verdict)
 
 
 def test_closing_twice_or_after_a_stop_does_nothing() -> None:

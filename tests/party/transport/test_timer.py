@@ -4,7 +4,8 @@ import threading
 
 import pytest
 
-from party.transport.timer import AwakeTime
+from party.errors import ConfigError
+from party.transport.timer import AwakeTime, Waits
 
 
 class Clock:
@@ -41,6 +42,7 @@ def test_a_wait_that_a_sleep_has_cut_short_goes_on_for_the_rest() -> None:
         def wait(self, timeout: float | None = None) -> bool:
             assert timeout is not None
             waits.append(timeout)
+            assert len(waits) < 3
             clock.seconds += 60.0 if len(waits) == 1 else 3.0
             return False
 
@@ -56,3 +58,10 @@ def test_waits_end_when_what_they_wait_for_is_there_or_their_time_is_over() -> N
     assert not timer.wait(event, 0.01)
     event.set()
     assert timer.wait(event, 60.0)
+
+
+def test_patience_is_a_second_to_a_day() -> None:
+    assert [Waits(patience).patience for patience in (1.0, 86_400.0)] == [1.0, 86_400.0]
+    for patience in (0.0, 0.999, 86_401.0, float("inf"), float("nan")):
+        with pytest.raises(ConfigError, match="patience must be 1 to 86400 seconds"):
+            Waits(patience)

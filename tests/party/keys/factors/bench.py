@@ -109,3 +109,24 @@ def _patched(before: Callable[[str, bytes], None]) -> Iterator[None]:
         for name in CALLS:
             stack.enter_context(patch.object(os, name, wrap(name)))
         yield
+
+
+def flip(path: Path, place: int) -> None:
+    """Change a bit of a byte."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    with path.open("r+b") as file:
+        file.write(data)
+
+
+def failing(name: str, code: int, after: int = 0) -> Callable[..., object]:
+    """Return a function of `os` that fails with this error, after so many calls."""
+    real, left = getattr(os, name), [after]
+
+    def call(*arguments: object) -> object:
+        left[0] -= 1
+        if left[0] >= 0:
+            return real(*arguments)
+        raise OSError(code, os.strerror(code))
+
+    return call

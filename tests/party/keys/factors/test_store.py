@@ -4,21 +4,18 @@ import errno
 import os
 import resource
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from party.errors import FactorsError
-from party.keys.factors import witness as witness_module
 from party.keys.factors.seal import HEADER_BYTES, Seal, derive_key
 from party.keys.factors.store import FactorStore
-from party.keys.factors.witness import Machine, Witness
 from protocols.ciphers.paillier.arithmetic import Integer
 from protocols.ciphers.paillier.cipher import PaillierCiphertexts
 from protocols.ciphers.paillier.keys import PublicKey
-from tests.party.keys.factors.bench import BLOCK, KEY, SECRET, Bench, numbers, recorded
+from tests.party.keys.factors.bench import BLOCK, KEY, SECRET, Bench, failing, flip, numbers, recorded
 
 NONCE, TAG = 12, 16
 SEALED = NONCE + BLOCK * KEY.ciphertext_bytes + TAG
@@ -28,13 +25,6 @@ OTHER_KEY = PaillierCiphertexts(PublicKey(Integer(0xF00000000000002B * 0xF800000
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
-
-
-def flip(path: Path, place: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[place] ^= 1
-    with path.open("r+b") as file:
-        file.write(data)
 
 
 def assert_refused(bench: Bench, count: int = 100, match: str = "damaged") -> None:
@@ -178,6 +168,12 @@ def test_a_store_cut_short_is_refused(bench: Bench, lost: int) -> None:
     assert_refused(bench)
 
 
+def test_a_file_of_another_kind_is_not_taken_for_a_store_of_another_key(bench: Bench) -> None:
+    bench.fill(1)
+    flip(bench.path, 0)
+    assert_refused(bench, match="not a store of factors")
+
+
 @pytest.mark.parametrize("size", [0, 1, HEADER_BYTES - 1])
 def test_a_file_that_is_no_store_is_refused_and_kept(bench: Bench, size: int) -> None:
     bench.fill(1)
@@ -237,57 +233,6 @@ def test_a_link_in_the_place_of_either_file_is_not_followed(bench: Bench, tmp_pa
         moved.rename(path)
 
 
-def test_a_witness_open_to_others_is_refused(bench: Bench) -> None:
-    bench.fill(1)
-    bench.witness.chmod(0o606)
-    with pytest.raises(FactorsError, match="another user"):
-        bench.store().take(1)
-
-
-def test_a_witness_of_another_user_is_refused(bench: Bench) -> None:
-    bench.fill(1)
-    witness = Witness(bench.machine(), b"")
-    witness.path = bench.witness
-    with (
-        patch("os.geteuid", return_value=os.geteuid() + 1),
-        pytest.raises(FactorsError, match="another user"),
-        witness.locked(0),
-    ):
-        pass
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_witness_that_is_no_plain_file_is_refused(bench: Bench) -> None:
-    bench.fill(1)
-    path = bench.witness
-    path.unlink()
-    os.mkfifo(path, 0o600)
-    with pytest.raises(FactorsError, match="another user"):
-        bench.store().take(1)
-
-
-@pytest.mark.parametrize("place", range(0, 184, 5))
-def test_a_witness_changed_anywhere_counts_for_nothing(bench: Bench, place: int) -> None:
-    bench.fill(1)
-    assert bench.witness.stat().st_size == 44 + 64 + 32 == 140
-    flip(bench.witness, place % 140)
-    store = bench.store()
-    assert store.take(1) == []
-    assert store.discarded
-
-
-def failing(name: str, code: int, after: int = 0) -> Callable[..., object]:
-    real, left = getattr(os, name), [after]
-
-    def call(*arguments: object) -> object:
-        left[0] -= 1
-        if left[0] >= 0:
-            return real(*arguments)
-        raise OSError(code, os.strerror(code))
-
-    return call
-
-
 def test_an_error_of_the_disk_while_marking_loses_the_factors_and_never_gives_them_again(bench: Bench) -> None:
     store = bench.fill(3)
     for name in ("fsync", "ftruncate"):
@@ -307,12 +252,6 @@ def test_a_full_memory_is_an_error_and_nothing_is_given_twice(bench: Bench, afte
             first = []
     taken = first + store.take(100) + bench.store().take(100)
     assert len(taken) == len(set(taken)) >= 2 * BLOCK
-
-
-def test_a_mark_that_is_written_in_part_is_an_error(bench: Bench) -> None:
-    bench.fill(1)
-    with patch("os.pwrite", return_value=1), pytest.raises(FactorsError, match="full"):
-        bench.store().take(1)
 
 
 def test_a_full_disk_is_a_clear_error_and_the_store_stays_as_it_was(bench: Bench) -> None:
@@ -370,24 +309,3 @@ def test_a_forked_child_has_no_factors_and_its_parent_still_has_all(bench: Bench
     os.waitpid(pid, 0)
     assert struct.unpack(">II", os.read(reader, 8)) == (0, 0)
     assert numbers(taken + store.take(100)) == list(range(1, 9))
-
-
-def test_this_machine_is_described_the_same_twice() -> None:
-    one, two = Machine.here(), Machine.here()
-    assert (one.memory, one.boot) == (two.memory, two.boot)
-    assert abs(one.clock - two.clock) < 1
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("_MOUNTS", None), ("_MOUNTS", "/dev/vda /dev/shm ext4 rw 0 0\n"), ("_MOUNTS", "tmpfs /tmp tmpfs rw 0 0\n"),
-        ("_BOOT_ID", None), ("_BOOT_ID", "\n"),
-    ],
-)  # fmt: skip
-def test_a_machine_without_such_memory_keeps_no_factors(tmp_path: Path, name: str, content: str | None) -> None:
-    path = tmp_path / "file"
-    if content is not None:
-        path.write_text(content)
-    with patch.object(witness_module, name, path), pytest.raises(FactorsError, match="on Linux only"):
-        Machine.here()

@@ -1,0 +1,162 @@
+"""Pages: how a frame is cut, and what a queue of them gives, refuses and tells."""
+
+import pytest
+
+from party.transport import pages as pages_module
+from party.transport.pages import PAGE_BYTES, SMALLEST_PAGE, Pace, Page, Pages, Reason, cut
+from protocols.errors import PeerError
+
+A, B, END = Page(b"a", last=True), Page(b"b", last=True), Page(end=Reason.PAUSED)
+
+
+def holding(*pages: Page) -> Pages:
+    queue = Pages(limit=2)
+    for page in pages:
+        assert queue.put(page, timeout=0)
+    return queue
+
+
+def drained(queue: Pages) -> list[Page]:
+    """Take what is there."""
+    taken = []
+    while (head := queue.head(timeout=0)) is not None:
+        queue.remove(head)
+        taken.append(head)
+    return taken
+
+
+def test_all_pages_of_a_frame_but_the_last_are_as_large_as_the_pace_is() -> None:
+    pace = Pace()
+    for size in (1, pace.size, pace.size + 1, 2 * pace.size):
+        pages = list(cut(bytes(size), pace))
+        assert all(len(page.body) == pace.size and not page.last for page in pages[:-1])
+        assert pages[-1].last
+        assert sum(len(page.body) for page in pages) == size
+
+
+def test_pages_grow_on_a_quick_line_shrink_on_a_slow_one_and_stay_in_their_range() -> None:
+    pace = Pace()
+    sizes = []
+    for seconds in (*[0.1] * 9, *[0.5] * 9, *[3.0] * 9):
+        pace.took(next(cut(bytes(2 * PAGE_BYTES), pace)), seconds)
+        sizes.append(pace.size)
+    assert sizes[8] == sizes[17] == PAGE_BYTES
+    assert sizes[26] == SMALLEST_PAGE
+    pace.took(Page(b"a", last=True), 0.1)
+    assert pace.size == SMALLEST_PAGE, "that a short page is quick says nothing of a long one"
+
+
+def test_a_queue_that_grew_is_as_short_as_before_when_it_has_been_read() -> None:
+    pages = Pages(limit=2)
+    filler = Page(b"a", last=True)
+    for _ in range(2):
+        assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+    pages.widen()
+    assert pages.put(filler, timeout=0)
+    pages.widen()  # not full: nothing to do
+    assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+    for _ in range(3):
+        head = pages.head()
+        assert head is not None
+        pages.remove(head)
+    assert pages.put(filler, timeout=0)
+    assert not pages.put(filler, timeout=0)
+
+
+def test_what_a_peer_sends_while_it_does_not_receive_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages_module, "MAX_UNREAD", 4 * SMALLEST_PAGE)
+    pages = Pages(limit=2)
+    for _ in range(2):
+        assert pages.put(Page(b"a"), timeout=0)
+    pages.widen()
+    for _ in range(2):
+        assert pages.put(Page(b"a"), timeout=0)
+    with pytest.raises(PeerError, match="while it does not receive"):
+        pages.widen()
+
+
+def test_pages_come_out_in_order_and_none_before_the_one_before_it_is_removed() -> None:
+    queue = holding(A, B)
+    assert queue.head(timeout=0) is A
+    queue.remove(B)
+    assert queue.head(timeout=0) is A
+    assert drained(queue) == [A, B]
+    assert queue.head(timeout=0) is None
+
+
+def test_a_full_queue_takes_an_end_and_nothing_else() -> None:
+    queue = holding(A, B)
+    assert not queue.put(A, timeout=0)
+    assert queue.put(END, timeout=0)
+    assert drained(queue) == [A, B, END]
+
+
+def test_a_queue_that_was_told_to_refuse_hands_out_what_it_has_and_takes_nothing() -> None:
+    queue = holding(A)
+    queue.refuse(PeerError("no more"))
+    with pytest.raises(PeerError, match="no more"):
+        queue.put(B, timeout=0)
+    assert drained(queue) == [A]
+
+
+def test_the_last_page_takes_the_place_of_all_that_wait() -> None:
+    queue = holding(A, B)
+    queue.replace(END, PeerError("stopped"))
+    with pytest.raises(PeerError, match="stopped"):
+        queue.put(A, timeout=0)
+    assert drained(queue) == [END]
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_queue_that_fails_takes_nothing_and_hands_out_what_came_before_unless_at_once(at_once: bool) -> None:
+    queue = holding(A)
+    queue.fail(PeerError("lost"), at_once=at_once)
+    queue.fail(PeerError("another"))
+    assert str(queue.failure) == "lost"
+    with pytest.raises(PeerError, match="lost"):
+        queue.put(B, timeout=0)
+    if not at_once:
+        assert queue.head(timeout=0) is A
+        queue.remove(A)
+    with pytest.raises(PeerError, match="lost"):
+        queue.head(timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("pages", "all_but_the_end", "all_of_it"),
+    [((), True, True), ((A,), False, False), ((END,), True, False), ((A, END), False, False)],
+)
+def test_what_is_delivered_has_left_the_queue(pages: tuple[Page, ...], all_but_the_end: bool, all_of_it: bool) -> None:
+    queue = holding(*pages)
+    assert queue.wait_delivered(end=False, timeout=0) is all_but_the_end
+    assert queue.wait_delivered(end=True, timeout=0) is all_of_it
+    assert queue.idle is all_but_the_end
+
+
+def test_of_a_failure_hears_who_waits_for_what_is_not_delivered_and_nobody_else() -> None:
+    for queue, delivered in ((holding(END), True), (holding(A), False)):
+        queue.fail(PeerError("lost"))
+        if delivered:
+            assert queue.wait_delivered(end=False, timeout=0)
+        for end in (True,) if delivered else (True, False):
+            with pytest.raises(PeerError, match="lost"):
+                queue.wait_delivered(end=end, timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("pages", "ended", "unread"),
+    [((), False, False), ((A,), False, True), ((END,), True, False), ((A, END), True, True)],
+)
+def test_a_queue_tells_whether_the_stream_has_ended_and_whether_a_piece_waits(
+    pages: tuple[Page, ...], ended: bool, unread: bool
+) -> None:
+    queue = holding(*pages)
+    assert (queue.ended, queue.unread) == (ended, unread)
+
+
+def test_a_stream_that_is_complete_ends_behind_all_the_rest() -> None:
+    queue = holding(A, B)
+    queue.finish()
+    assert drained(queue) == [A, B, Page(end=Reason.FINISHED)]
