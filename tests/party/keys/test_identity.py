@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import IdentityError
-from party.keys.certificates import HEAD_START, LIFETIME, fingerprint
+from party.keys.certificates import HEAD_START, LIFETIME, fingerprint, parse_certificate
 from party.keys.identity import Identity, create_identity, load_identity, load_peers, trust
 from protocols.errors import InputError
 
@@ -40,6 +40,7 @@ def certificate(
     usages: tuple[x509.ObjectIdentifier, ...] | None = BOTH,
     hosts: tuple[str, ...] | None = ("localhost",),
     common_names: int = 1,
+    signs_others: bool | None = None,
 ) -> bytes:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)] * common_names)
     builder = (
@@ -56,6 +57,9 @@ def certificate(
     if hosts is not None:
         names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
         builder = builder.add_extension(names, critical=False)
+    if signs_others is not None:
+        usage = x509.KeyUsage(True, False, False, False, False, signs_others, False, False, False)
+        builder = builder.add_extension(usage, critical=True)
     return builder.sign(signer or key, hashes.SHA256()).public_bytes(Encoding.PEM)
 
 
@@ -187,7 +191,11 @@ CERTIFICATES: dict[str, tuple[bytes, str]] = {
     "no use": (certificate(OTHER, usages=None), "does not say what it is for"),
     "no hosts": (certificate(OTHER, hosts=None), "does not say what it is for, or for which hosts"),
     "a name with a slash": (certificate(OTHER, name="../x"), "does not name a party"),
-    "power to sign others": (certificate(OTHER), "may sign others, which would pass for it: use one made by `cotally"),
+    "power to sign others": (
+        certificate(OTHER, signs_others=True),
+        "may sign others, which would pass for it: use one",
+    ),
+    "power not spoken of": (certificate(OTHER), "may sign others, which would pass for it: use one made by `cotally"),
     "no name": (certificate(OTHER, common_names=0), "does not name a party"),
     "two names": (certificate(OTHER, common_names=2), "does not name a party"),
     "another's signature": (
@@ -276,6 +284,29 @@ def test_a_pinned_certificate_that_expires_is_named(alice: Path, bob: Path) -> N
     peer.check_dates(NOW + LIFETIME)
     with pytest.raises(IdentityError, match="the certificate of bob expired"):
         peer.check_dates(NOW + LIFETIME + timedelta(days=1))
+
+
+def test_a_renewed_certificate_is_over_the_same_key_and_of_the_same_name(alice: Path, bob: Path) -> None:
+    peer, key = trust(alice, bob / "cert.pem", clock=at_noon), load_identity(bob, clock=at_noon).key
+    renewed = parse_certificate(certificate(key, name="bob", signs_others=False), "it")
+    assert peer.renewed_as(renewed).certificate == renewed
+    for other in (
+        certificate(OTHER, name="bob", signs_others=False),
+        certificate(key, name="carol", signs_others=False),
+    ):
+        with pytest.raises(IdentityError, match="is over another key than the one that we trust"):
+            peer.renewed_as(parse_certificate(other, "it"))
+
+
+@pytest.mark.parametrize("signs_others", [True, None])
+def test_a_peer_whose_certificate_may_sign_others_is_not_called(
+    alice: Path, bob: Path, signs_others: bool | None
+) -> None:
+    peer = trust(alice, bob / "cert.pem", clock=at_noon)
+    peer.check_signs_no_other()
+    pem = certificate(OTHER, signs_others=signs_others)
+    with pytest.raises(IdentityError, match="the certificate of bob may sign others"):
+        dataclasses.replace(peer, certificate=parse_certificate(pem, "it")).check_signs_no_other()
 
 
 def test_trust_needs_a_sound_identity_of_our_own(alice: Path, bob: Path) -> None:

@@ -130,6 +130,15 @@ def test_a_code_is_read_as_people_write_it() -> None:
         assert read_spoken_code(text) == spoken.replace(" ", "")
 
 
+def test_digits_of_other_scripts_are_none_of_a_code() -> None:
+    code = read_spoken_code(new_code(lambda _: 7_004_217))
+    for zero in ("\u0660", "\uff10"):
+        other = "".join(chr(ord(zero) + int(digit)) for digit in code[:-1])
+        assert int(other) == int(code[:-1])
+        with pytest.raises(InputError, match="the code has 9 digits"):
+            read_spoken_code(other + code[-1])
+
+
 def test_the_check_digit_is_that_of_iso_7064_mod_11_10() -> None:
     """The standard's own example: 0794 has the check digit 5."""
     assert new_code(lambda _: 794)[-1] == check_of("00000794")

@@ -143,6 +143,19 @@ def test_a_sealed_file_that_was_changed_is_refused(folder: Path, field: str) -> 
         load_secret(folder)
 
 
+@pytest.mark.parametrize(
+    ("field", "other"), [("format", "cotally-sealed/2"), ("salt", "00" * 15), ("nonce", "00" * 13)]
+)
+def test_a_sealed_file_of_another_format_or_with_parts_of_another_length_is_not_tried(
+    folder: Path, field: str, other: str
+) -> None:
+    seal_keys(folder, TYPED)
+    path = folder / SEALED_FILE
+    path.write_text(json.dumps({**json.loads(path.read_text()), field: other}))
+    with pytest.raises(IdentityError, match="is damaged, or no file of sealed keys"):
+        load_secret(folder)
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": "cotally-sealed/1"}', b"[" * 50_000])
 def test_a_file_of_another_kind_is_refused(folder: Path, content: bytes) -> None:
     seal_keys(folder, TYPED)
