@@ -19,6 +19,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError, exit_code
 from party.keys.certificates import LIFETIME, Peer, fingerprint
 from party.keys.identity import Identity, create_identity
+from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
 from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
@@ -36,6 +37,12 @@ Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version=WIRE_VERSION, session=SESSION)
 NOW = datetime.now(UTC)
 BOTH = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
+
+
+@pytest.fixture(autouse=True)
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait until callers by hand, who are gone, have heard of a stop."""
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.0)
 
 
 @pytest.fixture

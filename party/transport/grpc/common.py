@@ -52,12 +52,12 @@ def split_address(address: str) -> tuple[str, int]:
     Raises:
         ConfigError: It is in another form.
     """
-    host, colon, port = address.rpartition(":")
+    host, _, port = address.rpartition(":")
     if host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif ":" in host:
         host = ""
-    if not (host and colon and port.isascii() and port.isdigit() and int(port) < 65_536):
+    if not (host and port.isascii() and port.isdigit() and int(port) < 65_536):
         raise ConfigError(f"{address!r} is not an address: it must be host:port, port 0 to 65535")
     return host, int(port)
 

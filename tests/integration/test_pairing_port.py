@@ -1,0 +1,177 @@
+"""A port that waits for a code, and those who sit between, guess, or send strange bytes (DESIGN 14, SECURITY)."""
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from party.errors import PeerLostError
+from party.keys.identity import Identity, create_identity
+from party.keys.pairing import Pairing, new_code, read_spoken_code
+from party.transport.grpc.pairing import PairingServer, pair
+from party.wire.v1 import node_pb2 as wire
+from party.wire.v1 import node_pb2_grpc
+from protocols.errors import PeerError
+from tests.support.timer import SkippingTimer
+
+CODE = read_spoken_code(new_code(lambda _: 4_711_000))
+OTHER = read_spoken_code(new_code(lambda _: 4_711_001))
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> tuple[Identity, Identity, Identity]:
+    alice, bob, mallory = (create_identity(tmp_path / name, name) for name in ("alice", "bob", "mallory"))
+    return alice, bob, mallory
+
+
+@contextlib.contextmanager
+def waiting(own: Identity, code: str = CODE, **more: Any) -> Iterator[tuple[PairingServer, list[x509.Certificate]]]:
+    accepted: list[x509.Certificate] = []
+    with PairingServer.listen(code, own.certificate, accepted.append, "127.0.0.1:0", **more) as server:
+        yield server, accepted
+
+
+class Between(node_pb2_grpc.PairingServicer):
+    """Passes calls on, and puts another certificate in the place of each."""
+
+    def __init__(self, address: str, own: Identity, *, changes: bool) -> None:
+        self._stub = node_pb2_grpc.PairingStub(grpc.insecure_channel(address))
+        self._own, self._changes = own.certificate.public_bytes(Encoding.DER), changes
+
+    def Offer(self, request: wire.PairingOffer, context: grpc.ServicerContext) -> wire.PairingOffer:  # noqa: N802
+        if self._changes:
+            request.certificate = self._own
+        reply = self._stub.Offer(request)
+        if self._changes:
+            reply.certificate = self._own
+        return reply
+
+    def Prove(self, request: wire.PairingProof, context: grpc.ServicerContext) -> wire.PairingProof:  # noqa: N802
+        return self._stub.Prove(request)
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_who_passes_all_on_and_changes_the_certificates_is_found_by_both(
+    people: tuple[Identity, Identity, Identity], changes: bool
+) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted):
+        between = grpc.server(ThreadPoolExecutor(2))
+        node_pb2_grpc.add_PairingServicer_to_server(Between(server.address, mallory, changes=changes), between)
+        address = f"127.0.0.1:{between.add_insecure_port('127.0.0.1:0')}"
+        between.start()
+        try:
+            if changes:
+                with pytest.raises(PeerError):
+                    pair(CODE, bob.certificate, address)
+                with pytest.raises(PeerError, match="somebody changes what is sent"):
+                    server.wait(5)
+                assert accepted == []
+            else:  # and who changes nothing may carry what crosses
+                assert pair(CODE, bob.certificate, address) == alice.certificate
+                assert accepted == [bob.certificate]
+        finally:
+            between.stop(None)
+
+
+def test_of_two_guesses_at_a_code_the_second_is_refused_even_if_it_is_right(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted):
+        with pytest.raises(PeerError, match="void now"):
+            pair(OTHER, mallory.certificate, server.address)
+        with pytest.raises(PeerError, match="void now"):
+            pair(CODE, bob.certificate, server.address)
+        with pytest.raises(PeerError, match="another code"):
+            server.wait(5)
+    assert accepted == []
+
+
+def test_two_guesses_that_begin_together_are_one_guess(people: tuple[Identity, Identity, Identity]) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        proofs = []
+        for code, who in ((OTHER, mallory), (CODE, bob)):
+            side = Pairing(code, who.certificate, calls=True)
+            reply = stub.Offer(wire.PairingOffer(version="1", point=side.point, certificate=side.certificate))
+            met = side.meet(reply.point, reply.certificate)
+            proofs.append(wire.PairingProof(point=side.point, proof=met.proof))
+        for proof in (*proofs, proofs[1]):
+            with pytest.raises(grpc.RpcError) as told:
+                stub.Prove(proof, timeout=5)
+            assert told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert accepted == []
+
+
+def test_what_crossed_before_is_of_no_use_with_the_next_code_even_if_it_is_the_same(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    alice, bob, _ = people
+    recorded: list[Any] = []
+    with waiting(alice) as (server, _), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        side = Pairing(CODE, bob.certificate, calls=True)
+        offer = wire.PairingOffer(version="1", point=side.point, certificate=side.certificate)
+        reply = stub.Offer(offer, timeout=5)
+        proof = wire.PairingProof(point=side.point, proof=side.meet(reply.point, reply.certificate).proof)
+        assert stub.Prove(proof, timeout=5) == stub.Prove(proof, timeout=5)  # its reply may have been lost
+        recorded += [offer, proof]
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        stub.Offer(recorded[0], timeout=5)
+        with pytest.raises(grpc.RpcError):
+            stub.Prove(recorded[1], timeout=5)
+        assert accepted == []
+
+
+def test_who_pretends_to_listen_learns_no_more_than_whether_one_guess_is_right(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    _, bob, mallory = people
+    with waiting(mallory, OTHER) as (server, accepted):
+        with pytest.raises(PeerError):
+            pair(CODE, bob.certificate, server.address)
+        assert accepted == []
+
+
+def test_a_code_that_nobody_uses_expires(people: tuple[Identity, Identity, Identity], timer: SkippingTimer) -> None:
+    with waiting(people[0], timer=timer) as (server, accepted), ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(server.wait)
+        timer.skip_until(ended.done, 200)
+        with pytest.raises(PeerLostError, match="nobody has used the code within 600 s"):
+            ended.result()
+    assert accepted == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff" * 40, b"\x0a\x01\x31\x12\x21" + bytes(33)], ids=["none", "noise", "zero"]
+)
+def test_strange_bytes_cost_no_guess(people: tuple[Identity, Identity, Identity], body: bytes) -> None:
+    alice, bob, _ = people
+    with waiting(alice) as (server, accepted):
+        with grpc.insecure_channel(server.address) as channel:
+            for name in ("Offer", "Prove"):
+                method: Any = channel.unary_unary(f"/cotally.wire.v1.Pairing/{name}", None, None)
+                with pytest.raises(grpc.RpcError) as told:
+                    method(body, timeout=5)
+                assert told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert pair(CODE, bob.certificate, server.address) == alice.certificate
+        server.wait(5)
+        assert accepted == [bob.certificate]
+
+
+def test_a_port_that_pairs_serves_nothing_else(people: tuple[Identity, Identity, Identity]) -> None:
+    with waiting(people[0]) as (server, _), grpc.insecure_channel(server.address) as channel:
+        for service, name in (("Node", "Open"), ("Doctor", "Probe")):
+            method: Any = channel.unary_unary(f"/cotally.wire.v1.{service}/{name}", None, None)
+            with pytest.raises(grpc.RpcError) as told:
+                method(b"", timeout=5)
+            assert told.value.code() is grpc.StatusCode.UNIMPLEMENTED
