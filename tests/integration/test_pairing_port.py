@@ -1,7 +1,7 @@
 """A port that waits for a code, and those who sit between, guess, or send strange bytes (DESIGN 14, SECURITY)."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from party.errors import PeerLostError
+from party.errors import ConfigError, PeerLostError
 from party.keys.identity import Identity, create_identity
 from party.keys.pairing import Pairing, new_code, read_spoken_code
 from party.transport.grpc.pairing import PairingServer, pair
@@ -56,28 +56,77 @@ class Between(node_pb2_grpc.PairingServicer):
         return self._stub.Prove(request)
 
 
+@contextlib.contextmanager
+def standing(servicer: node_pb2_grpc.PairingServicer) -> Iterator[str]:
+    """Let something else than our listener answer at an address."""
+    server = grpc.server(ThreadPoolExecutor(2))
+    node_pb2_grpc.add_PairingServicer_to_server(servicer, server)
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    try:
+        yield address
+    finally:
+        server.stop(None)
+
+
 @pytest.mark.parametrize("changes", [True, False])
 def test_who_passes_all_on_and_changes_the_certificates_is_found_by_both(
     people: tuple[Identity, Identity, Identity], changes: bool
 ) -> None:
     alice, bob, mallory = people
-    with waiting(alice) as (server, accepted):
-        between = grpc.server(ThreadPoolExecutor(2))
-        node_pb2_grpc.add_PairingServicer_to_server(Between(server.address, mallory, changes=changes), between)
-        address = f"127.0.0.1:{between.add_insecure_port('127.0.0.1:0')}"
-        between.start()
-        try:
-            if changes:
-                with pytest.raises(PeerError):
-                    pair(CODE, bob.certificate, address)
-                with pytest.raises(PeerError, match="somebody changes what is sent"):
-                    server.wait(5)
-                assert accepted == []
-            else:  # and who changes nothing may carry what crosses
-                assert pair(CODE, bob.certificate, address) == alice.certificate
-                assert accepted == [bob.certificate]
-        finally:
-            between.stop(None)
+    with (
+        waiting(alice) as (server, accepted),
+        standing(Between(server.address, mallory, changes=changes)) as address,
+    ):
+        if changes:
+            with pytest.raises(PeerError):
+                pair(CODE, bob.certificate, address)
+            with pytest.raises(PeerError, match="somebody changes what is sent"):
+                server.wait(5)
+            assert accepted == []
+        else:  # and who changes nothing may carry what crosses
+            assert pair(CODE, bob.certificate, address) == alice.certificate
+            assert accepted == [bob.certificate]
+
+
+class Unknown(node_pb2_grpc.PairingServicer):
+    """Replies with a field that nobody knows."""
+
+    def Offer(self, request: wire.PairingOffer, context: grpc.ServicerContext) -> wire.PairingOffer:  # noqa: N802
+        return wire.PairingOffer.FromString(request.SerializeToString() + b"\x78\x01")
+
+    def Prove(self, request: wire.PairingProof, context: grpc.ServicerContext) -> wire.PairingProof:  # noqa: N802
+        return request
+
+
+def test_a_reply_that_holds_more_than_it_needs_is_refused(people: tuple[Identity, Identity, Identity]) -> None:
+    with standing(Unknown()) as address, pytest.raises(PeerError, match="sent a reply with unknown fields"):
+        pair(CODE, people[0].certificate, address)
+
+
+def test_where_nobody_waits_for_a_code_that_is_told(people: tuple[Identity, Identity, Identity]) -> None:
+    with waiting(people[0]) as (server, _):
+        address = server.address
+    with pytest.raises(PeerLostError, match=f"nobody waits for a code at {address}"):
+        pair(CODE, people[1].certificate, address)
+
+
+def test_a_port_that_cannot_be_had_is_refused_in_words(people: tuple[Identity, Identity, Identity]) -> None:
+    with (
+        waiting(people[0]) as (server, _),
+        pytest.raises(ConfigError, match=r"^cannot listen on .*: the port is in use$"),
+    ):
+        PairingServer.listen(CODE, people[0].certificate, lambda _: None, server.address)
+    with pytest.raises(ConfigError, match=r"^cannot listen on .*: it is not this machine's"):
+        PairingServer.listen(CODE, people[0].certificate, lambda _: None, "192.0.2.1:50051")
+
+
+def test_pure_python_protobuf_is_refused(
+    people: tuple[Identity, Identity, Identity], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("google.protobuf.internal.api_implementation.Type", lambda: "python")
+    with pytest.raises(ConfigError, match="pure-Python"):
+        PairingServer.listen(CODE, people[0].certificate, lambda _: None, "127.0.0.1:0")
 
 
 def test_of_two_guesses_at_a_code_the_second_is_refused_even_if_it_is_right(
@@ -94,20 +143,49 @@ def test_of_two_guesses_at_a_code_the_second_is_refused_even_if_it_is_right(
     assert accepted == []
 
 
+def offered(stub: node_pb2_grpc.PairingStub, code: str, own: Identity) -> wire.PairingProof:
+    """Begin by hand; return the proof that would end it."""
+    side = Pairing(code, own.certificate, calls=True)
+    reply = stub.Offer(wire.PairingOffer(version="1", point=side.point, certificate=side.certificate), timeout=5)
+    return wire.PairingProof(point=side.point, proof=side.meet(reply.point, reply.certificate).proof)
+
+
+def refused(call: Callable[..., object], request: object) -> bool:
+    with pytest.raises(grpc.RpcError) as told:
+        call(request, timeout=5)
+    return told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_after_the_code_is_used_no_other_proof_is_answered_be_it_right(
+    people: tuple[Identity, Identity, Identity],
+) -> None:
+    alice, bob, mallory = people
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub = node_pb2_grpc.PairingStub(channel)
+        right, wrong, another = offered(stub, CODE, bob), offered(stub, OTHER, mallory), offered(stub, CODE, mallory)
+        assert stub.Prove(right, timeout=5).point == right.point
+        for proof in (wrong, another, wire.PairingProof(point=right.point, proof=bytes(32))):
+            assert refused(stub.Prove, proof)
+    assert accepted == [bob.certificate]
+
+
+def test_another_version_of_pairing_is_refused_and_costs_no_guess(people: tuple[Identity, Identity, Identity]) -> None:
+    alice, bob, _ = people
+    with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
+        stub, side = node_pb2_grpc.PairingStub(channel), Pairing(CODE, bob.certificate, calls=True)
+        for version in ("2", ""):
+            offer = wire.PairingOffer(version=version, point=side.point, certificate=side.certificate)
+            assert refused(stub.Offer, offer)
+        assert pair(CODE, bob.certificate, server.address) == alice.certificate
+    assert accepted == [bob.certificate]
+
+
 def test_two_guesses_that_begin_together_are_one_guess(people: tuple[Identity, Identity, Identity]) -> None:
     alice, bob, mallory = people
     with waiting(alice) as (server, accepted), grpc.insecure_channel(server.address) as channel:
         stub = node_pb2_grpc.PairingStub(channel)
-        proofs = []
-        for code, who in ((OTHER, mallory), (CODE, bob)):
-            side = Pairing(code, who.certificate, calls=True)
-            reply = stub.Offer(wire.PairingOffer(version="1", point=side.point, certificate=side.certificate))
-            met = side.meet(reply.point, reply.certificate)
-            proofs.append(wire.PairingProof(point=side.point, proof=met.proof))
-        for proof in (*proofs, proofs[1]):
-            with pytest.raises(grpc.RpcError) as told:
-                stub.Prove(proof, timeout=5)
-            assert told.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        proofs = [offered(stub, code, who) for code, who in ((OTHER, mallory), (CODE, bob))]
+        assert all(refused(stub.Prove, proof) for proof in (*proofs, proofs[1]))
     assert accepted == []
 
 

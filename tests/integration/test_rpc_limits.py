@@ -1,7 +1,6 @@
 """Calls by hand: order, repetition, malformed bodies and limits, at both ends (FAULTS cases 64 to 80)."""
 
 import contextlib
-import logging
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -11,17 +10,16 @@ from typing import TypeVar
 import grpc
 import pytest
 
-from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
+from party.errors import PeerLostError
 from party.transport.channel import PagedChannel
 from party.transport.grpc import server as server_module
 from party.transport.grpc.common import LONG_POLL, WIRE_VERSION
 from party.transport.grpc.server import NodeServer
-from party.transport.grpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, status_of
 from party.transport.pages import PAGE_BYTES, WINDOW, Reason
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
-from protocols.errors import CotallyError, DeviationError, InputError, PeerError
+from protocols.errors import PeerError
 from protocols.messages import Verdict
 from tests.support.processes import wait_for
 from tests.support.responder import BAD_PAGES
@@ -34,9 +32,14 @@ OPEN = wire.OpenRequest(version=WIRE_VERSION, session=SESSION)
 FRAME = encode(Verdict("theta"))
 
 
+@pytest.fixture(autouse=True)
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody wait long until callers by hand, who are gone, have heard of a stop."""
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.2)
+
+
 @pytest.fixture
-def server(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> Iterator[NodeServer]:
-    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.2)  # nobody is left to be told
+def server(parties: Parties) -> Iterator[NodeServer]:
     with parties.serve(patience=30) as node:
         yield node
 
@@ -341,41 +344,6 @@ def test_the_handshake_and_the_connections_age_are_limited() -> None:
     options = dict(server_module.server_options())
     assert options["grpc.server_handshake_timeout_ms"] == 10_000
     assert options["grpc.max_connection_age_ms"] == 600_000
-
-
-# The tables
-
-
-def subclasses(kind: type) -> set[type]:
-    found = {kind}
-    each: type
-    for each in kind.__subclasses__():
-        found |= subclasses(each)
-    return found
-
-
-def test_the_tables_are_total() -> None:
-    assert set(ERRORS) == set(Code) - {Code.OK}
-    assert set(STOPS) == set(Reason)
-    for error in subclasses(CotallyError):
-        assert any(kind in STATUS for kind in error.__mro__)
-
-
-def test_no_text_of_an_error_crosses(caplog: pytest.LogCaptureFixture) -> None:
-    errors: list[Exception] = [
-        PeerError("4711"), InputError("4711"), DataError("4711", path="4711"), IdentityError("4711"),
-        PeerLostError("4711"), PeerStoppedError("4711"), NotNowError("4711"), DeviationError(),
-        StoppedHereError(Reason.DEVIATION), ValueError("4711"), KeyError("4711"),
-    ]  # fmt: skip
-    with caplog.at_level(logging.CRITICAL):
-        texts = [status_of(error)[1] for error in errors]
-    assert not any("4711" in text for text in texts if "incident" not in text)
-    assert all("incident" in text for text in texts[-2:])
-
-
-def test_an_error_that_only_its_base_is_listed_for_has_that_status() -> None:
-    assert status_of(DataError("ours"))[0] is Code.INTERNAL
-    assert status_of(NotNowError())[0] is Code.RESOURCE_EXHAUSTED
 
 
 def test_a_channel_of_either_end_is_a_paged_channel(parties: Parties, server: NodeServer) -> None:

@@ -1,0 +1,56 @@
+"""Errors across the wire: the tables are total, no text of ours crosses, and a call's body has one form."""
+
+import logging
+
+import grpc
+import pytest
+
+from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
+from party.transport.grpc.common import WIRE_VERSION
+from party.transport.grpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, _read, status_of
+from party.transport.pages import Reason
+from party.wire.v1 import node_pb2 as wire
+from protocols.errors import CotallyError, DeviationError, InputError, PeerError
+
+Code = grpc.StatusCode
+OPEN = wire.OpenRequest(version=WIRE_VERSION, session=bytes(16))
+BODY = OPEN.SerializeToString()
+
+
+def subclasses(kind: type) -> set[type]:
+    found = {kind}
+    each: type
+    for each in kind.__subclasses__():
+        found |= subclasses(each)
+    return found
+
+
+def test_the_tables_are_total() -> None:
+    assert set(ERRORS) == set(Code) - {Code.OK}
+    assert set(STOPS) == set(Reason)
+    for error in subclasses(CotallyError):
+        assert any(kind in STATUS for kind in error.__mro__)
+
+
+def test_no_text_of_an_error_crosses(caplog: pytest.LogCaptureFixture) -> None:
+    errors: list[Exception] = [
+        PeerError("4711"), InputError("4711"), DataError("4711", path="4711"), IdentityError("4711"),
+        PeerLostError("4711"), PeerStoppedError("4711"), NotNowError("4711"), DeviationError(),
+        StoppedHereError(Reason.DEVIATION), ValueError("4711"), KeyError("4711"),
+    ]  # fmt: skip
+    with caplog.at_level(logging.CRITICAL):
+        texts = [status_of(error)[1] for error in errors]
+    assert not any("4711" in text for text in texts if "incident" not in text)
+    assert all("incident" in text for text in texts[-2:])
+
+
+def test_an_error_that_only_its_base_is_listed_for_has_that_status() -> None:
+    assert status_of(DataError("ours"))[0] is Code.INTERNAL
+    assert status_of(NotNowError())[0] is Code.RESOURCE_EXHAUSTED
+
+
+def test_a_body_is_read_in_its_one_form_alone() -> None:
+    assert _read(BODY, wire.OpenRequest.FromString) == OPEN
+    for body in (BODY + b"\x78\x01", BODY * 2, BODY[:-1], b"\xff" * 9):
+        with pytest.raises(PeerError, match="a call's body"):
+            _read(body, wire.OpenRequest.FromString)
