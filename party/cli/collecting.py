@@ -30,6 +30,7 @@ from party.show.collecting import (
     page_lines,
     published_lines,
     serving_lines,
+    turned_lines,
 )
 from party.show.incident import incident
 from party.show.notices import tell
@@ -43,7 +44,7 @@ from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.drafts import questions_of_table, typed_question, write_survey
 from party.survey.web.export import disguised_answers, response_codes
-from party.survey.web.pages import form_page, has_form, main_page
+from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
 from party.survey.web.round_two import HeldOut, check_publishable, model_test
 from party.survey.web.store import AnswerStore, PublishedModel, SurveyStage
@@ -88,14 +89,20 @@ def run_serve(arguments: argparse.Namespace) -> int:
     settings = read_collector_settings(arguments.settings)
     web = _web()
     enough = web.server.answers_needed(settings.questionnaire.design, settings.closing)
-    page = main_page(settings)
 
     def ready(address: Address) -> None:
-        note_all(serving_lines(settings.server.address, str(address), page.digest, enough))
+        note_all(serving_lines(settings.server.address, str(address), app.front.digest, enough))
+
+    def turned(page: PageFile) -> None:
+        note_all(turned_lines(page.digest))
 
     with _store(settings) as store:
-        survey = web.app.CollectorSurvey(settings, store, enough, fault=lambda error: complain(incident(error), None))
-        web.server.run_server(web.app.make_app(survey), settings.server, ready)
+        survey = web.app.CollectorSurvey(
+            settings, store, enough, fault=lambda error: complain(incident(error), None), turned=turned
+        )
+        survey.close_if_due()
+        app = web.app.CollectorApp(survey)
+        web.server.run_server(app, settings.server, ready, app.look)
     return 0
 
 
@@ -110,8 +117,9 @@ def run_publish(arguments: argparse.Namespace) -> int:
     with _store(settings) as store:
         responses = store.responses()
         check_publishable(model, response_codes(responses, asked), exported, asked, HeldOut(test, arguments.seed))
-        store.publish(PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed), responses)
-    say_all(published_lines(settings.path, bit))
+        published = PublishedModel(model_json(model), str(bit.truth), str(test), arguments.seed)
+        store.publish(published, responses)
+    say_all(published_lines(settings.path, bit, test_page(settings, published).digest))
     return 0
 
 

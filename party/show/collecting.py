@@ -11,6 +11,7 @@ from protocols.survey.personal_test import BitDesign
 STAGES = {
     SurveyStage.OPEN: "open: each answer stands beside the digest of its code",
     SurveyStage.TESTING: "testing its model: it takes no answers, and one bit from each who gave one",
+    SurveyStage.CUT: "closed, but the store may still hold codes: run `cotally survey close` again",
     SurveyStage.CLOSED: "closed: no code is kept",
 }
 
@@ -42,10 +43,16 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
         yield f"It closes with {enough:,} answers."
 
 
-def published_lines(settings: Path, bit: BitDesign) -> Iterator[str]:
-    """Say what publishing a model did, and what its bit discloses."""
+def turned_lines(digest: str) -> Iterator[str]:
+    """Say which page a server that runs gives since a model has been published."""
+    yield f"A model has been published: links now lead to the second page, whose SHA-256 is {digest}."
+
+
+def published_lines(settings: Path, bit: BitDesign, digest: str) -> Iterator[str]:
+    """Say what publishing a model did, what its bit discloses, and which page tells so to the respondents."""
     yield "The model is published: no further answers are taken, and no other model is ever tested."
-    yield f"Start `cotally survey serve {settings}` anew: links then lead to the second page. `results` tells the rest."
+    yield f"`cotally survey serve {settings}` leads links to the second page, within seconds if it runs already."
+    yield f"That page's SHA-256 is {digest}, whoever loads it. `results` tells the rest."
     yield f"Of each respondent who opens it, {bit_text(bit)}"
 
 

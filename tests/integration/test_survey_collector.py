@@ -3,10 +3,12 @@
 import http.client
 import json
 import socket
+import subprocess
 import sys
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,17 @@ from party.survey.web.codes import code_digest
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
 from party.survey.web.store import AnswerStore
-from tests.support.collecting import UNRELATED, add_links, answer_body, collector, live_results, write_survey_files
-from tests.support.processes import assert_one_line, cotally, cotally_here
+from tests.support.collecting import (
+    ROUND_TWO,
+    TESTABLE,
+    UNRELATED,
+    add_links,
+    answer_body,
+    collector,
+    live_results,
+    write_survey_files,
+)
+from tests.support.processes import assert_one_line, cotally, cotally_here, wait_for
 
 RESPONDENTS = 200
 LOAD = [f"{k % 2:02x}{k % 3:02x}{k // 6 % 2:02x}" for k in range(RESPONDENTS)]
@@ -229,3 +240,39 @@ def test_results_that_cannot_be_served_are_one_line(path: Path) -> None:
     for words in (("--every", "0"), ("--cross", "smokes", "sax")):
         ended = cotally_here("survey", "results", path, "--serve", *words)
         assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+
+
+def test_a_server_that_runs_turns_to_the_page_of_a_published_model_and_each_screen_tells_that_page_s_digest(
+    tmp_path: Path,
+) -> None:
+    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO)
+    table, model = path.parent / "x.csv", path.parent / "tree.json"
+    settings, codes = made(path, 61)
+    with store_of(settings) as store:
+        for number, code in enumerate(codes[1:]):
+            store.submit(code_digest(code), bytes([number % 2] * 2), 9)
+    with collector(path) as (process, address):
+        first = got(f"http://{address}/")[1]
+        assert cotally_here("survey", "export", path, "-o", table).code == 0
+        assert cotally_here("mine", "tree", table, path.parent / "design.toml", "--test", "1/5", "-o", model).code == 0
+        published = cotally_here("survey", "publish", path, model, table, "--test", "1/5")
+        assert published.code == 0, published.err
+        wait_for(lambda: got(f"http://{address}/")[1] != first)
+        second = got(f"http://{address}/")[1]
+        assert got(f"http://{address}/form")[0] == 404
+        turned = told_at_end(process)
+    with collector(path) as (process, address):
+        assert got(f"http://{address}/")[1] == second
+        anew = told_at_end(process)
+    assert "cotally-test/1" in second
+    digests = [sha256(page.encode()).hexdigest() for page in (first, second)]
+    assert [digest in turned for digest in digests] == [True, True]
+    assert [digest in published.out for digest in digests] == [False, True]
+    assert [digest in anew for digest in digests] == [False, True]
+
+
+def told_at_end(process: subprocess.Popen[str]) -> str:
+    """End a server and return what it has told since it was ready."""
+    process.terminate()
+    assert process.stderr is not None
+    return process.stderr.read()

@@ -17,7 +17,7 @@ import anyio
 from starlette.types import ASGIApp, Message
 
 from party.settings.collector import CollectorSettings, read_collector_settings
-from party.survey.web.app import CollectorSurvey, make_app
+from party.survey.web.app import CollectorApp, CollectorSurvey
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
@@ -150,7 +150,7 @@ class Served:
 
     settings: CollectorSettings
     store: AnswerStore
-    app: ASGIApp
+    app: CollectorApp
     faults: list[Exception] = field(default_factory=list)
     caller: str = "203.0.113.1"
 
@@ -166,7 +166,7 @@ class Served:
 
     def start_anew(self) -> None:
         """Make the application again, as a server that was stopped and started does."""
-        self.app = make_app(CollectorSurvey(self.settings, self.store, None, lambda: 0.0, fault=self.faults.append))
+        self.app = CollectorApp(CollectorSurvey(self.settings, self.store, None, lambda: 0.0, fault=self.faults.append))
 
     def answer(self, code: str, answers: str) -> int:
         return self.call("POST", "/answer", answer_body(self.settings, code, answers)).status
@@ -199,7 +199,7 @@ def served(
     faults: list[Exception] = []
     with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
         survey = CollectorSurvey(settings, store, enough, clock, now, faults.append)
-        yield Served(settings, store, make_app(survey), faults)
+        yield Served(settings, store, CollectorApp(survey), faults)
 
 
 @contextmanager

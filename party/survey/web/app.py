@@ -3,10 +3,14 @@
 `GET /` and `GET /form` give the same bytes to everybody; `POST /answer` takes what the page sends, `POST /form` what
 the form without a script sends, and both the same way into the store. Refusals are short, name no cause that the sender
 does not know, and never hold what was sent. Addresses of callers are in memory alone, for as long as their limits need.
+
+What happens without a call, `CollectorApp.look` finds: that the survey's date has come, that a closing was cut short,
+that a model has been published, so that `GET /` gives the page that tests it and `POST /test` takes its bits.
 """
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -18,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import Receive, Scope, Send
 
 from party.errors import StoreError
 from party.settings.collector import CollectorSettings
@@ -27,7 +31,7 @@ from party.survey.web.headers import SecureHeaders
 from party.survey.web.limits import CallLimits
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, reply_page, test_page
 from party.survey.web.round_two import round_digest
-from party.survey.web.store import AnswerStore, Reception
+from party.survey.web.store import AnswerStore, Reception, SurveyStage
 from party.survey.web.submissions import (
     MALFORMED,
     OTHER_SURVEY,
@@ -46,8 +50,6 @@ _STATUS: Final = {
 }  # fmt: skip
 _SECONDS_FOR_A_BODY: Final = 20
 
-Handler = Callable[[Request], Awaitable[Response]]
-
 
 @dataclass(frozen=True, repr=False)
 class CollectorSurvey:
@@ -60,6 +62,7 @@ class CollectorSurvey:
         clock: Seconds, for limits.
         now: The time, for the date on which it closes.
         fault: Told of what nobody foresaw.
+        turned: Told of the page that is served from now on, since a model has been published.
     """
 
     settings: CollectorSettings
@@ -68,6 +71,7 @@ class CollectorSurvey:
     clock: Callable[[], float] = time.monotonic
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     fault: Callable[[Exception], None] = lambda _: None
+    turned: Callable[[PageFile], None] = lambda _: None
 
     @property
     def shape(self) -> ResponseShape:
@@ -78,62 +82,134 @@ class CollectorSurvey:
 
     def take(self, submission: Submission) -> Reception:
         """Put a response into the store, unless the survey closes first; close it when that is enough."""
-        self._close_if_due()
+        self._close_if_past()
         taken = self.store.submit(submission.code, submission.content, self.settings.server.submissions)
-        if taken is Reception.TAKEN and self.enough is not None and self.store.status().answered >= self.enough:
-            self.store.close_survey()
+        if taken is Reception.TAKEN and self._has_enough():
+            with suppress(StoreError):  # the response is taken all the same, and `close_if_due` ends the closing
+                self.store.close_survey()
         return taken
 
     def count(self, bit: BitSubmission) -> Reception:
         """Count a bit, unless the survey closes first."""
-        self._close_if_due()
+        self._close_if_past()
         return self.store.count_bit(bit.code, right=bit.right)
 
-    def _close_if_due(self) -> None:
+    def close_if_due(self) -> None:
+        """Close it if its date has come or its answers are enough, and end a closing that was cut short.
+
+        Raises:
+            StoreError: The store cannot be used.
+        """
+        stage = self.store.stage()
+        if stage is SurveyStage.CUT or (stage is SurveyStage.OPEN and self._has_enough()):
+            self.store.close_survey()
+        elif stage is not SurveyStage.CLOSED:
+            self._close_if_past()
+
+    def _has_enough(self) -> bool:
+        return self.enough is not None and self.store.status().answered >= self.enough
+
+    def _close_if_past(self) -> None:
         date = self.settings.closing.date
         if date is not None and self.now() >= date:
             self.store.close_survey()
 
 
-def make_app(survey: CollectorSurvey) -> ASGIApp:
-    """Return the application: of a survey whose model has been published, the page that tests it."""
-    settings, shape, published = survey.settings, survey.shape, survey.store.published()
-    if published is not None:
-        pages = {"/": test_page(settings, published)}
-    else:
-        pages = {"/": main_page(settings), **({"/form": form_page(settings)} if has_form(settings) else {})}
-    limits = CallLimits(settings.server.requests, survey.clock)
+@dataclass(frozen=True)
+class _SecondRound:
+    """The page that tests a model, and the digest that its bits name."""
 
-    async def answer(request: Request) -> Response:
-        body = await _body(request, limits, shape.most_bytes, "application/json")
-        return _reply(await run_in_threadpool(survey.take, shape.read_answer(body)))
+    page: PageFile
+    digest: str
 
-    async def form(request: Request) -> Response:
+
+class CollectorApp:
+    """The application of a survey.
+
+    Raises:
+        StoreError: The store cannot be used.
+    """
+
+    def __init__(self, survey: CollectorSurvey) -> None:
+        settings = survey.settings
+        self._survey, self._shape = survey, survey.shape
+        self._first = {"/": main_page(settings), **({"/form": form_page(settings)} if has_form(settings) else {})}
+        self._second = self._find_second()
+        self._fails = False
+        self._limits = CallLimits(settings.server.requests, survey.clock)
+        handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
+        app = Starlette(routes=list(self._routes()), exception_handlers=handlers)
+        self._app = SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call."""
+        await self._app(scope, receive, send)
+
+    @property
+    def front(self) -> PageFile:
+        """The page to which links lead."""
+        return self._first["/"] if self._second is None else self._second.page
+
+    def look(self) -> None:
+        """Do what is due without a call; what the store refuses now is told once, and done at a later look."""
         try:
-            body = await _body(request, limits, shape.most_bytes, "application/x-www-form-urlencoded")
-            taken = await run_in_threadpool(survey.take, shape.read_form(body))
+            self._survey.close_if_due()
+            found = None if self._second is not None else self._find_second()
+        except StoreError as error:
+            if not self._fails:
+                self._survey.fault(error)
+            self._fails = True
+            return
+        self._fails = False
+        if found is not None:
+            self._second = found
+            self._survey.turned(found.page)
+
+    def _find_second(self) -> _SecondRound | None:
+        settings, published = self._survey.settings, self._survey.store.published()
+        if published is None:
+            return None
+        return _SecondRound(test_page(settings, published), round_digest(settings.questionnaire, published))
+
+    def _routes(self) -> Iterator[Route]:
+        for path in self._first:
+            yield Route(path, self._get, methods=["GET"])
+        yield Route("/answer", self._answer, methods=["POST"])
+        if "/form" in self._first:
+            yield Route("/form", self._form, methods=["POST"])
+        yield Route("/test", self._test, methods=["POST"])
+
+    async def _get(self, request: Request) -> Response:
+        pages = self._first if self._second is None else {"/": self._second.page}
+        if request.url.path not in pages:
+            raise HTTPException(404)
+        return _served(pages[request.url.path], 200)
+
+    async def _answer(self, request: Request) -> Response:
+        body = await self._body(request, "application/json")
+        return _reply(await run_in_threadpool(self._survey.take, self._shape.read_answer(body)))
+
+    async def _form(self, request: Request) -> Response:
+        try:
+            body = await self._body(request, "application/x-www-form-urlencoded")
+            taken = await run_in_threadpool(self._survey.take, self._shape.read_form(body))
             why = None if taken is Reception.TAKEN else taken.value
         except (RefusedError, StoreError) as error:
             why = error.why if isinstance(error, RefusedError) else _UNAVAILABLE
-        page = reply_page(settings, "sent_heading" if why is None else f"error_{why}")
+        page = reply_page(self._survey.settings, "sent_heading" if why is None else f"error_{why}")
         return _served(page, 200 if why is None else _STATUS[why])
 
-    async def test(request: Request) -> Response:
-        body = await _body(request, limits, shape.most_bytes, "application/json")
-        return _reply(await run_in_threadpool(survey.count, read_bit(body, digest)))
+    async def _test(self, request: Request) -> Response:
+        if self._second is None:
+            raise HTTPException(404)
+        body = await self._body(request, "application/json")
+        return _reply(await run_in_threadpool(self._survey.count, read_bit(body, self._second.digest)))
 
-    routes = [Route(path, _getter(page), methods=["GET"]) for path, page in pages.items()]
-    routes.append(Route("/answer", answer, methods=["POST"]))
-    routes += [Route("/form", form, methods=["POST"])] if "/form" in pages else []
-    if published is not None:
-        digest = round_digest(settings.questionnaire, published)
-        routes.append(Route("/test", test, methods=["POST"]))
-    handlers = {RefusedError: _refusal, StoreError: _store_refusal, HTTPException: _http_refusal, Exception: _fault}
-    app = Starlette(routes=routes, exception_handlers=handlers)
-    return SecureHeaders(app, survey.fault, has_tls=settings.server.address.startswith("https://"))
+    async def _body(self, request: Request, kind: str) -> bytes:
+        return await _read_body(request, self._limits, self._shape.most_bytes, kind)
 
 
-async def _body(request: Request, limits: CallLimits, most: int, kind: str) -> bytes:
+async def _read_body(request: Request, limits: CallLimits, most: int, kind: str) -> bytes:
     """Read a body of one kind and length, of a caller who does not call too often."""
     if not limits.allows("" if request.client is None else request.client.host):
         raise RefusedError(Reception.TOO_OFTEN.value)
@@ -149,14 +225,6 @@ async def _body(request: Request, limits: CallLimits, most: int, kind: str) -> b
     except (TimeoutError, ClientDisconnect):
         raise RefusedError(MALFORMED) from None
     return body
-
-
-def _getter(page: PageFile) -> Handler:
-    async def get(request: Request) -> Response:
-        del request
-        return _served(page, 200)
-
-    return get
 
 
 def _served(page: PageFile, status: int) -> Response:

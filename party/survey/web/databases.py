@@ -14,6 +14,7 @@ from party.files import is_there, write_new
 from party.survey.web.store import AnswerStore, Database, new_tables
 
 _APPLICATION: Final = 0x636F7473  # "cots"
+_SECONDS_TO_WAIT: Final = 30.0  # for others that read or write
 
 
 def open_store(place: Path | str, survey: str, *, make: bool = False) -> AnswerStore:
@@ -58,7 +59,9 @@ class SqliteDatabase(Closing):
             raise ConfigError(f"{path} must be a file of its owner alone, with mode 0600")
         self._turn = threading.RLock()
         with _told(self.name, sqlite3.Error):
-            self._connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+            self._connection = sqlite3.connect(
+                path, timeout=_SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+            )
             if self._connection.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
                 self._connection.close()
                 raise ConfigError(f"{path} is no store of answers: name another file")
@@ -93,7 +96,9 @@ class SqliteDatabase(Closing):
         """Overwrite what was deleted: in the file, and in the log beside it."""
         with self._turn, _told(self.name, sqlite3.Error):
             self._connection.execute("VACUUM")
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreError(f"{self.name} is read by another process at this moment")
 
 
 def _make_file(path: Path, make: bool) -> None:

@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 
 from party.errors import ConfigError
 from party.settings.address import Address
@@ -21,6 +22,7 @@ from protocols.randomized_response.design import Design
 from protocols.randomized_response.sample_size import sample_size
 from protocols.tables.expression import Expression
 
+_SECONDS_BETWEEN_LOOKS = 2
 _AT_ONCE = 512
 _WAITING = 128
 """So few are accepted at a time that each is read before `_AT_ONCE` others have come, and it is taken for idle."""
@@ -43,19 +45,28 @@ def on_this_machine(settings: ServerSettings) -> ServerSettings:
     return replace(settings, listen=Address("127.0.0.1", 0), certificate=None, key=None, proxies=())
 
 
-def run_server(app: Any, settings: ServerSettings, ready: Callable[[Address], None]) -> None:
+def run_server(
+    app: Any, settings: ServerSettings, ready: Callable[[Address], None], look: Callable[[], None] = lambda: None
+) -> None:
     """Serve until a signal ends it.
 
     Args:
         app: The application.
         settings: Where and how.
         ready: Told where it listens.
+        look: Called again and again, every few seconds, in a thread.
 
     Raises:
         ConfigError: It cannot listen there, or the certificate cannot be used.
     """
+
+    async def notify() -> None:
+        await run_in_threadpool(look)
+
     config = uvicorn.Config(
         app,
+        callback_notify=notify,
+        timeout_notify=_SECONDS_BETWEEN_LOOKS,
         log_config=None,
         log_level="critical",
         access_log=False,

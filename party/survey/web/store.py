@@ -2,8 +2,8 @@
 
 Until the survey is closed a response stands beside the digest of its code, so that a repeated submission replaces it.
 Closing it cuts that link for good: responses go into a table of their own, in the order of their values, and what the
-file held before is overwritten. Of the bits by which a model is tested two counts are kept, and of each code whether
-it has sent one. The same statements run on SQLite and PostgreSQL (`databases.py`).
+file held before is overwritten; only then it is told to be closed. Of the bits by which a model is tested two counts
+are kept, and of each code whether it has sent one. The same statements run on SQLite and PostgreSQL (`databases.py`).
 
 A response is on the disk when `submit` returns.
 """
@@ -21,11 +21,12 @@ STORE_VERSION: Final = 2
 
 
 class SurveyStage(IntEnum):
-    """How far a survey is."""
+    """How far a survey is; `CUT` is closed, while the file may still hold what it held before."""
 
     OPEN = 0
     TESTING = 1
-    CLOSED = 2
+    CUT = 2
+    CLOSED = 3
 
 
 class Reception(Enum):
@@ -93,7 +94,11 @@ class Database(Protocol):
         ...
 
     def forget(self) -> None:
-        """Overwrite what was deleted, as far as the database can."""
+        """Overwrite what was deleted, as far as the database can.
+
+        Raises:
+            StoreError: Not now.
+        """
         ...
 
     def close(self) -> None:
@@ -213,17 +218,30 @@ class AnswerStore(Closing):
         return Reception.TOO_OFTEN if known else Reception.UNKNOWN_CODE
 
     def close_survey(self) -> None:
-        """End it, unless it has ended: cut the responses from the codes that they came with, for good."""
+        """End it, unless it has ended: cut the responses from the codes that they came with, for good.
+
+        What was cut short before, by a crash or a full disk, is done to its end.
+
+        Raises:
+            StoreError: What the file held before cannot be overwritten now: to be done again.
+        """
         database = self._database
         with database.transaction():
-            closed = database.run("UPDATE survey SET stage = ? WHERE stage < ?", (SurveyStage.CLOSED,) * 2)
-            if closed:
+            if database.run("UPDATE survey SET stage = ? WHERE stage < ?", (SurveyStage.CUT,) * 2):
                 database.run(
                     "INSERT INTO responses SELECT response FROM links WHERE response IS NOT NULL ORDER BY response"
                 )
                 database.run("DELETE FROM links")
-        if closed:
+            cut = self._stage() is SurveyStage.CUT
+        if cut:
             database.forget()
+            with database.transaction():
+                database.run("UPDATE survey SET stage = ?", (SurveyStage.CLOSED,))
+
+    def stage(self) -> SurveyStage:
+        """Return how far it is."""
+        with self._database.transaction():
+            return self._stage()
 
     def responses(self) -> list[bytes]:
         """Return all responses, in the order of their values."""

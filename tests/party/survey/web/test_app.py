@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from party.errors import StoreError
-from party.survey.web.store import AnswerStore, SurveyStage
+from party.survey.web.databases import SqliteDatabase
+from party.survey.web.store import AnswerStore, StoreStatus, SurveyStage
 from tests.support.collecting import (
     UNRELATED,
     Served,
@@ -182,6 +183,37 @@ def test_it_closes_at_its_date(tmp_path: Path) -> None:
         assert [survey.answer(second, "000000"), survey.answer(first, "010000")] == [410, 410]
         assert survey.store.status().stage is SurveyStage.CLOSED
         assert survey.store.responses() == [bytes(3)]
+
+
+def test_it_closes_at_its_date_though_nobody_calls(tmp_path: Path) -> None:
+    moments = [datetime(2026, 12, 31, 16, 59, tzinfo=UTC)]
+    path = write_survey_files(tmp_path, UNRELATED, more="[close]\ndate = 2026-12-31T18:00:00+01:00")
+    with served(path, now=lambda: moments[0]) as survey:
+        add_links(survey.store, 2)
+        survey.app.look()
+        assert survey.store.stage() is SurveyStage.OPEN
+        moments[0] = datetime(2026, 12, 31, 17, 0, tzinfo=UTC)
+        survey.app.look()
+        assert survey.store.status() == StoreStatus(0, 0, SurveyStage.CLOSED)
+
+
+def test_what_a_crash_has_cut_short_a_later_look_ends_and_a_store_that_fails_is_told_once(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with served(path, enough=1) as survey:
+        (code,) = add_links(survey.store, 1)
+        with monkeypatch.context() as full:
+            full.setattr(SqliteDatabase, "forget", fail)
+            assert survey.answer(code, "000000") == 200
+            survey.app.look()
+            survey.app.look()
+            assert [str(fault) for fault in survey.faults] == ["the disk is full"]
+            assert survey.store.stage() is SurveyStage.CUT
+        survey.app.look()
+        assert survey.store.status() == StoreStatus(0, 1, SurveyStage.CLOSED)
 
 
 def test_it_closes_with_enough_answers(path: Path) -> None:

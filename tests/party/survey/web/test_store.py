@@ -1,19 +1,23 @@
 """What the collector keeps, in both databases, and what it forgets when the survey is closed."""
 
+import contextlib
 import os
 import secrets
 import shutil
+import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from party.errors import ConfigError, StoreError
 from party.survey.web.codes import code_digest
-from party.survey.web.databases import open_store
+from party.survey.web.databases import SqliteDatabase, open_store
 from party.survey.web.store import AnswerStore, BitCount, PublishedModel, Reception, StoreStatus, SurveyStage
 from tests.support.collecting import add_links, everything_in, raw_rows
 
@@ -172,6 +176,52 @@ def test_a_closed_file_holds_no_digest_and_nothing_of_the_order_of_answers(tmp_p
         assert not any(digest in everything_in(path) for digest in digests)
     rows = raw_rows(path, "SELECT response FROM responses ORDER BY rowid")
     assert rows == sorted(rows)
+
+
+def killed_while_closing(path: Path) -> None:
+    """Close a survey in a process that is killed when answers are cut from codes, before anything is overwritten."""
+    process = os.fork()
+    if not process:
+        with patch.object(SqliteDatabase, "forget", lambda _: os.kill(os.getpid(), signal.SIGKILL)):
+            open_store(path, SURVEY).close_survey()
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+
+
+def test_a_closing_that_was_killed_is_no_closing_until_what_the_file_held_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with open_store(path, SURVEY, make=True) as server:
+        digests = [code_digest(code) for code in add_links(server, 300)]
+        for digest in digests:
+            server.submit(digest, secrets.token_bytes(4), 3)
+        killed_while_closing(path)
+        assert all(digest in everything_in(path) for digest in digests)
+        assert server.status() == StoreStatus(0, 300, SurveyStage.CUT)
+        assert server.submit(digests[0], b"\1", 3) is Reception.CLOSED
+        with open_store(path, SURVEY) as again:
+            again.close_survey()
+        assert server.stage() is SurveyStage.CLOSED
+        assert not any(digest in everything_in(path) for digest in digests)
+        assert len(server.responses()) == 300
+
+
+def test_a_file_that_another_process_reads_is_not_told_to_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "answers.sqlite"
+    with open_store(path, SURVEY, make=True) as store:
+        (digest,) = map(code_digest, add_links(store, 1))
+        monkeypatch.setattr("party.survey.web.databases._SECONDS_TO_WAIT", 0.1)
+        with open_store(path, SURVEY) as closing, contextlib.closing(sqlite3.connect(path)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT * FROM links").fetchall()
+            with pytest.raises(StoreError, match="is read by another process"):
+                closing.close_survey()
+            assert store.stage() is SurveyStage.CUT
+            assert digest in everything_in(path)
+            reader.rollback()
+            closing.close_survey()
+        assert store.stage() is SurveyStage.CLOSED
+        assert digest not in everything_in(path)
 
 
 def test_an_open_file_holds_responses_and_digests_and_no_time_and_no_address(tmp_path: Path) -> None:
