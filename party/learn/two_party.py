@@ -39,16 +39,31 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
     learner: ClassVar[Learner]
     model_: LoadedModel
     run_: PartyRun
-    first: int | Sequence[str] | None
-    method: str
-    omega: int | str
-    theta: str
-    cipher: str
-    min_leaf: int
-    max_values: int
-    groups: int
-    seed: int
-    test: str
+
+    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
+        self,
+        *,
+        first: int | Sequence[str] | None = None,
+        method: str = "hybrid",
+        omega: int | str = 3,
+        theta: str = "11/20",
+        cipher: str = "curve",
+        min_leaf: int = 5,
+        max_values: int = 4,
+        groups: int = 2,
+        seed: int = 0,
+        test: str = "0",
+    ) -> None:
+        self.first = first
+        self.method = method
+        self.omega = omega
+        self.theta = theta
+        self.cipher = cipher
+        self.min_leaf = min_leaf
+        self.max_values = max_values
+        self.groups = groups
+        self.seed = seed
+        self.test = test
 
     def _limits(self) -> str:
         """Return the lines of a job that this learner has alone."""
@@ -208,17 +223,19 @@ class TwoPartyID3Classifier(_TwoPartyClassifier):
         seed: int = 0,
         test: str = "0",
     ) -> None:
-        self.first = first
-        self.method = method
-        self.omega = omega
-        self.theta = theta
-        self.cipher = cipher
+        super().__init__(
+            first=first,
+            method=method,
+            omega=omega,
+            theta=theta,
+            cipher=cipher,
+            min_leaf=min_leaf,
+            max_values=max_values,
+            groups=groups,
+            seed=seed,
+            test=test,
+        )
         self.max_depth = max_depth
-        self.min_leaf = min_leaf
-        self.max_values = max_values
-        self.groups = groups
-        self.seed = seed
-        self.test = test
 
     def _limits(self) -> str:
         return "" if self.max_depth is None else f"max_depth = {self.max_depth}\n"
@@ -244,31 +261,6 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
     """
 
     learner = Learner.NAIVE_BAYES
-
-    def __init__(  # noqa: PLR0913  # scikit-learn reads the parameters off it
-        self,
-        *,
-        first: int | Sequence[str] | None = None,
-        method: str = "hybrid",
-        omega: int | str = 3,
-        theta: str = "11/20",
-        cipher: str = "curve",
-        min_leaf: int = 5,
-        max_values: int = 4,
-        groups: int = 2,
-        seed: int = 0,
-        test: str = "0",
-    ) -> None:
-        self.first = first
-        self.method = method
-        self.omega = omega
-        self.theta = theta
-        self.cipher = cipher
-        self.min_leaf = min_leaf
-        self.max_values = max_values
-        self.groups = groups
-        self.seed = seed
-        self.test = test
 
 
 def _named(X: Any) -> DataFrameLike:  # noqa: N803

@@ -24,11 +24,9 @@ from protocols.counting.rows import View
 from protocols.counting.told_sums import alarm_of
 from protocols.counts import CountKey, KnownCounts, SecureEngine
 from protocols.errors import DeviationError, InputError
-from protocols.facts import ModelFact
-from protocols.messages import ModelDigest
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.moments import error_bound
-from protocols.role import Kept, Note, Role, exchange
+from protocols.role import Kept, Role
 from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression, Term
 from protocols.two_party.agreement import Agreement
@@ -39,6 +37,7 @@ from protocols.two_party.itemset_search import Evidence, JointSearch
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.resume import Resumed, resume
+from protocols.two_party.same_model import confirm_same_model, keep_nothing
 from protocols.two_party.secure import RecordParts, SecureCounting
 
 _SLACK = 1e-6
@@ -70,16 +69,11 @@ class FoundTogether:
 KeepItemsets = Callable[[JointItemsets], None]
 
 
-def forget_itemsets(found: JointItemsets) -> None:
-    """Leave the itemsets to the result of the role."""
-    del found
-
-
 def find_itemsets(
     local: PartyInputs,
     agreed: Agreement,
     judge: CopyJudge = accept_copy,
-    keep: KeepItemsets = forget_itemsets,
+    keep: KeepItemsets = keep_nothing,
     known: KnownCounts = NOTHING_KNOWN,
     record: PutOnRecord = keep_no_record,
     kept: Kept | None = None,
@@ -105,10 +99,7 @@ def find_itemsets(
     search = run.estimate if not agreed.terms.counts_exactly else run.count
     found = yield from search(copies, known)
     keep(found.itemsets)
-    digest = found.itemsets.digest()
-    yield Note(ModelFact(digest))
-    if (yield from exchange(ModelDigest(digest))).digest != digest:
-        raise DeviationError
+    yield from confirm_same_model(found.itemsets.digest())
     return found
 
 

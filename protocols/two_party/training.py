@@ -23,8 +23,7 @@ from protocols.counting.remembered import RememberedCounts
 from protocols.counting.rows import View
 from protocols.counting.told_sums import ToldSums
 from protocols.counts import Correct, CountEngine, KnownCounts
-from protocols.errors import DeviationError, DisagreementError, InputError
-from protocols.facts import ModelFact
+from protocols.errors import DisagreementError, InputError
 from protocols.learning.bounds import bounds_of
 from protocols.learning.hybrid_bayes import Estimated, HybridBayes
 from protocols.learning.id3 import HybridId3, Result
@@ -33,11 +32,10 @@ from protocols.learning.models import Model
 from protocols.learning.open_node import OpenNode
 from protocols.learning.ranking import CopyGains, MeanGains, Ranking
 from protocols.learning.tree import Tree
-from protocols.messages import ModelDigest
 from protocols.noise.both import EXACT
 from protocols.noise.geometric import Geometric, most_variance
 from protocols.randomized_response.moments import largest_factor
-from protocols.role import Kept, Note, Role, exchange
+from protocols.role import Kept, Role
 from protocols.tables.expression import ROOT
 from protocols.tables.schema import Schema
 from protocols.terms import ALL, Growth, Learner, Rank
@@ -51,6 +49,7 @@ from protocols.two_party.noise import noises_of
 from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
+from protocols.two_party.same_model import confirm_same_model, keep_nothing
 from protocols.two_party.secure import SecureCounting, key_holder
 from protocols.two_party.split import split_records
 from protocols.two_party.told_estimates import (
@@ -95,11 +94,6 @@ class Outcome:
 
 
 Keep = Callable[[Model], None]
-
-
-def keep_nothing(model: Model) -> None:
-    """Leave the model to the result of the role."""
-    del model
 
 
 def run(
@@ -182,7 +176,7 @@ class _Run:
         grow = self._grow_from_secure_counts if self._terms.counts_exactly else mine
         grown = yield from grow(copies, told)
         self._keep(grown.model)
-        yield from _compare_models(grown.model)
+        yield from confirm_same_model(grown.model.digest())
         return self._outcome(grown, len(told))
 
     def _split(self, view: View) -> tuple[View, View, View]:
@@ -315,10 +309,3 @@ def refuse_to_tell_too_much(schema: Schema, told: ClassTally, growth: Growth) ->
             f"the counts of {len(every)} columns would tell more than half of what is unknown of the class of "
             f"{sum(told):,} records: leave columns out (ignore), merge values (max_values), or build a tree",
         )
-
-
-def _compare_models(model: Model) -> Role[None]:
-    digest = model.digest()
-    yield Note(ModelFact(digest))
-    if (yield from exchange(ModelDigest(digest))).digest != digest:
-        raise DeviationError

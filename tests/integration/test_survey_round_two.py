@@ -2,7 +2,9 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +41,27 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 def store_of(settings: CollectorSettings, *, make: bool = False) -> AnswerStore:
     return open_store(settings.store, survey_digest(settings.questionnaire), make=make)
+
+
+def ask(folder: Path, links: int) -> tuple[Path, list[str]]:
+    """Make a survey that others have answered, and links that nobody has used."""
+    path = write_survey_files(folder, TESTABLE, ROUND_TWO, server="requests = 100000")
+    with store_of(read_collector_settings(path), make=True) as store:
+        codes = add_links(store, links + len(OTHERS))
+        for code, response in zip(codes[links:], OTHERS, strict=True):
+            store.submit(code_digest(code), response, 9)
+    return path, codes[:links]
+
+
+@contextmanager
+def round_two(path: Path, round_one: subprocess.Popen[str], recorder: Recorder) -> Iterator[None]:
+    """Collect no more, publish a model, and collect again behind the address that pages were loaded from."""
+    round_one.terminate()
+    round_one.wait()
+    publish(path)
+    with collector(path) as (_, address):
+        recorder.turn_to(address)
+        yield
 
 
 def load(browser: webdriver.Chrome, address: str) -> None:
@@ -93,12 +116,7 @@ def bodies(recorder: Recorder, path: str) -> list[bytes]:
 def test_a_model_runs_on_answers_that_never_leave_and_one_bit_of_one_length_does(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO, server="requests = 100000")
-    settings = read_collector_settings(path)
-    with store_of(settings, make=True) as store:
-        codes = add_links(store, 65)
-        for code, response in zip(codes[5:], OTHERS, strict=True):
-            store.submit(code_digest(code), response, 9)
+    path, codes = ask(tmp_path / "s", 5)
     cases = [((0, 0), 0, "1"), ((0, 0), 1, "0"), ((1, 0), 0, "0"), ((0, 1), 1, "1")]
     with collector(path) as (first, address), recording(address) as recorder:
         site = f"http://{recorder.address}/#"
@@ -109,11 +127,7 @@ def test_a_model_runs_on_answers_that_never_leave_and_one_bit_of_one_length_does
             assert kept(browser, code)["personals"] == list(personals)
         assert b"personal" not in recorder.sent
         assert len({len(body) for body in bodies(recorder, "answer")}) == 1
-        first.terminate()
-        first.wait()
-        publish(path)
-        with collector(path) as (_, again):
-            recorder.turn_to(again)
+        with round_two(path, first, recorder):
             for code, (_, coin, _) in zip(codes, cases, strict=False):
                 load(browser, site + code)
                 before = recorder.sent.count(b"POST")
@@ -129,7 +143,7 @@ def test_a_model_runs_on_answers_that_never_leave_and_one_bit_of_one_length_does
         assert len({len(body) for body in sent}) == 1
         assert all(json.loads(body).keys() == {"format", "round", "code", "bit"} for body in sent)
         assert b"personal" not in recorder.sent
-    with store_of(settings) as store:
+    with store_of(read_collector_settings(path)) as store:
         assert store.bits() == BitCount(4, 2)
 
 
@@ -146,30 +160,22 @@ def publish(path: Path) -> None:
 def test_the_page_s_own_coin_falls_once_and_is_the_same_whenever_the_link_is_opened(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
-    path = write_survey_files(tmp_path / "s", TESTABLE, ROUND_TWO, server="requests = 100000")
-    settings = read_collector_settings(path)
-    with store_of(settings, make=True) as store:
-        codes = add_links(store, 61)
-        for code, response in zip(codes[1:], OTHERS, strict=True):
-            store.submit(code_digest(code), response, 9)
+    path, (code,) = ask(tmp_path / "s", 1)
     with collector(path) as (first, address), recording(address) as recorder:
-        load(browser, f"http://{recorder.address}/#{codes[0]}")
+        link = f"http://{recorder.address}/#{code}"
+        load(browser, link)
         answer(browser, (0, 0))
-        first.terminate()
-        first.wait()
-        publish(path)
-        with collector(path) as (_, again):
-            recorder.turn_to(again)
+        with round_two(path, first, recorder):
             coins = []
             for _ in range(3):
-                load(browser, f"http://{recorder.address}/#{codes[0]}")
+                load(browser, link)
                 send(browser)
-                tested = kept(browser, codes[0])["tested"]
+                tested = kept(browser, code)["tested"]
                 assert isinstance(tested, dict)
                 coins.append(tested["coin"])
         assert len(set(coins)) == 1
         assert len(set(bodies(recorder, "test"))) == 1
-    with store_of(settings) as store:
+    with store_of(read_collector_settings(path)) as store:
         assert store.bits().bits == 1
 
 

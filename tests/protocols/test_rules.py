@@ -109,6 +109,7 @@ KNOWN_ROLES = {
     "two_party.row_sums.receive_bits",
     "two_party.row_sums.send_bits",
     "two_party.row_sums.tell_row_sums",
+    "two_party.same_model.confirm_same_model",
     "two_party.secure.SecureCounting",
     "two_party.told_estimates.HearingEstimates",
     "two_party.told_estimates.TellingEstimates",
