@@ -92,7 +92,7 @@ def grows(node: OpenNode, growth: Growth, bounds: ToldBounds | None) -> bool:
 
 def tells_little(strata: Sequence[Stratum], free: int) -> bool:
     """Tell whether so many free counts per class have at most half of the bits that the strata's classes have."""
-    if not free or not strata:
+    if not strata:
         return True
     variances = [sum(_variance(each[c], sum(each)) for each in strata) for c in range(len(strata[0]))]
     *told, _ = sorted(_bits(variance) for variance in variances if variance > 0) or [0.0]

@@ -57,8 +57,8 @@ def halves(
     return KeyHolderReplies(key, checks, sizes), EvaluatorReplies(key.public, checks, sizes, secrets)
 
 
-def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -> tuple[Engine, Engine]:
-    """Return evaluator and key holder."""
+def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER, there: int = 0) -> tuple[Engine, Engine]:
+    """Return evaluator and key holder, who is told that so many bytes are there already."""
     telling, replying = halves(test=tests, key=key)
     codes = CODES[: 30 + tests]
     design = peer_design(SCHEMA, "alice", ((3, 2), (4,)), Fraction(theta))
@@ -66,7 +66,7 @@ def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER) -
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
     pruning = seen.rows(np.arange(0))
-    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, 0)
+    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, 0, there)
     return EncryptedCoinsEvaluator(train, test, pruning, replying, InlineWorkers()), holder
 
 

@@ -87,6 +87,11 @@ def test_a_secret_that_is_no_scalar_multiplies_nothing(scalar: int) -> None:
         multiply_secretly(multiples(1), [scalar])
 
 
+def test_infinity_has_no_multiples() -> None:
+    with pytest.raises(NotAPointError):
+        multiply_secretly(multiples(1, 0), [5, 5])
+
+
 def test_points_come_back_from_bytes() -> None:
     points = multiples(1, 2, 2**200)
     assert (read_points(write_points(points)) == points).all()

@@ -17,6 +17,7 @@ from tests.support.parties import key_holder
 
 LARGEST = 1000
 CIPHERS: dict[str, AnyKeyHolder] = {"paillier": key_holder(0), "curve": CurveKeyHolder(CurvePrivateKey(31337))}
+OTHERS: dict[str, AnyKeyHolder] = {"paillier": key_holder(1), "curve": CurveKeyHolder(CurvePrivateKey(31338))}
 ENCRYPTIONS = {holder: holder.encryption(secrets) for holder in CIPHERS.values()}  # tables are made once
 pytestmark = pytest.mark.parametrize("holder", CIPHERS.values(), ids=CIPHERS)
 
@@ -135,6 +136,20 @@ def test_a_key_of_our_own_is_not_let_in_as_the_peers(holder: AnyKeyHolder) -> No
         holder.read_peer(holder.announce(b"run"), holder.bits, b"run")
     with pytest.raises(PeerError):
         holder.read_peer(b"\x00\x01", holder.bits, b"run")
+
+
+def test_another_key_of_the_strength_that_is_asked_for_is_let_in_and_no_weaker_one(holder: AnyKeyHolder) -> None:
+    other = OTHERS[holder.public.name]
+    announced = other.announce(b"run")
+    assert holder.read_peer(announced, other.bits, b"run").key_bytes == other.public.key_bytes
+    with pytest.raises(PeerError, match="bits"):
+        holder.read_peer(announced, other.bits + 1, b"run")
+
+
+def test_key_holders_are_equal_if_they_have_the_same_key_and_nothing_else_is(holder: AnyKeyHolder) -> None:
+    assert holder != OTHERS[holder.public.name]
+    assert holder != holder.public
+    assert not any(holder == other for other in OTHERS.values())
 
 
 def test_a_pickled_key_holder_is_the_same_and_shows_nothing(holder: AnyKeyHolder) -> None:

@@ -92,6 +92,14 @@ def test_counts_that_cannot_be_end_the_run(case: str) -> None:
         checks().answers([query], change(plain_counts([query])))
 
 
+@pytest.mark.parametrize("change", [lambda counts: counts[:-1], lambda counts: [*counts, 0], lambda counts: []])
+def test_of_counts_that_were_checked_before_there_are_as_many_as_were_asked_for(change: Change) -> None:
+    counts = plain_counts([ROOT_QUERY])
+    assert checks().recalled([ROOT_QUERY], counts)
+    with pytest.raises(DeviationError):
+        checks().recalled([ROOT_QUERY], change(counts))
+
+
 def test_all_checks_have_one_and_the_same_text() -> None:
     texts = set()
     for query, change in BAD.values():

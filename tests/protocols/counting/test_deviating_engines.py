@@ -12,9 +12,10 @@ from protocols.ciphers.paillier.encryption import Encryptor
 from protocols.ciphers.paillier.packing import slot_width
 from protocols.errors import DeviationError, PeerError
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts, Verdict
-from protocols.role import Message
+from protocols.role import Message, Send
 from tests.support.duel import Tamper
 from tests.support.secure_engines import (
+    CODES,
     CURVE,
     ENGINES,
     FIRST,
@@ -26,6 +27,7 @@ from tests.support.secure_engines import (
 )
 
 SIZE = KEY.public_key.ciphertext_bytes
+RECORDS, COINS = len(CODES), 6 * 2 - 1
 
 
 def swap(sender: str, kind: type[Message], change: Callable[[Any], Message | None]) -> Tamper:
@@ -85,6 +87,20 @@ def test_an_accuracy_at_the_ends_is_accepted(name: str) -> None:
     for told in (ExactCounts((0,)), ExactCounts((10,))):
         evaluator, _ = play(ENGINES[name](), tree=TREE, tamper=swap("b", ExactCounts, partial(identity, told)))
         assert evaluator.result == [told.values[0]]
+
+
+@pytest.mark.parametrize("there", [1, SIZE - 1, SIZE, (COINS + 1) * SIZE, RECORDS * COINS * SIZE + COINS * SIZE])
+def test_coins_that_the_evaluator_cannot_have_kept_are_not_gone_on_with(there: int) -> None:
+    """It keeps whole ciphertexts, of whole records, and no more of them than there are."""
+    _, holder = by_coins(there=there)
+    with pytest.raises(PeerError, match="kept other encrypted coins"):
+        next(holder.set_up())
+
+
+def test_coins_that_the_evaluator_has_kept_are_not_sent_again() -> None:
+    _, holder = by_coins(there=(RECORDS - 1) * COINS * SIZE)
+    sent = [effect.message.ciphertexts for effect in holder.set_up() if isinstance(effect, Send)]
+    assert [len(page) for page in sent] == [COINS * SIZE]
 
 
 def test_a_missing_page_leaves_the_evaluator_waiting() -> None:

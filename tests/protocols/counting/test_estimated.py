@@ -67,6 +67,15 @@ def test_a_node_is_estimated_as_its_expressions_are(path: Expression) -> None:
         assert (estimator.spread(path, candidate).counts == table).all()
 
 
+def test_a_guess_is_forgotten_below_a_path_that_names_its_whole_group_and_kept_until_then() -> None:
+    estimator, part, whole = Estimator(view()), ROOT & Term(1, 2), ROOT & Term(1, 2) & Term(3, 1)
+    for path, guessed in ((part, {0, 1}), (whole, {1})):
+        estimator.advance([path.parent])
+        estimator.advance([path])
+        rows, _ = estimator.cells(path, 0)  # the class is of the second group
+        assert set(rows.guess) == guessed
+
+
 @pytest.mark.parametrize("path", paths(), ids=str)
 def test_live_are_the_records_that_some_coins_would_put_into_the_cell(path: Expression) -> None:
     seen = view()

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 import pytest
 
 from protocols.counting.dot_product import (
@@ -22,6 +23,7 @@ from protocols.counting.plaintext import PlaintextEngine
 from protocols.counting.replies import page_length
 from protocols.counts import Correct, Query
 from protocols.errors import DeviationError, InputError
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Tree
 from protocols.messages import CiphertextPage, ExactCounts, PackedCounts
 from protocols.randomized_response.related_question import RelatedDesign
@@ -182,6 +184,13 @@ def test_a_shared_class_is_selected_by_the_evaluator_not_encrypted() -> None:
     assert layout(schema=shared).holder_columns == {2, 3}
     assert layout(schema=shared).evaluator_columns == {0, 1, 4}
     assert layout().holder_columns == {2, 3, 4}
+
+
+def test_dot_products_test_no_model_without_leaves() -> None:
+    model = NaiveBayes(SCHEMA, np.zeros(2), tuple(np.zeros((a.size, 2)) for a in SCHEMA.attributes))
+    for engine in by_dots():
+        with pytest.raises(InputError, match="test trees alone"):
+            next(engine.count_correct(model))
 
 
 def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:

@@ -130,6 +130,16 @@ def test_a_model_that_reads_few_columns_is_tested_however_many_are_hidden() -> N
         survey.estimator().correct_factors(every)
 
 
+def test_a_model_that_reads_many_columns_is_tested_where_few_coins_hide_them() -> None:
+    """One coin moves all columns at once: if it did not, the class is as it was sent and predicted; else the other."""
+    sizes = (2,) * 40
+    design = RelatedDesign(sizes, (tuple(range(40)),), RELATED_THETA)
+    every = NaiveBayes(schema_for(sizes), np.log([0.6, 0.4]), (np.log(np.full((2, 2), 0.5)),) * 39)
+    survey = Responses(every.schema, np.zeros((5, 40), dtype=np.uint8), design)
+    unmoved, _ = design.guess_weights(0)
+    assert survey.estimator().correct_factors(every).tolist() == pytest.approx([float(unmoved)])
+
+
 MANY = 17
 OWN_COINS = tuple((column,) for column in range(MANY))
 TWO_A_GROUP = tuple((column, column + 1) for column in range(0, MANY - 1, 2))

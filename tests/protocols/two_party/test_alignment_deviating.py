@@ -11,15 +11,23 @@ import pytest
 
 from protocols.ciphers.blinding import IdsToBlind, PointsToBlind, blind_ids, blind_points, secret_number
 from protocols.ciphers.curve import POINT_BYTES
-from protocols.errors import PeerError
-from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList, ListCommitment, ReblindedPage
+from protocols.errors import DisagreementError, PeerError
+from protocols.messages import (
+    BlindedPage,
+    CountedPage,
+    HiddenPage,
+    IdList,
+    ListCommitment,
+    PlacesPage,
+    ReblindedPage,
+)
 from protocols.randomness import keyed_digest
 from protocols.role import Role, Send, receive
 from protocols.two_party.agreement import Objection, settle
-from protocols.two_party.alignment import align
+from protocols.two_party.alignment import Overlap, align
 from protocols.two_party.equality import compare
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.overlap import COUNTED_BYTES
+from protocols.two_party.overlap import COUNTED_BYTES, FEW_MATCHED, Sample
 from protocols.two_party.people import list_commitment, list_spellings
 from tests.support.duel import duel
 from tests.support.lists import NONCES, Judge, listing, numbered
@@ -163,6 +171,12 @@ def test_a_peer_cannot_repeat_as_its_own_what_we_tell_to_be_counted() -> None:
     assert len(heard) == len(PEOPLE)
 
 
+def test_a_peer_must_answer_for_each_of_our_points() -> None:
+    end, _ = mirrored(replayed=[bytes(COUNTED_BYTES)])
+    assert isinstance(end.error, PeerError)
+    assert "does not answer for each of our points" in str(end.error)
+
+
 def test_what_was_told_in_one_session_counts_for_nothing_in_the_next() -> None:
     """Were it not bound to the session, as where its nonces are the same, all would seem to be common."""
     _, heard = mirrored()
@@ -185,3 +199,28 @@ def test_joint_points_are_told_only_where_the_overlap_is_enough(told: bool) -> N
     a, b = roles
     left, right = duel(a, b)
     assert any(isinstance(message, ReblindedPage) for message in (*left.sent, *right.sent)) is told
+
+
+class Exacting(Judge):
+    """Lets any estimate pass, and objects to the number itself."""
+
+    def judge_overlap(self, overlap: Overlap) -> Objection | None:
+        return None if overlap.at_most else Objection("overlap", "too few")
+
+
+def test_who_is_common_is_not_told_where_a_sample_promised_more_than_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("protocols.two_party.overlap.SAMPLED_POINTS", 3)
+    roles = align(listing("alice", PEOPLE), "bob", NONCES, Exacting()), align(STRANGERS, "alice", NONCES, Judge())
+    ends = duel(*roles)
+    for end in ends:
+        assert isinstance(end.error, DisagreementError)
+        assert any(isinstance(message, ReblindedPage) for message in end.sent)
+        assert not any(isinstance(message, PlacesPage) for message in end.sent)
+
+
+def test_few_of_a_sample_prove_nothing_and_few_of_whole_lists_are_those_that_there_are() -> None:
+    sample = Sample.of(1_000_000, 1_000_000)
+    assert [sample.is_few(matched) for matched in (0, FEW_MATCHED - 1, FEW_MATCHED)] == [True, True, False]
+    assert not Sample().is_few(0)

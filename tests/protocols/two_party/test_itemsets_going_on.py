@@ -2,10 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from protocols.errors import DeviationError
 from protocols.messages import CiphertextPage, DisguisedPage, ExactCounts, SetCounts
 from protocols.role import Part, Receive, Save, Send
+from protocols.terms import Cipher, Method
 from protocols.two_party.itemsets import FoundTogether
 from tests.protocols.two_party.test_itemsets import RULES, table
 from tests.support.joint_itemsets import RuleCase, rule_terms
@@ -26,9 +31,11 @@ class Store:
         yield from (content for _, content in sorted(self.parts.get(part, {}).items()))
 
 
-def play(stores: dict[str, Store], most: int, *, goes_on: bool) -> tuple[dict[str, FoundTogether], Counter[type]]:
+def play(
+    stores: dict[str, Store], most: int, *, goes_on: bool, case: RuleCase = CASE
+) -> tuple[dict[str, FoundTogether], Counter[type]]:
     """Play until both have ended, or Bob has kept so many answers; return results and what crossed."""
-    roles = {name: CASE.role(name, stores[name] if goes_on else None) for name in stores}
+    roles = {name: case.role(name, stores[name] if goes_on else None) for name in stores}
     inbox: dict[str, list[Any]] = {name: [] for name in stores}
     waiting, ended, crossed = dict.fromkeys(stores, False), dict[str, FoundTogether](), Counter[type]()
     while len(ended) < 2:
@@ -59,3 +66,15 @@ def test_a_search_that_was_cut_off_tells_only_what_is_missing_and_ends_alike() -
     assert {each.itemsets.digest() for each in ended.values()} == {whole["bob"].itemsets.digest()}
     assert (crossed[SetCounts], crossed[DisguisedPage], crossed[CiphertextPage]) == (0, 0, 0)
     assert 0 < crossed[ExactCounts] < everything[ExactCounts]
+
+
+def test_kept_answers_that_are_none_to_what_is_asked_end_the_run() -> None:
+    """Both have the same ones, or they would ask again."""
+    case = CASE.with_terms(method=Method.SMC, cipher=Cipher.CURVE, rules=replace(RULES, max_len=2))
+    stores = {"alice": Store(), "bob": Store()}
+    assert play(stores, 99, goes_on=False, case=case)[0]
+    assert play(stores, 99, goes_on=True, case=case)[0]
+    for store in stores.values():
+        store.parts[Part.ANSWERS][2] += bytes(8)
+    with pytest.raises(DeviationError):
+        play(stores, 99, goes_on=True, case=case)

@@ -74,6 +74,11 @@ IMPOSSIBLE: dict[str, tuple[SentNode, ...]] = {
 }  # fmt: skip
 
 
+def test_beside_its_root_a_tree_has_no_other() -> None:
+    assert received(leaf(0)) == Tree(limits_of().schema, Leaf(tuple(map(float, HALVES)), 0), TO_THE_END)
+    assert received(leaf(0), leaf(0)) is PeerError
+
+
 @pytest.mark.parametrize("nodes", IMPOSSIBLE.values(), ids=list(IMPOSSIBLE))
 def test_counts_and_labels_that_no_records_have_are_refused(nodes: tuple[SentNode, ...]) -> None:
     counts = (600, 400) if nodes == IMPOSSIBLE["a class that the root's records do not have"] else HALVES

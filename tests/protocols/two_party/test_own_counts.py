@@ -2,24 +2,100 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil
 from typing import Any
 
+import numpy as np
 import pytest
 
-from protocols.errors import DeviationError, PeerError
-from protocols.messages import ExactCounts, ModelDigest, SetCounts
+from protocols.association.own_sets import OwnSets
+from protocols.errors import DeviationError, DisagreementError, PeerError
+from protocols.messages import ExactCounts, ModelDigest, SetCounts, Verdict
+from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Receive, Role, Send
+from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, joint_schema
 from protocols.terms import EVERYONE, Cipher, Method
+from protocols.two_party.agreement import Agreement
+from protocols.two_party.own_counts import OwnCounts
 from protocols.two_party.power import least_seen
 from tests.protocols.two_party.test_itemsets import RULES, table
+from tests.support.duel import duel, replay
 from tests.support.joint_itemsets import RuleCase, rule_terms
+from tests.support.plain import schema_of
 
 CASE = RuleCase(table(200).sizes, table(200).codes, rule_terms(RULES, min_leaf=5))
 EXACT = CASE.with_terms(method=Method.SMC, cipher=Cipher.CURVE, rules=replace(RULES, max_len=2))
 
 Change = Callable[[Any], object]
+
+
+SCHEMA = schema_of((2, 2, 3, 2), 1, alice=2)  # items 4 to 6 are of Bob's first column, 7 and 8 of his second
+DESIGN = RelatedDesign((), (), Fraction(1))
+TELLING = RuleTerms(Fraction(1, 4), 2, 4)
+CODES = np.array([[row % 2, row % 4 == 0, 0, 0] for row in range(20)], dtype=np.uint8)
+
+
+def heard(items: tuple[int, ...], sizes: tuple[int, ...], counts: tuple[int, ...], **terms: Any) -> Any:
+    """Return the counts that Alice believes of what Bob tells of 20 records, or the kind of error with which she ends.
+
+    A set is frequent with five of them; three set two sets apart.
+    """
+    rules = replace(TELLING, **terms)
+    alice = OwnCounts("alice", Agreement(rule_terms(rules, min_leaf=3), SCHEMA, "bob", DESIGN, DESIGN), rules, CODES)
+    end = replay(alice.share(OwnSets((), 0, complete=True)), [Verdict(""), SetCounts(items, sizes, counts)])
+    return type(end.error) if end.error else tuple(alice.counts(end.result or ()).values())
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ((4, 5, 7, 4, 7), (1, 1, 1, 2), (8, 8, 12, 8)),
+        ((7,), (1,), (20,)),
+        ((4, 7, 4, 7), (1, 1, 2), (8, 12, 5)),
+        ((), (), ()),
+    ],
+    ids=["all of a part", "all records", "three apart", "none"],
+)
+def test_what_a_party_can_have_found_is_believed(told: tuple[tuple[int, ...], ...]) -> None:
+    assert heard(*told) == told[2]
+
+
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "ours": ({}, (0,), (1,), (8,)),
+    "an item that there is not": ({}, (9,), (1,), (8,)),
+    "an item that is absent": ({"absent": ("v2",)}, (6,), (1,), (8,)),
+    "more than all records": ({}, (4,), (1,), (21,)),
+    "too rare": ({}, (4,), (1,), (4,)),
+    "all but a few": ({}, (4,), (1,), (18,)),
+    "more than a part": ({}, (4, 7, 4, 7), (1, 1, 2), (8, 12, 9)),
+    "all but a few of a part": ({}, (4, 7, 4, 7), (1, 1, 2), (8, 12, 6)),
+    "a set before its parts": ({}, (4, 7, 4, 7), (2, 1, 1), (8, 8, 12)),
+    "items out of order": ({}, (4, 7, 7, 4), (1, 1, 2), (8, 12, 8)),
+    "two values of a column": ({}, (4, 5, 4, 5), (1, 1, 2), (8, 8, 5)),
+    "twice": ({}, (4, 4), (1, 1), (8, 8)),
+    "no items": ({}, (), (0,), (8,)),
+    "too many items": ({"max_len": 1}, (4, 7, 4, 7), (1, 1, 2), (8, 12, 8)),
+    "too many sets": ({"most_sets": 1}, (4, 7), (1, 1), (8, 12)),
+    "sets without counts": ({}, (7,), (1,), ()),
+    "items of no set": ({}, (4, 5), (1,), (8,)),
+}
+
+
+@pytest.mark.parametrize("case", IMPOSSIBLE)
+def test_what_no_party_can_have_found_is_the_peers_fault(case: str) -> None:
+    terms, *told = IMPOSSIBLE[case]
+    assert heard(*told, **terms) is PeerError
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_who_has_more_sets_than_agreed_tells_none(most: int) -> None:
+    """Alice has two of one item each, as many as make a set."""
+    case = RuleCase({"alice": (2,), "bob": (2,)}, CODES[:, :2], rule_terms(RuleTerms(Fraction(1, 4), 1, most)))
+    end = duel(case.role("alice"), case.role("bob"))[0]
+    assert isinstance(end.error, DisagreementError) is (most == 1)
+    assert any(isinstance(message, SetCounts) for message in end.sent) is (most > 1)
 
 
 def play_against(
@@ -41,29 +117,11 @@ def play_against(
                     inbox[other].append(change(told) if name == sender and isinstance(told, kind) else told)
 
 
-def test_what_is_not_changed_is_believed() -> None:
+def test_what_is_not_changed_is_believed_and_what_cannot_be_ends_the_run() -> None:
     with pytest.raises(StopIteration):
         play_against(lambda told: told)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda told: SetCounts((0, *told.items[1:]), told.sizes, told.counts),
-        lambda told: SetCounts((99, *told.items[1:]), told.sizes, told.counts),
-        lambda told: SetCounts(told.items, told.sizes, (201, *told.counts[1:])),
-        lambda told: SetCounts(told.items, told.sizes, (3, *told.counts[1:])),
-        lambda told: SetCounts(told.items, told.sizes, (198, *told.counts[1:])),
-        lambda told: SetCounts(told.items, told.sizes, (*told.counts[:-1], max(told.counts))),
-        lambda told: SetCounts(told.items[::-1], told.sizes[::-1], told.counts[::-1]),
-        lambda told: SetCounts((*told.items, told.items[0]), (*told.sizes, 1), (*told.counts, told.counts[0])),
-        lambda told: SetCounts(told.items, told.sizes[:-1], told.counts[:-1]),
-    ],
-    ids=["ours", "unknown", "too many", "too rare", "few without", "more than a subset", "order", "twice", "short"],
-)
-def test_what_no_party_can_have_found_ends_the_run(change: Callable[[SetCounts], SetCounts]) -> None:
     with pytest.raises(PeerError, match="cannot be true"):
-        play_against(change)
+        play_against(lambda told: SetCounts(told.items, told.sizes, (201, *told.counts[1:])))
 
 
 def test_counts_of_own_sets_that_the_copy_contradicts_end_the_run() -> None:

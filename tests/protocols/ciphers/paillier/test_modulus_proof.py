@@ -6,7 +6,7 @@ from math import lcm
 
 import pytest
 
-from protocols.ciphers.paillier.arithmetic import FERMAT_STEPS, Integer, from_bytes, gcd, is_prime, powmod
+from protocols.ciphers.paillier.arithmetic import Integer, from_bytes, gcd, is_prime, powmod
 from protocols.ciphers.paillier.cipher import PaillierKeyHolder
 from protocols.ciphers.paillier.keys import PublicKey, check_peer_modulus
 from protocols.ciphers.paillier.modulus_proof import ROUNDS, SECURITY_BITS, prove, verify
@@ -136,15 +136,6 @@ def test_a_modulus_that_shares_a_factor_with_its_order_reads_what_the_evaluator_
     assert [guess for guess in range(1 << 10) if pow(unit, guess, q**2) == left] == [selection]
 
 
-def test_a_modulus_of_close_primes_is_refused() -> None:
-    p = next_prime(2**127 + 51)
-    for q in (next_prime(p + 2), next_prime(p + 2**40)):
-        n = p * q
-        with pytest.raises(PeerError, match="so close that anybody finds them"):
-            check_peer_modulus(n.to_bytes((n.bit_length() + 7) // 8, "big"), 250)
-    assert FERMAT_STEPS >= 1000
-
-
 class TestAnnounced:
     """The key holder's side of the port, and the evaluator's."""
 
@@ -163,6 +154,11 @@ class TestAnnounced:
     def test_what_is_no_key_is_refused(self, data: bytes) -> None:
         with pytest.raises(PeerError):
             self.read(data)
+
+    @pytest.mark.parametrize("surplus", range(1, 1 + ROUNDS))
+    def test_a_key_and_a_proof_in_parts_of_unequal_length_are_not_taken_apart(self, surplus: int) -> None:
+        with pytest.raises(PeerError, match=f"{ROUNDS} numbers of the same length"):
+            self.read(key_holder(0).announce(RUN) + bytes(surplus))
 
     def test_a_key_without_its_proof_is_refused(self) -> None:
         with pytest.raises(PeerError):
