@@ -20,6 +20,11 @@ def open_run_lines(records: Sequence[RunRecord], busy: bool, *, ended: bool) -> 
     if not told:
         over = len(records) - len(told)
         yield "No run waits for anything" + (f"; {over} {'is' if over == 1 else 'are'} over" if over else "")
+        if busy:
+            yield (
+                "A process works in this folder, at no run that is on record: `serve` listens; `align`, `predict` and "
+                "what has not met its peer yet have nothing to go on with. To end it: Ctrl-C where it runs, or SIGTERM"
+            )
     for record in told:
         yield (
             f"{record.run}  {record.state}  {_job_text(record)} with {record.peer}, data set "

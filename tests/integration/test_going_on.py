@@ -240,6 +240,9 @@ def test_who_calls_and_waits_within_a_run_ends_as_soon_as_it_is_cancelled(pair: 
         said = cancelled(pair.bob)
         assert_one_error(finish(bob), 2, said)
         alice.send_signal(signal.SIGCONT)
+        assert alice.stderr is not None
+        assert any("lost bob" in line and "is paused" in line for line in alice.stderr)
+        assert runs(pair.alice) == [RunState.OPEN]  # Bob is gone, and it hears of it when both meet again
         again = pair.train_here(work)
         assert again.code == 0, again.err
         alice.terminate()

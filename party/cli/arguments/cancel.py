@@ -3,6 +3,9 @@
 A process that waits in this run, or for it, ends within a second or two; one that computes, at its next step. The job
 may be started again, and then begins anew; what was told stays told.
 
+What waits for its peer before a run has begun, and `align` and `predict` at any time, have no run to be cancelled, and
+`cotally status` says so: end them by Ctrl-C where they run, or SIGTERM.
+
 Examples:
   cotally cancel bob 0123456789abcdef
 """

@@ -156,6 +156,10 @@ def test_status_says_what_each_run_waits_for() -> None:
     assert "waits for `cotally train` with the same job" in waits
     assert "bob has not said yet that it holds the model" in second[1]
     assert list(open_run_lines([], busy=False, ended=False)) == ["No run waits for anything"]
+    none, how_to_end = open_run_lines([], busy=True, ended=False)
+    assert none == "No run waits for anything"
+    assert "Ctrl-C" in how_to_end
+    assert "A process works in this folder" not in str([*open_run_lines([record()], busy=True, ended=False)])
 
 
 @pytest.mark.parametrize(("over", "words"), [(1, "1 is over"), (2, "2 are over")])
