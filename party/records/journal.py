@@ -136,6 +136,23 @@ class Journal(Closing):
             row = self._connection.execute("SELECT run, content, mac FROM runs WHERE run = ?", (run,)).fetchone()
             return None if row is None else self._read(*row)
 
+    def check_kept(self) -> None:
+        """Read all items of all runs once.
+
+        Raises:
+            JournalError: One was altered, put elsewhere or is missing.
+        """
+        with _KIND.reading(self.path):
+            whole = self._connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            before = ("", "", -1)
+            rows = self._connection.execute("SELECT run, part, number, content, mac FROM kept ORDER BY 1, 2, 3")
+            for run, part, number, content, mac in rows:
+                self._check(mac, self._mac(b"kept", run, part, str(number), content=content))
+                whole = whole and number == (before[2] + 1 if before[:2] == (run, part) else 0)
+                before = (run, part, number)
+        if not whole:
+            raise _spoilt(f"{self.path}: a row is missing")
+
     def begin(self, record: RunRecord) -> None:
         """Write a run that begins.
 
@@ -260,6 +277,7 @@ def open_journal(folder: Path, secret: bytes) -> Journal:
         connection.execute("PRAGMA secure_delete = ON")
         journal = Journal(connection, path, secret)
         journal.runs()
+        journal.check_kept()
     except BaseException:
         connection.close()
         raise

@@ -140,6 +140,42 @@ def test_a_damaged_journal_is_named_and_left_as_it_is(journal: Journal, tmp_path
     assert path.read_bytes() == before
 
 
+HOLES = {
+    "an item of another number": altered("UPDATE kept SET number = 9 WHERE number = 2"),
+    "an item of another run": altered("UPDATE kept SET run = 'ff' WHERE number = 2"),
+    "an item in the middle deleted": altered("DELETE FROM kept WHERE number = 1"),
+    "the first item deleted": altered("DELETE FROM kept WHERE number = 0"),
+}
+
+
+@pytest.mark.parametrize("damage", HOLES)
+def test_a_journal_that_lacks_an_item_is_refused_before_any_is_used(
+    journal: Journal, tmp_path: Path, damage: str
+) -> None:
+    for number in range(3):
+        journal.keep(record().run, Part.ANSWERS, number, b"an answer")
+    journal.close()
+    HOLES[damage](tmp_path / JOURNAL_FILE)
+    with pytest.raises(JournalError, match=r"a row (is missing|was altered)"):
+        open_journal(tmp_path, SECRET)
+
+
+def test_no_flipped_bit_makes_a_journal_hold_less_or_anything_else(journal: Journal, tmp_path: Path) -> None:
+    for number in range(12):
+        journal.keep(record().run, Part.ANSWERS, number, bytes([number]) * 700)
+    journal.close()
+    path, refused = tmp_path / JOURNAL_FILE, 0
+    whole, answers = path.read_bytes(), [bytes([number]) * 700 for number in range(12)]
+    for place in range(0, len(whole), 53):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        try:
+            with open_journal(tmp_path, SECRET) as opened:
+                assert (kept(opened, Part.ANSWERS), opened.runs()) == (answers, [record()])
+        except JournalError:
+            refused += 1
+    assert refused > 150  # one for each place within the items; most others are in no row
+
+
 def test_a_journal_of_another_secret_and_one_that_is_a_ledger_are_refused(journal: Journal, tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"belongs to another secret\.key"):
         open_journal(tmp_path, bytes(32))
