@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from protocols.association.joint import JointItemsets
 from protocols.association.term_sets import TermSet
-from protocols.errors import InputError
 from protocols.messages import DisguisedPage, PackedCounts, SetCounts
 from protocols.role import Transcript
 from protocols.rule_terms import RuleTerms
 from protocols.terms import Cipher, Engine, Method
-from protocols.two_party import itemset_search
 from protocols.two_party.itemsets import FoundTogether
 from tests.support.joint_itemsets import RuleCase, plain_apriori, rule_terms
 
@@ -147,15 +145,3 @@ def play_with_secret(case: RuleCase, number: int) -> FoundTogether:
             return replace(local, secrets=replace(local.secrets, coins=bytes([number, party == "bob"]) * 16))
 
     return _Case(case.sizes, case.codes, case.terms, case.groups).play()[0]
-
-
-def test_more_candidates_than_can_be_looked_at_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes = np.ones((4, 16), dtype=np.uint8)  # whose items make 120 pairs
-    rules = RuleTerms(Fraction(1, 4), 2, 10_000, absent=("v0",))
-    terms = rule_terms(rules, method=Method.RANDOMIZED, theta=Fraction(99, 100))
-    case = RuleCase({"alice": (2,) * 8, "bob": (2,) * 8}, codes, terms, groups=8)
-    monkeypatch.setattr(itemset_search, "MOST_CANDIDATES", 120)
-    assert len(case.play()[0].itemsets.kept) == 16 + 120
-    monkeypatch.setattr(itemset_search, "MOST_CANDIDATES", 119)
-    with pytest.raises(InputError, match="more than 119 candidates of 2 items"):
-        case.play()
