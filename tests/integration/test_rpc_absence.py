@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from party.errors import ConfigError, PeerLostError
+from party.errors import PeerLostError
 from party.transport.channel import PagedChannel
 from party.transport.grpc import client as client_module
 from party.transport.pages import Reason
@@ -179,19 +179,3 @@ def test_an_absent_peer_is_named_with_its_address_in_one_line(parties: Parties) 
         parties.connect(address, patience=1.0)
     assert "\n" not in str(lost.value)
     assert 0.9 < time.monotonic() - started < 8.0
-
-
-def test_an_address_that_is_none_and_a_port_in_use_are_refused_before_anything_is_opened(parties: Parties) -> None:
-    with pytest.raises(ConfigError, match="is not an address"):
-        parties.connect("bob")
-    with pytest.raises(ConfigError, match="is not an address"):
-        parties.serve("bob")
-    with parties.serve() as server, pytest.raises(ConfigError, match=r"^cannot listen on .*: the port is in use$"):
-        parties.serve(server.address)
-
-
-def test_a_host_that_is_not_ours_cannot_be_listened_on(parties: Parties) -> None:
-    with pytest.raises(ConfigError, match="not this machine's"):
-        parties.serve("192.0.2.1:50051")
-    with pytest.raises(ConfigError, match="host is not known"):
-        parties.serve("no-such-host.invalid:50051")

@@ -3,12 +3,14 @@
 import pytest
 
 from party.errors import ConfigError, PeerLostError
+from party.keys.identity import make_identity
 from party.transport.grpc import client as client_module
+from party.transport.grpc import server as server_module
 from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
-from tests.support.rpc import SESSION, Parties, stub
+from tests.support.rpc import SESSION, Parties, opened, stub
 
 
 def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
@@ -22,6 +24,22 @@ def test_pure_python_protobuf_is_refused_at_both_ends(parties: Parties, monkeypa
         parties.serve()
     with pytest.raises(ConfigError, match="pure-Python"):
         parties.connect("127.0.0.1:1")
+
+
+def test_an_address_that_is_none_and_a_port_in_use_are_refused_before_anything_is_opened(parties: Parties) -> None:
+    with pytest.raises(ConfigError, match="is not an address"):
+        parties.connect("bob")
+    with pytest.raises(ConfigError, match="is not an address"):
+        parties.serve("bob")
+    with parties.serve() as server, pytest.raises(ConfigError, match=r"^cannot listen on .*: the port is in use$"):
+        parties.serve(server.address)
+
+
+def test_a_host_that_is_not_ours_cannot_be_listened_on(parties: Parties) -> None:
+    with pytest.raises(ConfigError, match="not this machine's"):
+        parties.serve("192.0.2.1:50051")
+    with pytest.raises(ConfigError, match="host is not known"):
+        parties.serve("no-such-host.invalid:50051")
 
 
 def test_the_environments_proxy_is_not_used(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,3 +71,20 @@ def test_a_version_that_is_none_is_not_repeated(parties: Parties, version: str) 
             assert calls.Open(wire.OpenRequest(version=version, session=SESSION), timeout=5).version == WIRE_VERSION
         with pytest.raises(PeerError, match="alice speaks another one: install"):
             server.accept(5)
+
+
+def test_a_session_that_has_ended_in_order_makes_room_for_another_peers(
+    parties: Parties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "_LEAVE_SECONDS", 0.0)
+    monkeypatch.setattr(server_module, "STOP_SECONDS", 0.0)
+    carol = make_identity("carol", ["localhost"])
+    with (
+        NodeServer.listen(parties.bob, [parties.pinned_alice, carol], "127.0.0.1:0") as server,
+        stub(parties.alice, parties.pinned_bob, server.address) as first,
+        stub(carol, parties.pinned_bob, server.address) as second,
+    ):
+        opened(first)
+        server.accept(5).close()
+        opened(second)
+        assert server.accept(5).peer == "carol"

@@ -61,8 +61,7 @@ class Acquaintance:
         try:
             self._check_peer()
         except InputError:
-            if not self.refresh():
-                raise
+            self.refresh()
             self._check_peer()
 
     def _check_peer(self) -> None:

@@ -102,8 +102,11 @@ def page_from_wire(page: wire.Page) -> Page:
         least = 1 if page.last else SMALLEST_PAGE
         legal = not page.end and least <= len(page.body) <= PAGE_BYTES
     ledger = LedgerHead(page.ledger.entries, page.ledger.digest) if page.HasField("ledger") else None
-    if ledger is not None and not (page.last and ledger.entries and len(ledger.digest) == HEAD_BYTES):
-        legal = False
-    if not legal:
+    if not legal or (ledger is not None and not _shows(page, ledger)):
         raise PeerError("the peer sent a page that no frame has")
     return Page(page.body, last=page.last, end=end, ledger=ledger)
+
+
+def _shows(page: wire.Page, ledger: LedgerHead) -> bool:
+    """Tell whether a page may show that a ledger leads so far: it ends a message, and the ledger is not empty."""
+    return page.last and ledger.entries > 0 and len(ledger.digest) == HEAD_BYTES
