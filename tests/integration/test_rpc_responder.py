@@ -100,6 +100,7 @@ def test_grpc_repeats_no_call_of_its_own_accord(
     pause = client_module._Line._pause
 
     def counted(self: Any, attempt: int) -> bool:
+        assert attempt < 9, "patience has ended long since"
         attempts.append(attempt)
         return pause(self, attempt)
 
@@ -107,6 +108,17 @@ def test_grpc_repeats_no_call_of_its_own_accord(
     with pytest.raises(PeerLostError):
         parties.connect(address, patience=1.0)
     assert len(servicer.opens) == len(attempts) + 1
+
+
+def test_on_a_line_that_is_closed_no_call_is_repeated(parties: Parties, responder: tuple[Responder, str]) -> None:
+    servicer, address = responder
+    servicer.push_codes = itertools.repeat(Code.UNAVAILABLE)
+    line: Any = parties.connect(address, patience=1.0)._line  # type: ignore[attr-defined]
+    line._gone.set()
+    with pytest.raises(PeerLostError):
+        line.call("Push", wire.PushRequest(session=line.session))
+    assert len(servicer.pushes) == 1
+    line.close()
 
 
 @pytest.mark.parametrize(
@@ -167,6 +179,8 @@ def test_each_status_of_the_peer_becomes_an_error_without_its_text(
         played.result()
     assert "canary" not in str(error.value)
     assert type(error.value) is type(ERRORS[code]("bob"))
+    may_pass = code in {Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.RESOURCE_EXHAUSTED}
+    assert (len(servicer.pulls) > 1) == may_pass
 
 
 def test_a_version_that_is_no_number_is_not_shown(parties: Parties, responder: tuple[Responder, str]) -> None:

@@ -367,10 +367,3 @@ def test_a_killed_peer_that_starts_anew_is_not_kept_out_by_its_dead_session(part
         with pytest.raises(PeerLostError, match=r"^lost alice: it has started anew"):
             bob.receive(Verdict)
         again.stop(Reason.CANCELLED)
-
-
-def test_a_session_that_died_before_it_was_accepted_is_not_accepted(parties: Parties) -> None:
-    with parties.serve() as server:
-        parties.connect(server.address).stop(Reason.CANCELLED)
-        with pytest.raises(PeerLostError, match=r"no peer opened a session within 0\.5 s"):
-            server.accept(0.5)

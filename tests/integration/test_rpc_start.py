@@ -1,21 +1,52 @@
 """What keeps a node or a call from starting, and what its environment cannot change."""
 
+import grpc
 import pytest
 
-from party.errors import ConfigError, PeerLostError
+from party.errors import ConfigError, DatesError, PeerLostError
+from party.keys.certificates import LIFETIME, utc_now
 from party.keys.identity import make_identity
 from party.transport.grpc import client as client_module
 from party.transport.grpc import server as server_module
+from party.transport.grpc.client import connect
 from party.transport.grpc.common import WIRE_VERSION
 from party.transport.grpc.server import NodeServer
+from party.transport.pages import Reason
+from party.transport.timer import Waits
 from party.wire.v1 import node_pb2 as wire
-from protocols.errors import PeerError
+from protocols.errors import InputError, PeerError
 from tests.support.rpc import SESSION, Parties, opened, stub
 
 
 def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
     with pytest.raises(ConfigError, match="no peer is trusted"):
         NodeServer.listen(parties.bob, [], "127.0.0.1:0")
+
+
+def test_a_node_whose_own_certificate_has_expired_is_refused(parties: Parties) -> None:
+    old = make_identity("bob", ["localhost"], clock=lambda: utc_now() - 2 * LIFETIME)
+    with pytest.raises(DatesError, match="the certificate of bob expired"):
+        NodeServer.listen(old, [parties.pinned_alice], "127.0.0.1:0")
+
+
+def test_a_peer_that_is_not_to_be_called_is_refused_before_a_call(parties: Parties) -> None:
+    bob = make_identity("bob", ["bob.example.org"])
+    with pytest.raises(ConfigError, match=r"^the certificate of bob is for bob\.example\.org, not for 127\.0\.0\.1$"):
+        connect(parties.alice, bob, "127.0.0.1:1", waits=Waits(1.0))
+
+
+def test_a_node_that_was_closed_accepts_no_session(parties: Parties) -> None:
+    server = parties.serve()
+    server.close()
+    with pytest.raises(InputError, match="the node has been closed"):
+        server.accept(0.1)
+
+
+def test_a_session_that_died_before_it_was_accepted_is_not_accepted(parties: Parties) -> None:
+    with parties.serve() as server:
+        parties.connect(server.address).stop(Reason.CANCELLED)
+        with pytest.raises(PeerLostError, match=r"no peer opened a session within 0\.1 s"):
+            server.accept(0.1)
 
 
 def test_pure_python_protobuf_is_refused_at_both_ends(parties: Parties, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +104,7 @@ def test_a_version_that_is_none_is_not_repeated(parties: Parties, version: str) 
             server.accept(5)
 
 
-def test_a_session_that_has_ended_in_order_makes_room_for_another_peers(
+def test_a_session_keeps_another_peer_out_until_it_has_ended_in_order(
     parties: Parties, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_module, "_LEAVE_SECONDS", 0.0)
@@ -85,6 +116,9 @@ def test_a_session_that_has_ended_in_order_makes_room_for_another_peers(
         stub(carol, parties.pinned_bob, server.address) as second,
     ):
         opened(first)
+        with pytest.raises(grpc.RpcError) as refused:
+            opened(second)
+        assert refused.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
         server.accept(5).close()
         opened(second)
         assert server.accept(5).peer == "carol"
