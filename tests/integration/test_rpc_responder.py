@@ -155,7 +155,7 @@ def test_the_end_of_the_peers_stream_is_acknowledged_and_nothing_more_is_asked(
 
 def test_a_reply_with_unknown_fields_is_refused(parties: Parties, responder: tuple[Responder, str]) -> None:
     servicer, address = responder
-    servicer.pages = iter([wire.PullReply.FromString(b"\x78\x01")])
+    servicer.pages = iter([wire.PullReply.FromString(b"\x78\x01"), Code.ABORTED])
     alice = parties.connect(address)
     with pytest.raises(PeerError, match="unknown fields"):
         play(receive(Verdict), alice)
