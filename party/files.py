@@ -69,7 +69,7 @@ def _finished(path: Path, data: bytes, mode: int) -> Iterator[Path]:
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _unfinished_prefix(path: Path) -> str:
@@ -81,7 +81,8 @@ def unfinished(path: Path) -> list[Path]:
     return [each for each in path.parent.iterdir() if each.name.startswith(_unfinished_prefix(path))]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make sure that the disk has the names of a folder's files, where it can be asked to."""
     try:
         handle = os.open(folder, os.O_RDONLY)
         try:

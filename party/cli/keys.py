@@ -29,11 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             say_all(renewed_lines(renewed))
         return 0
+    by = arguments.by or "passphrase"
     check_own_folder(folder)
     with locked_folder(folder):
         if action == "seal":
-            seal_keys(folder, SOURCES[arguments.by or "passphrase"])
+            seal_keys(folder, SOURCES[by])
         else:
             unseal_keys(folder)
-    say_all(sealed_lines(folder, is_sealed=action == "seal"))
+    say_all(sealed_lines(folder, is_sealed=action == "seal", by=by))
     return 0

@@ -24,6 +24,7 @@ CREDENTIAL: Final = "cotally.passphrase"
 SHORTEST: Final = 12
 _SERVICE: Final = "cotally"
 _KEYRING_BYTES: Final = 32
+_UNLOCK: Final = "start and unlock it, as by logging in to a desktop, and try again"
 
 Ask = Callable[[Path, bool], str | None]
 """Asks for a folder's passphrase, for a new one twice; returns None where nobody can be asked."""
@@ -117,7 +118,9 @@ def _new_in_keyring(folder: Path, number: str) -> str:
     try:
         keyring.set_password(_SERVICE, number, phrase)
     except (keyring.errors.KeyringError, RuntimeError) as error:
-        raise IdentityError(f"{folder} cannot be sealed by the system's keyring: {type(error).__name__}") from None
+        raise IdentityError(
+            f"{folder} cannot be sealed by the system's keyring ({type(error).__name__}): {_UNLOCK}"
+        ) from None
     return phrase
 
 
@@ -126,7 +129,9 @@ def _from_keyring(folder: Path, number: str) -> str:
     try:
         phrase = keyring.get_password(_SERVICE, number)
     except (keyring.errors.KeyringError, RuntimeError) as error:
-        raise IdentityError(f"the system's keyring does not open {folder}: {type(error).__name__}") from None
+        raise IdentityError(
+            f"the system's keyring does not open {folder} ({type(error).__name__}): {_UNLOCK}"
+        ) from None
     if phrase is None:
         raise IdentityError(f"{folder} is sealed by a keyring that is not this one: open it where it was sealed")
     return str(phrase)
@@ -135,11 +140,12 @@ def _from_keyring(folder: Path, number: str) -> str:
 def _remove_from_keyring(folder: Path, number: str) -> None:
     keyring = _keyring()
     try:
-        keyring.delete_password(_SERVICE, number)
+        if keyring.get_password(_SERVICE, number) is not None:
+            keyring.delete_password(_SERVICE, number)
     except (keyring.errors.KeyringError, RuntimeError) as error:
         raise IdentityError(
-            f"{folder} is unsealed, but its passphrase stays in the system's keyring ({type(error).__name__}): remove "
-            f"the entry {number} of {_SERVICE} there"
+            f"{folder} is unsealed, but its passphrase stays in the system's keyring ({type(error).__name__}): unlock "
+            f"that and run `cotally keys unseal {folder}` again, or delete unsealed.keys if that keyring is gone"
         ) from None
 
 

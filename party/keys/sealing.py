@@ -4,6 +4,9 @@
 ChaCha20-Poly1305 (RFC 8439) under a key that scrypt (RFC 7914) makes of the passphrase. The store of factors is sealed
 under `secret.key` in any case. A folder that holds a secret both ways, as after a crash, is refused until one is gone;
 so is one with what a killed process has left of writing one.
+
+To unseal, `sealed.keys` becomes `unsealed.keys` when all secrets are in files of their own, and goes when the keyring
+has forgotten its passphrase: what is killed in between, the next `keys unseal` or `seal` finishes.
 """
 
 import base64
@@ -20,11 +23,12 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from party.errors import IdentityError
-from party.files import is_there, unfinished
+from party.files import is_there, sync_folder, unfinished
 from party.keys.passphrase import PassphraseSource, asking, forget_passphrase, passphrase_of
 from party.keys.secret_file import CURE, read_secret, write_secret
 
 SEALED_FILE: Final = "sealed.keys"
+UNSEALED_FILE: Final = "unsealed.keys"
 SECRET_FILES: Final = ("key.pem", "secret.key", "paillier.key", "curve.key")
 FORMAT: Final = "cotally-sealed/1"
 _COST: Final = 1 << 17  # of scrypt, with r = 8 and p = 1: 128 MiB for each guess
@@ -64,6 +68,7 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
     Raises:
         IdentityError: They are sealed already, or cannot be read or written.
     """
+    _forget(folder)
     plain, left = [name for name in SECRET_FILES if is_there(folder / name)], _left_over(folder)
     files = {name: read_secret(folder / name) for name in plain}
     if not is_there(folder / SEALED_FILE):
@@ -89,7 +94,9 @@ def unseal_keys(folder: Path) -> None:
     """
     path = folder / SEALED_FILE
     if not is_there(path):
-        raise IdentityError(f"{folder} is not sealed")
+        if not _forget(folder):
+            raise IdentityError(f"{folder} is not sealed")
+        return
     files = _opened_once(path, _state(path))
     _check_same(folder, {name: read_secret(folder / name) for name in files if is_there(folder / name)})
     for name, data in files.items():
@@ -97,9 +104,25 @@ def unseal_keys(folder: Path) -> None:
             write_secret(folder / name, data)
     for left in _left_over(folder):
         left.unlink()
+    _forget(folder)
+    path.rename(folder / UNSEALED_FILE)
+    sync_folder(folder)
+    _forget(folder)
+
+
+def _forget(folder: Path) -> bool:
+    """Let the keyring forget the passphrase of what was unsealed, and tell whether there was any.
+
+    Raises:
+        IdentityError: It stays in the keyring.
+    """
+    path = folder / UNSEALED_FILE
+    if not is_there(path):
+        return False
     head = read_sealed(path).head
-    path.unlink()
     forget_passphrase(folder, head["by"], head["id"])
+    path.unlink()
+    return True
 
 
 def _left_over(folder: Path) -> list[Path]:

@@ -84,12 +84,13 @@ def renewed_lines(own: Peer) -> list[str]:
     ]
 
 
-def sealed_lines(folder: Path, *, is_sealed: bool) -> list[str]:
-    """Say how a folder's secrets lie on the disk from now on."""
+def sealed_lines(folder: Path, *, is_sealed: bool, by: str) -> list[str]:
+    """Say how a folder's secrets lie on the disk from now on, and what opens them."""
     if not is_sealed:
         return [f"Unsealed: the keys in {folder} lie in files of their own again, readable by you alone"]
+    opens = "one of this machine's keyring" if by == "keyring" else "the passphrase elsewhere"
     return [
-        f"Sealed: the keys in {folder} lie in sealed.keys alone. Keep a backup of it, and the passphrase elsewhere:",
+        f"Sealed: the keys in {folder} lie in sealed.keys alone. Keep a backup of it, and {opens}:",
         "without it the keys are lost. What the disk or a backup holds of the files before is yours to delete",
     ]
 

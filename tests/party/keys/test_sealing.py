@@ -4,18 +4,19 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from keyring.core import load_keyring
+from keyring.errors import KeyringLocked
 
 from party.errors import IdentityError
 from party.keys import sealing
 from party.keys.identity import create_identity, load_identity
 from party.keys.keystore import create_keys, load_keys, load_secret
 from party.keys.passphrase import SHORTEST, SOURCES, ask_nobody, asking
-from party.keys.sealing import SEALED_FILE, SECRET_FILES, seal_keys, unseal_keys
+from party.keys.sealing import SEALED_FILE, SECRET_FILES, UNSEALED_FILE, seal_keys, unseal_keys
 
 BITS, PHRASE = 512, "correct horse battery"
 TYPED = SOURCES["passphrase"]
@@ -108,6 +109,68 @@ def test_systemd_may_hand_the_passphrase_over(folder: Path, tmp_path: Path, monk
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path / "credentials"))
     with asking(lambda _folder, _new: None):
         assert len(load_secret(folder)) == 32
+
+
+@pytest.fixture
+def ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of a keyring that every process of this test has."""
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "tests.support.keyring_in_a_file.FileKeyring")
+    monkeypatch.setattr("keyring.core._keyring_backend", load_keyring("tests.support.keyring_in_a_file.FileKeyring"))
+    monkeypatch.setenv("COTALLY_TEST_KEYRING", str(tmp_path / "ring"))
+    return tmp_path / "ring"
+
+
+_KILLED_UNSEALING = """
+import os, signal, sys
+from pathlib import Path
+from party.keys import sealing
+sealing._COST = 1 << 10
+kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+if sys.argv[2] == "before it is forgotten":
+    sealing.forget_passphrase = kill
+else:
+    unlink = Path.unlink
+    Path.unlink = lambda path, *_, **more: kill() if path.name == "unsealed.keys" else unlink(path, *_, **more)
+sealing.unseal_keys(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("when", ["before it is forgotten", "after it is forgotten"])
+@pytest.mark.parametrize("again", [unseal_keys, seal_again])
+def test_a_passphrase_that_a_killed_process_has_left_in_the_keyring_is_forgotten_by_the_next_command(
+    folder: Path, ring: Path, when: str, again: Callable[[Path], None]
+) -> None:
+    secret = load_secret(folder)
+    seal_keys(folder, SOURCES["keyring"])
+    killed = subprocess.run([sys.executable, "-c", _KILLED_UNSEALING, str(folder), when], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (json.loads(ring.read_text()) == {}) == (when == "after it is forgotten")
+    assert load_secret(folder) == secret
+    again(folder)
+    assert json.loads(ring.read_text()) == {}
+    assert not (folder / UNSEALED_FILE).exists()
+    assert load_secret(folder) == secret
+
+
+def test_where_the_keyring_cannot_forget_the_keys_are_there_and_what_to_do_is_said(
+    folder: Path, ring: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = load_secret(folder)
+    seal_keys(folder, SOURCES["keyring"])
+    ring.chmod(0o600)
+    with monkeypatch.context() as patch:
+        patch.setattr("tests.support.keyring_in_a_file.FileKeyring.delete_password", _refuse)
+        with pytest.raises(IdentityError, match=r"stays in the system's keyring .*keys unseal .* again"):
+            unseal_keys(folder)
+    assert load_secret(folder) == secret
+    unseal_keys(folder)
+    assert json.loads(ring.read_text()) == {}
+    with pytest.raises(IdentityError, match="is not sealed"):
+        unseal_keys(folder)
+
+
+def _refuse(*_: object) -> None:
+    raise KeyringLocked
 
 
 def test_another_keyring_opens_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -215,6 +215,24 @@ def test_a_file_that_cannot_be_read_as_text_is_an_error(tmp_path: Path) -> None:
         read_party_config(path)
 
 
+TOO_LARGE = ["9" * 4301, "-" + "9" * 5000, str(1 << 63), "1e41", "-1e-41", "1e999999999", "1e" + "9" * 5000]
+
+
+@pytest.mark.parametrize("where", ["x = {}", "x = [1, [{}]]", "[a]\nb = {{c = {}}}"])
+@pytest.mark.parametrize("number", TOO_LARGE, ids=lambda number: number[:12])
+def test_a_number_of_any_length_or_exponent_is_bad_input(tmp_path: Path, where: str, number: str) -> None:
+    path = tmp_path / "party.toml"
+    path.write_text(where.format(number) + "\n")
+    with pytest.raises(ConfigError, match=r"party\.toml holds a number too large or too small for any setting"):
+        read_toml(path, None)
+
+
+def test_the_largest_numbers_that_a_setting_may_have_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "party.toml"
+    path.write_text(f"a = {(1 << 63) - 1}\nb = -{1 << 63}\nc = 1e40\nd = 1e-40\n")
+    assert read_toml(path, None).names == ("a", "b", "c", "d")
+
+
 @pytest.mark.parametrize("part", ["a", '"a"', "'a'", r'"\""', "a-b_1 ", '"" \t'], ids=str)
 @pytest.mark.parametrize("line", ["{}b = 1", "[{}b]", "x = {{ {}b = 1 }}"], ids=str)
 def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, line: str, part: str) -> None:
