@@ -7,13 +7,14 @@ where the classes are clean the tree is smaller, and with it the counts. Encrypt
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, inf, prod
+from math import ceil, comb, inf, prod
 
 from party.forecast.calibration import Speed
 from party.forecast.rules import RuleOutlook
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.terms import ALL, Learner, Terms
+from protocols.terms import ALL, Learner, Rank, Terms
+from protocols.two_party.copies import PAGE_RECORDS
 from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
@@ -24,7 +25,7 @@ _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
 _SECONDS_PER_RECORD = 4e-5  # one party's own work, of ten two-valued columns: coins, disguise, ids, merging
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
-_AGREEMENT_TRIPS, _LAST_TRIPS = 8, 3
+_AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of one side; from the model's digest on
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ class _Model:
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         others = copies + gains + counts * 2 + (self.replies(counts) + compared) * length + 8_000
-        trips = _AGREEMENT_TRIPS + _LAST_TRIPS + 2 * self.levels()
+        trips = self.round_trips()
         own = 1 + self.sizes.records * _SECONDS_PER_RECORD + self.splits * _SECONDS_PER_SPLIT
         waiting = self.line.sending(others) + 2 * trips * self.line.delay
         return Forecast(
@@ -206,6 +207,24 @@ class _Model:
             counts=most,
             likely_counts=likely,
         )
+
+    def round_trips(self) -> int:
+        """Waits for the peer: of the agreement, of a page of the copies each, of each level's gains and counts."""
+        terms = self.terms
+        copies = ceil(self.sizes.records / PAGE_RECORDS) + 1 if terms.disguises else 0
+        fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
+        if not terms.counts_exactly:
+            return fixed
+        remembered, pruned = terms.noise is None, terms.prune > 0
+        tested = (2 if self.compared() else 1) if terms.test > 0 else 0
+        return fixed + remembered + self.levels() + self.ranked_levels() + pruned + tested
+
+    def ranked_levels(self) -> int:
+        """At how many levels gains cross: not where the window holds all that is left."""
+        window = self.terms.window
+        if self.terms.rank != Rank.GAINS or window is ALL:
+            return 0
+        return min(self.levels(), max(0, len(self.sizes.domains) - window))
 
     def levels(self) -> int:
         """Depth of the tree: about all that is allowed, or as many as a full tree with that many splits needs."""

@@ -102,14 +102,14 @@ def test_limits_make_a_run_cheaper() -> None:
     for limited in (shallow, coarse):
         assert limited.counts < free.counts
         assert limited.seconds < free.seconds
-    assert shallow.round_trips == 8 + 3 + 2 * 2
+    assert shallow.round_trips == 13 + 2 + 2 + 1 + 2 * 2 + 1
 
 
 def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
     narrow, wide = cost(make_terms(omega=1)), cost(make_terms(omega=5))
     assert narrow.counts < wide.counts
     assert narrow.seconds < wide.seconds
-    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 2 * 14 + 11
+    assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 1 + 2 * 14 + 1
 
 
 def test_dot_products_cost_far_more_than_encrypted_coins() -> None:
@@ -166,7 +166,7 @@ CURVE = CurveKeyHolder(CurvePrivateKey(1))
 
 
 @pytest.mark.parametrize(("records", "megabytes", "mebibytes", "trips"), [
-    (10**4, 1.20, 189, 26), (10**5, 8.19, 266, 32), (10**6, 77, 552, 32),
+    (10**4, 1.20, 198, 31), (10**5, 8.19, 282, 37), (10**6, 77.5, 678, 92),
 ])  # fmt: skip
 def test_forecasts_of_large_runs_hold(records: int, megabytes: float, mebibytes: float, trips: int) -> None:
     """Beside runs of `scripts/benchmarks/growth.py --cipher curve --only-records`."""
@@ -174,7 +174,7 @@ def test_forecasts_of_large_runs_hold(records: int, megabytes: float, mebibytes:
     told = forecast(sizes(records=records, domains=(2,) * 10, patterns=(2, 2), key=CURVE), terms, SPEED)
     assert told.bytes == pytest.approx(megabytes * 1e6, rel=0.1)
     assert told.memory == pytest.approx(mebibytes * 2**20, rel=0.3)
-    assert told.round_trips == pytest.approx(trips, abs=8)
+    assert told.round_trips == pytest.approx(trips, abs=6)
 
 
 def test_the_calibration_measures_every_operation_of_a_key() -> None:

@@ -1,0 +1,46 @@
+"""Round trips, as forecast and as real sessions take them."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.forecast.calibration import Speed
+from party.forecast.model import Sizes, forecast
+from protocols.terms import ALL, Learner
+from tests.support.cases import correlated
+from tests.support.parties import Case, key_holder, make_terms
+from tests.support.sessions import Sessions
+
+SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
+SIZES = Sizes(records=80, domains=(2, 3, 2, 2), classes=2, patterns=(2, 4), key=key_holder(0))
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+@pytest.mark.parametrize("terms", [
+    {"method": "randomized"},
+    {"method": "smc", "max_depth": 1},
+    {"method": "smc", "learner": Learner.NAIVE_BAYES},
+    {"method": "hybrid", "omega": 1, "max_depth": 1},
+    {"method": "hybrid", "omega": 1, "max_depth": 1, "test": Fraction(0)},
+    {"method": "hybrid", "omega": 1, "max_depth": 1, "prune": Fraction(1, 5)},
+    {"method": "hybrid", "omega": ALL, "max_depth": 2},
+    {"method": "hybrid", "omega": 1, "learner": Learner.NAIVE_BAYES},
+])  # fmt: skip
+def test_a_session_takes_the_round_trips_that_were_forecast(
+    terms: dict[str, object], pages: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within one: who sends first at a step waits once less."""
+    for module in ("party.forecast.model", "protocols.two_party.copies"):
+        monkeypatch.setattr(f"{module}.PAGE_RECORDS", 80 // pages)
+    case = Case(
+        sizes={"alice": (2, 3), "bob": (2, 2)},
+        class_owners=("bob",),
+        classes=2,
+        codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
+        groups={"alice": 1, "bob": 2},
+        terms=make_terms(theta=Fraction(7, 10), **terms),
+    )
+    told = forecast(SIZES, case.terms, SPEED).round_trips
+    taken = [report.traffic.round_trips for report in Sessions(tmp_path, case, 'odds = "any"\n').run()]
+    assert min(taken) - 1 <= told <= max(taken) + 1
