@@ -14,7 +14,19 @@ from party.files import write_new
 from protocols.errors import InputError
 
 _PARTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name"
+_NOT_NOW = frozenset(
+    {
+        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM,
+    }
+)  # fmt: skip
+"""What is wrong with the disk or this moment, and not with the file."""
 _DAMAGE = (sqlite3.Error, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    """Return SQLite's code of an error, without what is special about it; 0 where Python itself made the error."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _nothing(connection: sqlite3.Connection) -> None:
@@ -80,10 +92,18 @@ class DatabaseKind:
 
     @contextmanager
     def reading(self, path: Path) -> Iterator[None]:
-        """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error."""
+        """Turn whatever a damaged file does to SQLite, or to who reads its content, into one error.
+
+        Raises:
+            InputError: It is damaged, or it cannot be read now: a full disk, say, spoils no file.
+        """
         try:
             yield
-        except _DAMAGE:
+        except _DAMAGE as error:
+            if isinstance(error, sqlite3.Error) and _primary_code(error) in _NOT_NOW:
+                raise self.error(
+                    f"{path} cannot be used now ({error}): see to space and rights on its disk, then start again"
+                ) from None
             raise self.spoilt(f"{path} is damaged, or belongs to another secret.key") from None
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,17 @@ def full_disk(folder: Path, writes: int) -> Iterator[None]:
 
     with patch.object(DatabaseKind, "writing", limited):
         yield
+
+
+@contextlib.contextmanager
+def no_space() -> Iterator[None]:
+    """Let this process make no file longer, which SQLite meets as it does a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def put_back(folder: Path, backup: Path) -> None:

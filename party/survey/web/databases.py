@@ -118,11 +118,15 @@ def _make_file(path: Path, make: bool) -> None:
 
 @contextmanager
 def _told(name: str, errors: type[Exception]) -> Iterator[None]:
-    """Turn whatever a database refuses into one error, which holds nothing of what was to be kept."""
+    """Turn whatever a database refuses into one error, which holds nothing of what was to be kept.
+
+    SQLite's own texts hold none of it, and say whether the disk is full.
+    """
     try:
         yield
     except errors as error:
-        raise StoreError(f"{name} cannot be used: {type(error).__name__}") from None
+        what = str(error) if isinstance(error, sqlite3.Error) else type(error).__name__
+        raise StoreError(f"{name} cannot be used: {what}") from None
 
 
 class PostgresDatabase(Closing):

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from party.files import locked_folder
+from party.records.journal import JournalError, open_journal
 from party.records.ledger import LEDGER_FILE, Ledger, LedgerError, PeerName, open_ledger, read_ledger
 from protocols.two_party.memory import NO_HEAD, LedgerHead
+from tests.support.disks import no_space
 
 SECRET = bytes(range(32))
 BOB, CAROL = PeerName("bob", "B0B0"), PeerName("carol", "CA20")
@@ -255,3 +257,22 @@ def test_a_reader_sees_what_a_writer_has_added_so_far(folder: Path) -> None:
         with read_ledger(folder, SECRET) as reader:
             assert len(reader) == 6
         assert isinstance(writer, Ledger)
+
+
+def test_a_disk_without_space_is_not_told_as_a_damaged_ledger_or_journal_that_a_backup_should_replace(
+    folder: Path,
+) -> None:
+    """Whoever put an older ledger back for it would be refused by the peer from then on."""
+    open_journal(folder, SECRET).close()
+    with locked_folder(folder) as held:
+        with no_space(), pytest.raises(LedgerError) as of_ledger:
+            open_ledger(held, SECRET)
+        with no_space(), pytest.raises(LedgerError) as of_reading:
+            read_ledger(folder, SECRET)
+        with no_space(), pytest.raises(JournalError) as of_journal:
+            open_journal(folder, SECRET)
+        open_ledger(held, SECRET).close()
+    for caught in (of_ledger, of_reading, of_journal):
+        assert "see to space and rights on its disk" in str(caught.value)
+        assert "damaged" not in str(caught.value)
+        assert "backup" not in str(caught.value)

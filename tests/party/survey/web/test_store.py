@@ -20,6 +20,7 @@ from party.survey.web.codes import code_digest
 from party.survey.web.databases import SqliteDatabase, open_store
 from party.survey.web.store import AnswerStore, BitCount, PublishedModel, Reception, StoreStatus, SurveyStage
 from tests.support.collecting import add_links, everything_in, raw_rows
+from tests.support.disks import no_space
 
 SURVEY = "5" * 64
 Opener = Callable[[], AnswerStore]
@@ -251,6 +252,16 @@ def test_a_store_that_others_can_read_is_refused(tmp_path: Path) -> None:
     path.chmod(0o640)
     with pytest.raises(ConfigError, match="0600"):
         open_store(path, SURVEY)
+
+
+def test_a_disk_without_space_is_named_and_what_was_kept_is_there_again_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    with open_store(path, SURVEY, make=True) as store:
+        (digest,) = map(code_digest, add_links(store, 1))
+        with no_space(), pytest.raises(StoreError, match=r"cannot be used: (disk I/O error|database or disk is full)"):
+            store.submit(digest, b"\1" * 5000, 3)
+        assert store.submit(digest, b"\1", 3) is Reception.TAKEN
+        assert store.responses() == [b"\1"]
 
 
 def test_a_database_that_cannot_be_reached_is_one_line_without_its_password() -> None:
