@@ -33,7 +33,7 @@ def read_address(section: Section, key: str, lowest_port: int) -> Address | None
         host = host[1:-1]
     elif ":" in host:
         host = ""
-    well_formed = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
-    if not (well_formed and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
+    legal = host and host.isascii() and not any(c.isspace() or c in "/[]" for c in host)
+    if not (legal and port.isascii() and port.isdigit() and lowest_port <= int(port[:6]) <= 65535):
         raise section.error(key, 'must be host and port, such as "bob.example.org:7071"')
     return Address(host, int(port))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from party.errors import IdentityError
+from party.keys import keystore
 from party.keys.keystore import KEY_FILES, create_keys, load_keys, load_secret
 from party.keys.secret_file import read_secret, write_secret
 from protocols.terms import Cipher
@@ -78,7 +79,13 @@ def test_on_a_full_disk_no_secret_is_made_and_nothing_stays(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("bits", [BITS - 2, BITS + 1])
-def test_a_key_below_the_floor_or_of_odd_length_is_not_made(tmp_path: Path, bits: int) -> None:
+def test_a_key_below_the_floor_or_of_odd_length_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    def drawn(_bits: int) -> None:
+        raise AssertionError("there is no end to drawing a key of odd length")
+
+    monkeypatch.setattr(keystore, "_generate", drawn)
     with pytest.raises(IdentityError, match="512 or more"):
         create_keys(tmp_path, bits, floor_bits=BITS)
     assert not list(tmp_path.iterdir())
