@@ -187,6 +187,7 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('"bob.example.org:7071"', '"bob.example.org:65536"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"bob.example.org:+7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"bücher.example.org:7071"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"bob.example.org/x:7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"::1:7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '":7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"http://bob:7071"', "[node] address: must be host and port"),
