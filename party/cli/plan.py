@@ -9,7 +9,7 @@ from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Line, Sizes, forecast
 from party.forecast.rules import guess_rules
 from party.node.aligning import load_common
-from party.node.check import told_before
+from party.node.check import told_before, used_up
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
@@ -31,7 +31,11 @@ from protocols.two_party.split import held_out_records
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the command."""
+    """Run the command.
+
+    Raises:
+        InputError: We would refuse the job; what it would cost is told all the same where only no run is left.
+    """
     for option in ("peer_columns", "peer_patterns", "splits", "records", "workers"):
         value = getattr(arguments, option)
         if value is not None and value < 1:
@@ -41,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     local = load_common(config, KEY_FLOOR, tell)
     check_job(local, config, job)
     _plan_training(arguments, config, local, job.terms, line)
+    refused = used_up(local, config, job.terms)
+    if refused is not None:
+        raise refused
     return 0
 
 

@@ -91,7 +91,7 @@ def write_predicted(predicted: Predicted, output: Path | None, column: str) -> N
         InputError: It cannot be written.
     """
     offer, answers = predicted.offer, predicted.answers
-    notes = list(joint_notes(offer, answers))
+    notes = list(joint_notes(offer, answers, output))
     if answers is None:
         say_all(notes, sys.stderr)
         return

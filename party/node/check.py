@@ -16,6 +16,7 @@ from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
 from party.forecast.rules import guess_rules
 from party.node.aligning import load_common
+from party.node.budget import Account
 from party.node.policy import check_job
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.releases import released, spent_of
@@ -228,9 +229,23 @@ def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns
         seen = seen_of_alike(local, terms, len(local.records)) if own else None
         likely = _likely(local, terms, domains, classes)
         check_job(local, config, Train(terms))
+        flaw = used_up(local, config, terms)
     except InputError as error:
         likely, flaw = most, error
     return RunOutlook(terms=terms, most=most, likely=likely, flaw=flaw, seen=seen)
+
+
+def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError | None:
+    """Return why our bounds over the life of a data set leave no run on these terms; None if they leave one.
+
+    Raises:
+        LedgerError: The ledger in the party's folder cannot be read.
+    """
+    if not is_there(config.folder / LEDGER_FILE):
+        return None
+    with read_ledger(config.folder, local.secrets.coins) as ledger:
+        objection = Account(local, config.agree.life, ledger).judge_job(Train(terms))
+    return None if objection is None else InputError(objection.reason)
 
 
 def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
-from party.errors import ConfigError
+from party.errors import AbsentColumnError, ConfigError
 from party.keys.certificates import Peer
 from party.keys.identity import load_peers
 from party.keys.keystore import load_keys, load_secret
@@ -52,15 +52,7 @@ def load_inputs(
     """
     folder = config.folder
     keys = load_keys(folder, key_floor, config.compute.exponents)
-    share = read_share(
-        config.data.file,
-        config.name,
-        replace(config.data.ids, only=None if only is None else tuple(only)),
-        config.data.class_column,
-        {**config.columns.named, EVERY_OTHER: config.columns.others},
-        config.data.ignore,
-        config.data.form,
-    )
+    share = _share(config, only)
     tell(share.notices)
     local = PartyInputs(
         party=config.name,
@@ -77,6 +69,25 @@ def load_inputs(
         _check_groups(local, config)
     tell(_renamed(local, config))
     return local
+
+
+def _share(config: PartyConfig, only: Sequence[str] | None) -> DataShare:
+    """Read the data; of a column that is not there, say where the settings name it."""
+    data = config.data
+    try:
+        return read_share(
+            data.file,
+            config.name,
+            replace(data.ids, only=None if only is None else tuple(only)),
+            data.class_column,
+            {**config.columns.named, EVERY_OTHER: config.columns.others},
+            data.ignore,
+            data.form,
+        )
+    except AbsentColumnError as error:
+        places = {"id": data.ids.names, "class": (data.class_column,), "ignore": data.ignore}
+        named = next((f"[data] {key}" for key, names in places.items() if error.column in names), "[columns]")
+        raise ConfigError(f"{error}; {config.path} names it under {named}") from None
 
 
 def pinned_peer(config: PartyConfig) -> Peer:

@@ -30,14 +30,23 @@ def made_lines(name: str, fingerprint: str, folder: Path, *, is_sealed: bool = F
     ]
 
 
-def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path) -> list[str]:
-    """Say whom the party of this folder trusts from now on."""
-    return [
+def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Path, peer: str | None) -> list[str]:
+    """Say whom the party of this folder, whose settings name this peer, trusts from now on."""
+    told = [
         f"Trusted: {name}, reached as {', '.join(hosts)}. Fingerprint of its key (SHA-256):",
         f"  {fingerprint}",
         f"Compare it with {name} by telephone before the first run; if it differs, remove",
         f"  {folder / 'peers' / (name + '.pem')}",
-        f'Next: under [node] in {folder / "party.toml"} set peer = "{name}"; the party that calls, by `cotally train`,',
+    ]
+    settings = folder / "party.toml"
+    if peer == name:
+        return [
+            *told,
+            f"Next: {settings} names it as the peer; the party that calls, by `cotally train`, sets its address",
+        ]
+    return [
+        *told,
+        f'Next: under [node] in {settings} set peer = "{name}"; the party that calls, by `cotally train`,',
         "  also sets the other's address; the party that listens needs none",
     ]
 

@@ -22,12 +22,13 @@ def prediction_notes(predicted: Predictions) -> Iterator[str]:
     yield f"accuracy {share:.4f}: {predicted.correct} of {predicted.known} rows (rows trained on included)"
 
 
-def joint_notes(offer: Offer, answers: Answers | None) -> Iterator[str]:
+def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> Iterator[str]:
     """Yield what there is to say of a joint prediction: what our cells were, who learned, what came from memory."""
     yield from map(_unknown, offer.unknown)
     rows = len(offer.order)
     if answers is None:
-        yield f"The other party has learned the classes of {rows} rows; nothing was told here"
+        unwritten = "" if output is None else f", and {output} is not written"
+        yield f"The other party has learned the classes of {rows} rows; nothing was told here{unwritten}"
         return
     if rows < len(offer.frame):
         yield f"{len(offer.frame) - rows} of {len(offer.frame)} rows have no class: the other party offers none of them"

@@ -219,7 +219,9 @@ def attempt(own: Identity, peer: Peer, address: str) -> None:
 
 
 def no_session(parties: Parties, address: str) -> None:
-    with pytest.raises(PeerLostError, match="do both sides trust each other's present certificates"):
+    with pytest.raises(
+        PeerLostError, match=r"do both sides trust each other's present certificates\? `cotally doctor` tells"
+    ):
         attempt(parties.alice, parties.pinned_bob, address)
 
 

@@ -118,7 +118,7 @@ class _Line:
             reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience, heed=self.waits.heed)
         except PeerLostError as error:
             hint = "is it listening there, and do both sides trust each other's present certificates?"
-            raise PeerLostError(f"{error}: {hint}") from None
+            raise PeerLostError(f"{error}: {hint} `cotally doctor` tells") from None
         if reply.version != WIRE_VERSION:
             raise other_version(self._peer, reply.version)
 

@@ -142,6 +142,40 @@ def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:
     assert as_json(pair)["notes"] != told
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('id = "id"', 'id = "member"', "[data] id"),
+        ('class = "class"', 'class = "outcome"', "[data] class"),
+        ("# ignore = []", 'ignore = ["nothing"]', "[data] ignore"),
+    ],
+)
+def test_a_column_that_is_not_there_is_told_with_the_setting_that_names_it(
+    pair: Pair, old: str, new: str, place: str
+) -> None:
+    pair.edit("alice", old, new)
+    ended = check(pair)
+    assert ended.code == 2
+    absent = r"cotally: \S+data\.csv, column '\w+': the file has no such column.*"
+    assert re.fullmatch(rf"{absent}party\.toml names it under {re.escape(place)}\n", ended.err)
+
+
+def test_where_no_run_is_left_check_and_plan_tell_all_and_end_with_the_refusal(pair: Pair) -> None:
+    pair.edit("alice", 'most_runs = "any"', "most_runs = 1")
+    job = pair.write_job(min_leaf=5)
+    with serving(pair):
+        assert pair.train_here(job).code == 0
+    for command in ("check", "plan"):
+        settings = pair.alice / "party.toml"
+        assert cotally_here(command, settings, job).code == 0  # the same once more tells nothing new
+        other = cotally_here(command, settings, pair.write_job(min_leaf=6))
+        assert other.code == 2
+        *notes, line = other.err.splitlines()
+        assert all(note.startswith("cotally: note: ") for note in notes)
+        assert line.startswith("cotally: our [agree] most_runs allows 1 over the life of a data set: 1 on other terms")
+        assert "0 of 1 are left" in other.out
+
+
 def test_what_cannot_be_is_refused_in_one_line(pair: Pair) -> None:
     ended = check(pair, "--peer-columns", "0")
     assert (ended.code, ended.err) == (2, "cotally: --peer-columns must be 1 or more\n")

@@ -90,6 +90,12 @@ def test_init_shows_the_fingerprint_that_trust_shows(parties: Path) -> None:
     assert 'set peer = "carol"; the party that calls, by `cotally train`,' in trusted.out
     assert "the party that listens needs none" in trusted.out
     assert load_peers(parties / "alice")["carol"].fingerprint == fingerprint
+    settings = parties / "alice" / "party.toml"
+    settings.write_text(settings.read_text().replace('# peer = "bob"', 'peer = "carol"'))
+    assert 'peer = "carol"' in settings.read_text()
+    again = cotally_here("trust", parties / "alice", parties / "carol" / "cert.pem").out
+    assert "party.toml names it as the peer" in again
+    assert "set peer" not in again
 
 
 def test_init_keeps_what_is_there_and_adds_nothing(tmp_path: Path) -> None:
