@@ -3,20 +3,27 @@
 import argparse
 from collections.abc import Callable
 
+from party.cli.outputs import settle_outputs
+from party.files import write_atomically
 from party.keys.keystore import load_secret
 from party.records.entries import last_head
-from party.records.ledger import LEDGER_VERSION, Ledger, read_ledger
+from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, read_ledger
 from party.records.tally import dealings, peers
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
 from party.show.ledger import dealings_lines, head_line, whole_line
 from party.show.ledger_json import dealings_json, whole_json
-from party.show.screen import put_json, say, say_all
+from party.show.screen import json_text, put_json, say, say_all
+from protocols.errors import InputError
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read the ledger, which checks it, and do what was asked for."""
-    folder = read_party_config(arguments.party, KEY_FLOOR).folder
+    if arguments.output is not None and arguments.action != "export":
+        raise InputError("--output is for export")
+    config = read_party_config(arguments.party, KEY_FLOOR)
+    folder = config.folder
+    settle_outputs([arguments.output], [config.path, folder / LEDGER_FILE], overwrite=arguments.overwrite)
     with read_ledger(folder, load_secret(folder)) as ledger:
         _ACTIONS[arguments.action](ledger, arguments)
     return 0
@@ -42,9 +49,14 @@ def _verify(ledger: Ledger, arguments: argparse.Namespace) -> None:
         say(head_line(*head))
 
 
-def _export(ledger: Ledger, _: argparse.Namespace) -> None:
+def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
     entries = [{"number": entry.number, **entry.content, "chain": entry.digest.hex()} for entry in ledger.entries()]
-    put_json({"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries})
+    content = {"format": f"cotally-ledger/{LEDGER_VERSION}", "entries": entries}
+    if arguments.output is None:
+        put_json(content)
+    else:
+        write_atomically(arguments.output, f"{json_text(content)}\n")
+        say(f"Wrote {len(entries):,} entries to {arguments.output}.")
 
 
 _ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {

@@ -35,5 +35,10 @@ def _differently(field: str, known: Mapping[str, object], fields: Mapping[str, o
     """Say how a field was released, and how that differs from what is asked for now."""
     if field not in _SHOWN:
         return f"other {field}", ""
-    was, now = ("none (association rules)" if value == EVERYONE else value for value in (known[field], fields[field]))
+    was, now = map(release_text, (known[field], fields[field]))
     return f"{field} {was}", f", not with {now}"
+
+
+def release_text(value: object) -> str:
+    """Return a term of a release as people read it: runs for rules have no class, and one value stands for it."""
+    return "none (association rules)" if value == EVERYONE else str(value)

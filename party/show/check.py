@@ -7,6 +7,7 @@ from fractions import Fraction
 from party.data import Notice
 from party.node.check import LeavingCheck, LeavingColumn, Past, RunOutlook
 from party.node.inputs import ReleasedBefore
+from party.records.changes import release_text
 from party.settings.party import Acceptance
 from party.show.checks import alike_line, seen_json
 from party.show.layout import Block, ScreenColumn, screen_table
@@ -54,7 +55,7 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
         "",
         *_copy_blocks(found, full=full, width=width),
         "",
-        *_told_lines(found.told),
+        *told_lines(found.told),
         *left_lines(found.told, agree),
         *_run_lines(found.run),
     ]
@@ -101,10 +102,11 @@ def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
     return [head, "", *privacy_blocks(found.copy, full=full, width=width)]
 
 
-def _told_lines(told: Past) -> list[str]:
+def told_lines(told: Past) -> list[str]:
+    """Say what was released of a data set, and to whom."""
     if not told.release:
         return ["Nothing has been released of this data set."]
-    terms = ", ".join(f"{name} {told.release[name]}" for name in _RELEASE if name in told.release)
+    terms = ", ".join(f"{name} {release_text(told.release[name])}" for name in _RELEASE if name in told.release)
     party = told.release.get("party")
     whom = f" to {party[0]}" if isinstance(party, list) and party else ""
     return [f"Last release{whom}: {terms}. Anything else under this name is refused."]

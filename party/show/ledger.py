@@ -100,6 +100,9 @@ def _times(number: int) -> str:
 
 def _copy_lines(copy: Any) -> Iterator[str]:
     columns = [*copy["odds"], *copy["plain"]]
+    if not columns:
+        yield "a copy of columns of one value each, which tells nothing"
+        return
     yield f"a disguised copy of {len(columns)} columns, theta {copy['theta']}: {printable(', '.join(columns))}"
     if copy["plain"]:
         yield f"  sent as they are: {printable(', '.join(copy['plain']))}"

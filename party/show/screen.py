@@ -101,7 +101,12 @@ def put_json(content: Mapping[str, object]) -> None:
     Args:
         content: Of plain types; what is infinite or unknown is None.
     """
-    put(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+    put(json_text(content))
+
+
+def json_text(content: Mapping[str, object]) -> str:
+    """Return the same, for a file."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def _for(stream: TextIO, blocks: Iterable[Block], width: int | None) -> str:

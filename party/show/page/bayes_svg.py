@@ -12,7 +12,7 @@ from party.show.page.templates import render
 from protocols.learning.naive_bayes import NaiveBayes
 
 _NAMES, _BARS, _NUMBER = 190, 240, 52
-_LINE, _BAR, _GAP = 20, 10, 8
+_LINE, _BAR, _GAP = 20, 13, 8
 _NAME_CELLS = 24
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from math import sqrt
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -187,15 +187,19 @@ def _class_row(told: Finished) -> _Rows:
 
 
 def _terms_text(terms: Mapping[str, Any]) -> str:
-    """Say all terms, those of rules among them, but for the class."""
+    """Say all terms, those of rules among them, but for the class and for what is off."""
     rules = terms.get("rules") or {}
     every = {name: value for name, value in terms.items() if name not in ("class_name", "rules")} | rules
-    told = ((name, _term_text(value)) for name, value in every.items())
-    return printable(", ".join(f"{name} {value}" for name, value in told))
+    told = every | {"omega": "all" if every["omega"] is None else every["omega"]}
+    return printable(", ".join(f"{name} {_term_text(value)}" for name, value in told.items() if value not in _OFF))
+
+
+_OFF: Final[tuple[object, ...]] = (None, [], "0")
+"""What a term has that is not used: no limit, nothing listed, a share of nothing."""
 
 
 def _term_text(value: object) -> str:
-    return " ".join(map(str, value)) or "none" if isinstance(value, list) else "none" if value is None else str(value)
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _worth(told: Finished) -> _Rows:

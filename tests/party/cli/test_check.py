@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from party.node.check import Past
 from party.node.inputs import load_inputs
 from party.settings.party import read_party_config
+from party.show.check import told_lines
 from protocols.privacy.findings import measure_design
+from protocols.terms import EVERYONE
 from tests.support.processes import BITS, Ended, Pair, cotally_here, make_pair, serving
 
 ROWS = [["xyz"[i % 3 if i < 145 else 0], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(150)]
@@ -129,6 +132,11 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     left = 1000 - after["told"]["counts"]
     assert f"{left:,} of 1,000 are left" in told
     assert check(pair, pair.write_job(theta="11/20")).code == 2
+
+
+def test_the_release_of_a_run_for_rules_is_told_as_one_without_a_class() -> None:
+    (line,) = told_lines(Past({"party": ["bob"], "class": EVERYONE, "theta": "9/20"}, 1, 20, None))
+    assert "Last release to bob: class none (association rules), theta 9/20." in line
 
 
 def test_odd_formats_and_identifiers_are_noted(pair: Pair) -> None:

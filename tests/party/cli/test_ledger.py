@@ -109,6 +109,19 @@ def test_export_holds_every_entry_in_order(config: Path, capsys: pytest.CaptureF
     assert {entry["peer"] for entry in exported["entries"]} == {"alice"}
 
 
+def test_export_writes_to_a_file_what_it_prints(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(config, "export") == 0
+    printed = capsys.readouterr().out
+    output = config.parent / "ledger.json"
+    output.write_text("earlier")
+    assert run(config, "export", "-o", str(output)) == 2
+    assert output.read_text() == "earlier"
+    assert run(config, "export", "-o", str(output), "--overwrite") == 0
+    assert output.read_text() == printed
+    assert run(config, "verify", "-o", str(output), "--overwrite") == 2
+    assert "--output is for export" in capsys.readouterr().err
+
+
 def test_verify_says_that_all_is_whole_and_how_far_the_peer_has_seen_it(
     config: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -36,9 +36,9 @@ NEVER_REPLACED = {
     "survey new folder": "a folder, whose files are kept",
 }
 REPLACED_IF_TOLD = {
-    "disguise --output", "mine --output", "predict --output", "report --output", "rules --output", "serve --model",
-    "serve --report", "survey export --output", "survey page --output", "survey paper --output",
-    "survey results --html", "train --model", "train --report",
+    "disguise --output", "ledger --output", "mine --output", "predict --output", "report --output",
+    "rules --output", "serve --model", "serve --report", "survey export --output", "survey page --output",
+    "survey paper --output", "survey results --html", "train --model", "train --report",
 }  # fmt: skip
 
 
@@ -84,6 +84,7 @@ def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_told(t
 
 CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "disguise --output": lambda out: ("disguise", "data.csv", "design.toml", "--secret", "coins", "-o", out),
+    "ledger --output": lambda out: ("ledger", "export", "bob", "-o", out),
     "mine --output": lambda out: ("mine", "tree", "d.csv", "design.toml", "-o", out),
     "predict --output": lambda out: ("predict", "m.json", "data.csv", "-o", out),
     "report --output": lambda out: ("report", "bob", "-o", out),
@@ -97,10 +98,10 @@ CALLS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "survey links --output": lambda out: ("survey", "links", "study/survey.toml", "--number", "1", "-o", out),
 }
 INPUTS = {
-    "disguise --output": "data.csv", "mine --output": "d.csv", "predict --output": "m.json",
-    "report --output": "bob/party.toml", "rules --output": "sets.json", "survey paper --output": "study/design.toml",
-    "survey results --html": "study/survey.toml", "train --model": "job.toml", "train --report": "bob/party.toml",
-    "survey links --output": "study/survey.toml",
+    "disguise --output": "data.csv", "ledger --output": "bob/party.toml", "mine --output": "d.csv",
+    "predict --output": "m.json", "report --output": "bob/party.toml", "rules --output": "sets.json",
+    "survey paper --output": "study/design.toml", "survey results --html": "study/survey.toml",
+    "train --model": "job.toml", "train --report": "bob/party.toml", "survey links --output": "study/survey.toml",
 }  # fmt: skip
 
 
@@ -116,8 +117,8 @@ def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
     assert earlier.read_text() == "earlier\n"
 
 
-OF_ONE = [name for name in CALLS if not name.startswith(("train", "report", "survey links", "survey export"))]
-"""Of the others, `train`, `report` and `export` replace what they are told to in tests of runs and of answers."""
+OF_ONE = [name for name in CALLS if not name.startswith(("train", "report", "ledger", "survey links", "survey export"))]
+"""Of the others, `train`, `report` and both `export` replace what they are told to in tests of runs and of answers."""
 
 
 @pytest.mark.parametrize("output", OF_ONE)

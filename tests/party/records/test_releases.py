@@ -12,7 +12,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.files import locked_folder
-from party.records.changes import first_change, refusal
+from party.records.changes import first_change, refusal, release_text
 from party.records.entries import PeerPages
 from party.records.ledger import LEDGER_FILE, LedgerError, PeerName, open_ledger, read_ledger
 from party.records.releases import (
@@ -71,6 +71,7 @@ SHOWN = {
 def test_rules_after_a_tree_are_told_as_a_run_without_a_class() -> None:
     error = refusal("members", "class", {"class": "outcome"}, {"class": EVERYONE}, Path("ledger.sqlite"), "return")
     assert "with class outcome before (ledger.sqlite), not with none (association rules); return" in str(error)
+    assert [release_text(value) for value in ("outcome", EVERYONE)] == ["outcome", "none (association rules)"]
 
 
 @pytest.fixture

@@ -37,6 +37,15 @@ def test_any_naive_bayes_becomes_one_bar_per_chance_that_lies_inside(model: Naiv
     assert all(below - above >= float(found[0].attrib["height"]) for above, below in pairwise(tops))
 
 
+def test_the_numbers_beside_bars_do_not_overlap() -> None:
+    """A line of text takes about 1.2 times its size."""
+    drawn = ET.fromstring(bayes_svg(small_bayes()))
+    numbers = [each for each in drawn.iter(f"{SVG}text") if each.attrib.get("font-size") == "10"]
+    assert len(numbers) == len(bars(drawn))
+    heights = [float(each.attrib["y"]) for each in numbers]
+    assert all(below - above >= 12 for above, below in pairwise(heights))
+
+
 def test_a_bar_is_as_long_as_its_chance_and_has_the_colour_of_its_class() -> None:
     model = small_bayes()
     found = bars(ET.fromstring(bayes_svg(model)))

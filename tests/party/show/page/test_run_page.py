@@ -102,6 +102,22 @@ def test_every_line_of_the_ledgers_words_is_there(told: Finished) -> None:
     assert set(lines) <= set(page.texts)
 
 
+def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Finished) -> None:
+    told.dealings.told.copies = [{"theta": "9/20", "odds": {}, "plain": [], "relations": []}]
+    lines = list(dealings_lines(told.dealings, full=True))
+    assert any("a copy of columns of one value each, which tells nothing" in str(line) for line in lines)
+    assert not any("0 columns" in str(line) for line in lines)
+
+
+def test_terms_that_are_off_are_left_out_and_the_whole_window_is_named(told: Finished) -> None:
+    terms = {**told.run.terms, "omega": None}
+    assert (terms["noise"], terms["prune"], terms["max_depth"]) == (None, "0", None)
+    page = page_markdown(replace(told, run=replace(told.run, terms=terms)))
+    (line,) = [line for line in page.splitlines() if "omega all" in line]
+    assert "theta 7/10" in line
+    assert not re.search("noise|prune|max_depth|none", line)
+
+
 def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
     texts = Page(page_html(told)).texts
     assert told.model.digest().hex() in texts
