@@ -30,7 +30,7 @@ class SealedComparisons(Message):
 
     So many for each pair of classes of each row, which naive Bayes compares. The receiver learns whether one of them is
     0, and so in what order the classes come out, by places that only the sender can name: nothing, by itself. A
-    receiver that encrypted other than bits learns how many of them are 0.
+    receiver that encrypted other than bits learns how many of them are 0: how many of its guesses are right.
     """
 
     ciphertexts: bytes

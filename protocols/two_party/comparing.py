@@ -61,7 +61,8 @@ def tell_places(
     """Compare the classes of each row for the peer, and return the order that they stand in (`rows x classes`).
 
     Discloses: to the peer, for each row in what order the classes come out, by places that it cannot name: as good as
-        drawn by lot. If it has encrypted other than bits, how many cells of each comparison are 0.
+        drawn by lot. If it has encrypted other than bits, how many cells of each comparison are 0, each of which it can
+        let stand for one guess of our number's higher digits, the last for one of all of it.
     """
     layout, randomness = _layout(contest, codes), local.secrets.randomness
     orders = _orders(len(codes), len(contest.classes), randomness)
