@@ -5,16 +5,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pytest
 
 from protocols.errors import DisagreementError, InputError
 from protocols.messages import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
-from protocols.rule_terms import RuleTerms
 from protocols.terms import Method, Terms
 from protocols.two_party import agreement
 from protocols.two_party.agreement import Objection
-from tests.support.joint_itemsets import RuleCase, rule_terms
 from tests.support.meeting import (
     Meeting,
     meet,
@@ -104,17 +101,6 @@ def test_more_rows_than_memory_holds_are_refused_by_both_sides(
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(alice)
     assert f"records times coin patterns are {rows}, more than {rows - 1}" in str(bob)
     assert kinds == {Greeting, Verdict, Share, TableCommitment, HiddenContents, JointDigests}
-
-
-def test_more_sets_of_items_than_memory_holds_are_refused_by_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = rule_terms(RuleTerms(Fraction(1, 2), 2, 50))
-    case = RuleCase({"alice": (2,), "bob": (2,)}, np.zeros((20, 2), dtype=np.uint8), rules)
-    monkeypatch.setattr(agreement, "MAX_SET_BITS", 50 * 20)
-    assert case.play()[0].told
-    monkeypatch.setattr(agreement, "MAX_SET_BITS", 50 * 20 - 1)
-    with pytest.raises(DisagreementError, match="most_sets must be at most 49 for 20 records") as refused:
-        case.play()
-    assert refused.value.field == "rules"
 
 
 @pytest.mark.parametrize("terms", [make_terms(engine="dot_product"), make_terms(method="randomized")], ids=str)
