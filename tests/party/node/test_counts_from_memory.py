@@ -9,14 +9,8 @@ import pytest
 
 from party.records import releases
 from party.records.tally import dealings
-from protocols.counting.remembered import count_key
-from protocols.messages import KnownDigests
-from protocols.role import run_pair
 from protocols.terms import ALL, Method, Window
-from protocols.two_party.known import agree_on_known
 from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
-from tests.protocols.counting.test_remembered import QUERIES, everything
-from tests.support.duel import duel
 from tests.support.sessions import NAMES, Sessions, trained, with_terms
 
 WINDOWS: list[Window] = [1, 2, 3, ALL]
@@ -75,28 +69,6 @@ def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path, monkeypa
     monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
     report, _ = sessions.run(with_terms(sessions.case, seed=2).terms)
     assert trained(report).outcome.remembered == 0
-
-
-def test_a_count_that_only_one_side_remembers_is_asked_again() -> None:
-    whole = everything()
-    keys = [count_key(QUERIES[0], candidate) for candidate in QUERIES[0].candidates]
-    tables = dict(zip(keys, whole[0].tables, strict=True))
-    some = {keys[1]: tables[keys[1]]}
-    for left, right in ((tables, some), (some, tables)):
-        both = run_pair(agree_on_known(left, b"n"), agree_on_known(right, b"n"))
-        assert [set(known) for known in both] == [{keys[1]}] * 2
-    other = {keys[1]: tables[keys[1]] + 1}
-    assert run_pair(agree_on_known(tables, b"n"), agree_on_known(other, b"n")) == ({}, {})
-
-
-def test_digests_of_known_counts_tell_neither_order_nor_anything_to_another_run() -> None:
-    keys = [count_key(QUERIES[0], candidate) for candidate in QUERIES[0].candidates]
-    tables = dict(zip(keys, everything()[0].tables, strict=True))
-    backwards = dict(reversed(tables.items()))
-    sent = [duel(agree_on_known(known, nonces), agree_on_known({}, nonces))[0].sent[0]
-            for known, nonces in ((tables, b"n"), (backwards, b"n"), (tables, b"m"))]  # fmt: skip
-    assert all(isinstance(message, KnownDigests) for message in sent)
-    assert sent[0] == sent[1] != sent[2]
 
 
 def test_counts_of_a_run_that_is_pruned_are_of_fewer_records_and_not_taken_for_a_whole_one(

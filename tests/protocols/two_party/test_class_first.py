@@ -13,7 +13,16 @@ import pytest
 
 from protocols.errors import DeviationError, DisagreementError, PeerError
 from protocols.jobs import Job, Train
-from protocols.messages import ClassCounts, Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
+from protocols.messages import (
+    ClassCounts,
+    DisguisedPage,
+    Greeting,
+    HiddenContents,
+    JointDigests,
+    Share,
+    TableCommitment,
+    Verdict,
+)
 from protocols.role import Message
 from protocols.tables.table import Codes
 from protocols.two_party.agreement import answer, object_to_limits, propose
@@ -179,7 +188,7 @@ def test_a_leaf_of_half_of_the_training_records_is_accepted() -> None:
 
 
 def test_limits_can_be_set() -> None:
-    case = with_class(21, np.arange(RECORDS) % 21)
+    case = with_class(21, np.arange(RECORDS) % 21, method="randomized")
     assert all(end.error is not None for end in attack(case, limits=Limits(smallest_class=5)))
     assert [end.error for end in attack(case, limits=Limits(smallest_class=5, max_classes=21))] == [None, None]
     assert [end.error for end in attack(rare(1), limits=Limits(smallest_class=1))] == [None, None]
@@ -216,9 +225,9 @@ def test_counts_that_are_not_those_of_the_tree_end_the_run_for_good(terms: dict[
     assert type(end.error) is DeviationError
 
 
-def both_hold(alices: Any) -> tuple[End[Any], End[Any]]:
-    case = replace(with_class(2, halves()), class_owners=("alice", "bob"))
-    return duel(*make_roles(case, limited(case)), alices)
+def both_hold(tamper: Tamper, case: Case | None = None) -> tuple[End[Any], End[Any]]:
+    case = replace(case or with_class(2, halves()), class_owners=("alice", "bob"))
+    return duel(*make_roles(case, limited(case)), tamper)
 
 
 def test_where_both_hold_the_class_both_tell_and_compare() -> None:
@@ -228,8 +237,13 @@ def test_where_both_hold_the_class_both_tell_and_compare() -> None:
         (counts,) = [message.values for message in end.sent if isinstance(message, ClassCounts)]
         assert sum(counts) == RECORDS - HELD_OUT
         assert sum(isinstance(message, HiddenContents) for message in end.sent) == 2  # of the ids, and of the class
-    alice, _ = both_hold(told("b", lambda values: (values[0] - 1, values[1] + 1)))
+
+
+def test_other_counts_of_a_class_that_both_hold_end_the_run_where_nothing_else_is_counted_exactly() -> None:
+    case = with_class(2, halves(), method="randomized")
+    alice, _ = both_hold(told("b", lambda values: (values[0] - 1, values[1] + 1)), case)
     assert type(alice.error) is DeviationError
+    assert not any(isinstance(message, DisguisedPage) for message in alice.sent)
 
 
 @pytest.mark.parametrize("method", METHODS)

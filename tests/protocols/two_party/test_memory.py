@@ -7,10 +7,12 @@ import pytest
 from protocols.errors import DisagreementError
 from protocols.messages import SignedHead
 from protocols.role import run_pair
+from protocols.two_party.agreement import Objection
 from protocols.two_party.memory import (
     NO_HEAD,
     Compared,
     LedgerHead,
+    OpenRuns,
     compare_memories,
     exchange_heads,
     head_statement,
@@ -62,6 +64,18 @@ def test_another_end_at_the_same_length_is_refused_even_if_its_owner_says_nothin
     assert isinstance(alice.error, DisagreementError)
     assert isinstance(bob.error, DisagreementError)
     assert bob.error.field == "memory"
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_run_on_other_terms_is_ended_first_unless_one_side_begins_anew(fresh: bool) -> None:
+    runs = OpenRuns(other=Objection("run", "a run on other terms has not ended"))
+    alice, bob = duel(
+        compare_memories(NO_HEAD, NO_HEAD, lambda head: True, "bob", runs),
+        compare_memories(NO_HEAD, NO_HEAD, lambda head: True, "alice", OpenRuns(fresh=fresh)),
+    )
+    for end in (alice, bob):
+        assert (end.result is not None and end.result.fresh) == fresh
+        assert fresh or (isinstance(end.error, DisagreementError) and end.error.field == "run")
 
 
 def test_heads_are_handed_over_as_they_were_signed() -> None:

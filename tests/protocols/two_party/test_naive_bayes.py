@@ -14,7 +14,7 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.projected import ProjectedEstimates
 from protocols.counting.rows import make_view
 from protocols.counts import Query
-from protocols.errors import DeviationError, DisagreementError
+from protocols.errors import DeviationError
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import (
     DisguisedPage,
@@ -213,27 +213,6 @@ def test_rare_classes_are_counted_together_and_say_the_same_of_values() -> None:
     merged[merged[:, -1] == 3, -1] = joined_with
     _, tables = plain_bayes(merged, [3, 2], 3)
     assert_is(model, [Fraction(sizes[c], len(train)) for c in range(4)], [with_twin(t, joined_with) for t in tables])
-
-
-def test_too_many_columns_for_so_few_records_are_refused_before_a_copy_leaves() -> None:
-    """Bob's 60 columns would solve for the classes of 60 records; with a tree's limits, both decline."""
-    codes = np.random.default_rng(0).integers(0, 2, size=(60, 62)).astype(np.uint8)
-    sizes = {"alice": (2,), "bob": (2,) * 60}
-    for method, limit, refused in (("smc", 2, True), ("randomized", 2, True), ("smc", 1, False)):
-        terms = bayes_terms(make_terms(method=method, engine="dot_product"), min_leaf=limit)
-        case = Case(sizes, ("alice",), 2, codes, {"alice": 1, "bob": 1}, terms)
-        sent: list[Message] = []
-
-        def keep(who: str, number: int, message: Message, sent: list[Message] = sent) -> Message:
-            sent.append(message)
-            return message
-
-        ends = duel(*make_roles(case), keep)
-        if refused:
-            assert all(isinstance(end.error, DisagreementError) and end.error.field == "columns" for end in ends)
-            assert not any(isinstance(m, DisguisedPage | HolderKey | EstimatedCounts) for m in sent)
-        else:
-            assert ends[0].error is ends[1].error is None
 
 
 def test_another_model_than_the_peers_ends_the_run() -> None:

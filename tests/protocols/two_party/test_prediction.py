@@ -24,6 +24,7 @@ from protocols.messages import (
 )
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.table import Rows
+from protocols.two_party.agreement import Objection
 from protocols.two_party.prediction import MOST_ROWS, Answers, Recall, SharedRows, predict_together
 from tests.support.duel import Tamper, duel
 from tests.support.models import chain, models, small_model
@@ -114,6 +115,16 @@ def test_what_a_receiver_knows_is_not_asked_and_comes_from_memory() -> None:
     assert (alice.remembered, alice.positions[1], alice.positions[3]) == (2, 0, 1)
     (page,) = (m.ciphertexts for m in transcript.sent_by_a if isinstance(m, CiphertextPage))
     assert len(page) == 66 * 6 * len(asked_of)
+
+
+def test_who_objects_to_answering_ends_both_before_a_key_leaves() -> None:
+    recall = Recall(judge=lambda asked: Objection("people", f"{len(asked)} were answered before"))
+    ends = Together(small_model(), ROWS, recalls={"bob": recall}).play()
+    for end in ends:
+        assert isinstance(end.error, DisagreementError)
+        assert end.error.field == "people"
+        assert {type(message) for message in end.sent} <= COMPARED | {RowsAsked}
+    assert f"{len(ROWS)} were answered before" in str(ends[1].error)
 
 
 @pytest.mark.parametrize("people", [(), ("a",)])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.errors import DeviationError, PeerError
+from protocols.errors import DeviationError, InputError, PeerError
 from protocols.messages import DisguisedPage, HolderKey, ModelDigest
 from protocols.role import Message
 from protocols.terms import Cipher
@@ -17,6 +17,7 @@ from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
 from tests.support.duel import End, duel
+from tests.support.models import bayes_of, small_model
 from tests.support.parties import TEST_BITS, Case, both_keys, key_holder, make_roles, make_terms, play, private_key
 
 CASE = Case(
@@ -99,6 +100,13 @@ def test_without_test_records_there_is_no_accuracy(method: str) -> None:
 def test_the_same_run_again_ends_with_the_same_model() -> None:
     first, second = play(CASE), play(CASE)
     assert first == second
+
+
+def test_a_run_that_has_built_no_tree_says_so() -> None:
+    outcome = Outcome(bayes_of((2,), 2, seed=1), 40, 0, None, 0.0, 0, 0, None, None)
+    with pytest.raises(InputError, match="has built no tree"):
+        _ = outcome.tree
+    assert replace(outcome, model=small_model()).tree == small_model()
 
 
 def against(
