@@ -40,7 +40,7 @@ def read_id_columns(data: Section) -> IdColumns:
     """
     raw = data.raw("id", None)
     names = data.texts("id") if isinstance(raw, list) else (data.text("id"),)
-    if not names or len(set(names)) != len(names):
+    if not names:
         raise data.error("id", "must name a column, or a list of columns, each once")
     try:
         form = read_form(data.texts("id_alike", USUAL_FORM.names), len(names))

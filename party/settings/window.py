@@ -16,7 +16,7 @@ def read_window(section: Section, default: int | str) -> Window:
     value = section.raw("omega", default)
     if value == _ALL_TEXT:
         return ALL
-    if value is None or not is_window(value):
+    if not is_window(value):
         raise section.error("omega", f"must be {WINDOWS}")
     return int(value)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from party.association import joint_rules
-from party.models.any_file import read_model
+from party.models.any_file import model_from_text, read_model
 from party.models.itemset_file import itemsets_from_json, itemsets_json, read_itemsets
 from party.models.strict_json import ModelError
 from protocols.association import joint
@@ -40,6 +40,8 @@ def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
     assert itemsets_json(read_itemsets(path)) == itemsets_json(FOUND)
     with pytest.raises(ModelError, match="holds itemsets"):
         read_model(path)
+    with pytest.raises(ModelError, match="holds itemsets"):
+        model_from_text(itemsets_json(FOUND))
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,13 @@ def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
         (("sets", 2, "items"), [[0, 1], [0, 0]], "must be of different columns"),
         (("sets", 2, "items"), [[0, 0], [1, 0]], "has a subset that is not listed"),
         (("sets", 1, "items"), [[0, 1]], "is not in order"),
+        (("sets", 0, "items"), [], "must be of different columns"),
         (("sets", 0, "items"), [[0, 2]], "names no value of a column"),
+        (("sets", 0, "items"), [[2, 0]], "names no value of a column"),
+        (("sets", 0, "items"), [[0]], "must be pairs of a column and a value"),
+        (("sets", 0, "items"), [[0, True]], "must be pairs of a column and a value"),
+        (("sets", 0, "items"), [[0, -1]], "must be pairs of a column and a value"),
+        (("sets", 0, "count"), "None", "must be a fraction in lowest terms"),
         (("sets", 0, "count"), "20.0", "must be a fraction in lowest terms"),
         (("sets", 0, "count"), "40/2", "must be a fraction in lowest terms"),
         (("sets", 0, "count"), "1/2", "is settled, but its count is not exact"),
@@ -65,6 +73,7 @@ def test_itemsets_are_read_as_they_were_written(tmp_path: Path) -> None:
         (("min_support",), "0", "must be above 0 and at most 1"),
         (("sets", 0, "settled"), 1, "must be true or false"),
         (("records",), 0, "must be an integer from 1"),
+        (("undecided",), True, "must be an integer from 0"),
         (("format",), "cotally-itemsets/2", "must be 'cotally-itemsets/1'"),
     ],
 )

@@ -119,6 +119,7 @@ def test_estimated_counts_keep_their_last_bit() -> None:
         (("growth", "noise"), "2/4", "growth.noise must be a fraction in lowest terms as text"),
         (("growth", "noise"), "0", "growth.noise must be an exact number from 0.001 to 1000"),
         (("growth", "prune"), None, "growth.prune must be a fraction in lowest terms as text"),
+        (("growth", "prune"), "None", "growth.prune must be a fraction in lowest terms as text"),
         (("growth", "prune"), "1", "growth.prune must be 0 or more and below 1"),
         (("growth", "min_leaf"), True, "growth.min_leaf must be an integer"),
         (("growth", "impurity"), "chaos", "growth.impurity must be information_gain, gain_ratio or gini"),

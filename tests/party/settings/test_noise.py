@@ -76,6 +76,7 @@ def test_a_party_allows_any_epsilon_unless_it_says_how_much(tmp_path: Path) -> N
     [
         ("noise = 0", "noise: must be an exact number from 0.001 to 1000"),
         ("noise = 1.5", "noise: write the number as text"),
+        ("noise = 1", "noise: bounds one run alone: set epsilon too"),
         ("epsilon = 0", "epsilon: must be an exact number from 0.001"),
         ('epsilon = "much"', "epsilon: must be an exact number"),
     ],

@@ -14,6 +14,8 @@ from party.settings.party import (
     read_party_config,
 )
 from party.settings.toml import exact_number, read_toml
+from party.settings.window import parse_window
+from protocols.errors import InputError
 from protocols.terms import ALL, Cipher, Method
 from protocols.two_party.limits import Limits
 
@@ -164,6 +166,8 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('["hybrid", "smc"]', '["hybird"]', '[agree] methods: must be one of "hybrid", "smc"'),
         ('["hybrid", "smc"]', '["hybird"]', "did you mean 'hybrid'?"),
         ('["hybrid", "smc"]', "[]", "[agree] methods: must name a method"),
+        ('["curve"]', "[]", "[agree] ciphers: must name a cipher"),
+        ("omega = 3", "omega = 3\nranks = []", "[agree] ranks: must name a way to rank"),
         ('"5/2"', "1", '[agree] odds: must be a number above 1, as in 2 for "2 to 1", or "any"'),
         ('"5/2"', '"9/20"', "[agree] odds: must be a number above 1"),
         ('"5/2"', '"many"', "[agree] odds: must be an exact number"),
@@ -191,7 +195,13 @@ def test_groups_can_be_given_by_name(tmp_path: Path) -> None:
         ('"bob.example.org:7071"', '"::1:7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '":7071"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"http://bob:7071"', "[node] address: must be host and port"),
+        ('"bob.example.org:7071"', '"bob:7a"', "[node] address: must be host and port"),
         ('"bob.example.org:7071"', '"bob:٣"', "[node] address: must be host and port"),
+        (
+            "[node]",
+            '[compute]\non = "dask://host:1"\nworkers = 2\n[node]',
+            "[compute] workers: counts processes of this machine",
+        ),
         ("patience = 10", "patience =", "is not TOML"),
     ],
 )
@@ -269,6 +279,17 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
 @pytest.mark.parametrize("text", ["1/2/3", "½", "1_0", " 1", "1e400", "nan", "", "1" * 41])
 def test_what_is_no_plain_fraction_is_none(text: str) -> None:
     assert exact_number(text) is None
+
+
+@pytest.mark.parametrize("word", ["0", "65536", "-1", "3.0", "٣"])
+def test_a_word_that_names_no_window_is_refused(word: str) -> None:
+    with pytest.raises(InputError, match="must be an integer from 1 to 65535"):
+        parse_window(word)
+
+
+def test_a_party_may_agree_to_joint_predictions_with_shares(tmp_path: Path) -> None:
+    assert party(tmp_path, swap(PARTY, "omega = 3", "omega = 3\nprobabilities = true")).agree.probabilities
+    assert not party(tmp_path, PARTY).agree.probabilities
 
 
 def test_a_party_may_agree_to_all_windows(tmp_path: Path) -> None:

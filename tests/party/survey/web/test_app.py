@@ -79,7 +79,7 @@ def test_bytes_that_are_no_answer_are_refused_in_one_line(survey: Served, body: 
 NO_ANSWERS: dict[str, tuple[dict[str, object], int]] = {
     "a column too few": ({"answers": "0001"}, 400),
     "a column too many": ({"answers": "00010000"}, 400),
-    "a blank": ({"answers": "02 100"}, 400),
+    "a blank": ({"answers": "00 0100"}, 400),
     "a value outside the domain": ({"answers": "020000"}, 400),
     "no answer where one is needed": ({"answers": "00ff00"}, 400),
     "digits of another script": ({"answers": "\u0660" * 6}, 400),
@@ -150,6 +150,7 @@ def _shared(factory: pytest.TempPathFactory) -> Served:
     [
         ("GET", "/answer", None, 405),
         ("POST", "/", "application/json", 405),
+        ("POST", "/test", "application/json", 404),
         ("GET", "/store", None, 404),
         ("GET", "/../answers.sqlite", None, 404),
         ("POST", "/answer", "text/plain", 400),
@@ -159,6 +160,13 @@ def _shared(factory: pytest.TempPathFactory) -> Served:
 )
 def test_other_calls_are_refused(survey: Served, method: str, target: str, kind: str | None, status: int) -> None:
     assert survey.call(method, target, b"{}", kind).status == status
+
+
+def test_an_answer_that_is_called_something_else_is_refused(survey: Served) -> None:
+    (code,) = add_links(survey.store, 1)
+    body = answer_body(survey.settings, code, "000000")
+    assert survey.call("POST", "/answer", body, "text/plain").status == 400
+    assert survey.store.responses() == []
 
 
 def test_one_caller_is_slowed_down_and_others_are_not(tmp_path: Path) -> None:
