@@ -83,7 +83,7 @@ def _usual(value: object) -> bool:
     if isinstance(value, list):
         return all(map(_usual, value))
     if isinstance(value, Decimal):
-        return not value.is_finite() or abs(value.adjusted()) <= _MOST_EXPONENT
+        return abs(value.adjusted()) <= _MOST_EXPONENT  # 0 of what is not finite
     return not isinstance(value, int) or -(1 << 63) <= value < 1 << 63
 
 

@@ -98,6 +98,12 @@ def test_no_entry_can_be_altered_dropped_or_moved_unnoticed(folder: Path, number
         read_ledger(folder, SECRET)
 
 
+def test_an_entry_of_another_number_in_the_same_order_is_noticed(folder: Path) -> None:
+    edit(folder, "UPDATE entries SET number = 0 WHERE number = 1")
+    with pytest.raises(LedgerError, match="entry 1 was altered, dropped or put elsewhere"):
+        read_ledger(folder, SECRET)
+
+
 def test_the_last_entries_cannot_be_cut_off_with_their_end_unnoticed(folder: Path) -> None:
     for end in ("DELETE FROM last", "UPDATE last SET number = 3"):
         edit(folder, "DELETE FROM entries WHERE number > 3", end)

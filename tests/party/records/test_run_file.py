@@ -180,14 +180,15 @@ def test_a_report_of_train_that_is_none_is_refused(tmp_path: Path, change: dict[
 
 
 def test_a_report_that_is_no_json_is_refused(tmp_path: Path) -> None:
-    for content in ("", "[" * 100_000, "NaN", "[]"):
+    for content in ("", "[" * 100_000, "NaN", "[]", json.dumps([*asdict(TRAINED)])):
         (tmp_path / "r.json").write_text(content)
         with pytest.raises(ReportError, match=r"r\.json"):
             read_train_report(tmp_path / "r.json")
 
 
 @pytest.mark.parametrize(
-    "phases", [["COPIES"], {"COPIES": "1"}, {"COPIES": True}, {"COPIES": -1.0}, {"COPIES": None}, 1]
+    "phases",
+    [["COPIES"], {"COPIES": "1"}, {"COPIES": True}, {"COPIES": -1.0}, {"COPIES": None}, {"COPIES": float("inf")}, 1],
 )
 def test_phases_of_a_run_are_seconds_by_name(tmp_path: Path, phases: object) -> None:
     path = tmp_path / "report.json"

@@ -161,6 +161,15 @@ def test_what_is_opened_again_is_the_same_survey_or_refused(place: Path | str, s
         open_store(place, "6" * 64)
 
 
+def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    open_store(path, SURVEY, make=True).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE survey SET version = version + 1")
+    with pytest.raises(ConfigError, match="is a store of version"):
+        open_store(path, SURVEY)
+
+
 def test_a_store_is_made_with_the_first_links_alone(place: Path | str) -> None:
     with pytest.raises(ConfigError, match="makes it with the first links"):
         open_store(place, SURVEY)

@@ -1,0 +1,35 @@
+"""Questions of a new survey: which texts and columns make one, and that no file is put in the place of another."""
+
+from pathlib import Path
+
+import pytest
+
+from party.data import read_frame
+from party.errors import DataError
+from party.survey.web.drafts import DESIGN_FILE_NAME, SETTINGS_FILE, questions_of_table, typed_question, write_survey
+from protocols.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text", ["yes, no", " = yes, no", "Do you smoke? = yes", "Do you smoke?", "Smoke? = yes,, no", "Smoke? = yes, yes"]
+)
+def test_a_typed_question_has_a_text_and_two_answers_or_more_each_once(text: str) -> None:
+    assert typed_question("1 + 1 = 2? = yes, no", 3).values == ("yes", "no")
+    with pytest.raises(InputError, match="question 3 must be a text, = and two answers or more"):
+        typed_question(text, 3)
+
+
+@pytest.mark.parametrize("cells", [[f"town {k}" for k in range(13)], ["?"], ["7", *(f"{k}th" for k in range(12))]])
+def test_a_column_of_many_texts_or_of_nothing_makes_no_question(tmp_path: Path, cells: list[str]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["id,x", *(f"{k},{cell}" for k, cell in enumerate(cells))]) + "\n")
+    with pytest.raises(DataError, match="column 'x': it has"):
+        questions_of_table(read_frame(path), ["x"])
+
+
+@pytest.mark.parametrize("there", [SETTINGS_FILE, DESIGN_FILE_NAME])
+def test_a_new_survey_is_never_written_over_what_is_there(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).write_text("mine")
+    with pytest.raises(InputError, match=f"{there} exists and is kept"):
+        write_survey(tmp_path, "Habits", [typed_question("Smoke? = yes, no", 1)], "related", "4/5")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(there, "mine")]
