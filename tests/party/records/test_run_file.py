@@ -77,7 +77,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"method": "magic"},
+        {"method": "magic", "omega": None},
         {"omega": 0},
         {"method": "smc", "omega": 2},
         {"accuracy": 1.5},
