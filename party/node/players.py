@@ -15,7 +15,7 @@ from party.node.offers import Offer, Offers
 from party.node.policy import make_policy
 from party.node.runs import SessionRuns
 from party.records.alignments import keep_alignment
-from party.records.entries import PeerPages, RunPages, terms_content
+from party.records.entries import PeerPages, RunPages, note_columns, terms_content
 from party.records.known import known_counts
 from party.records.predictions import PredictionPages
 from party.records.releases import Memory
@@ -175,6 +175,7 @@ def _train(terms: Terms, opening: Opening, stage: Stage) -> Trained | FoundRules
         changed = memory.judge(agreed) or stage.runs.judge(_contents(local, agreed))
         return changed or stage.account.judge(agreed)
 
+    note_columns(stage.pages, local)
     agreed = play(agree_on_training(local, terms, channel.peer, opening.nonces, judge), channel)
     if stage.on_agreed is not None:
         stage.on_agreed(agreed)

@@ -35,6 +35,7 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, LedgerHead
 
 Calendar = Callable[[], datetime]
+COLUMNS: Final = "columns"
 _SHOWN: Final = "shown"
 
 
@@ -110,6 +111,24 @@ def last_head(entries: Iterator[LedgerEntry], peer: PeerName) -> LedgerHead:
         if end is not None and entry.peer == peer:
             known = LedgerHead(end["entries"], bytes.fromhex(end["digest"]))
     return known
+
+
+def note_columns(pages: PeerPages, local: PartyInputs) -> None:
+    """Note the names of columns and values that the peer is about to be told, agreed or not, unless it knows them.
+
+    Raises:
+        LedgerError: It cannot be written.
+    """
+    share = local.share()
+    columns = [{"column": name, "values": list(values)} for name, values in share.attributes]
+    label = None if share.class_values is None else list(share.class_values)
+    content = {"dataset": local.dataset, "records": share.records, "columns": columns, "class values": label}
+    last: Content = {}
+    for entry in pages.ledger.entries():
+        if entry.peer == pages.peer and entry.content["kind"] == COLUMNS:
+            last = entry.content
+    if any(last.get(name) != value for name, value in content.items()):
+        pages.write(COLUMNS, content)
 
 
 @dataclass(frozen=True, repr=False)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from party.records.entries import COLUMNS
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
@@ -125,7 +126,8 @@ class Dealings:
 
     Counts of runs with noise are kept apart, in `told_noisy` and `learned_noisy`. `terms` are those of each run,
     `finished` those of the runs that ended with a model, `telling` those of the runs that told the peer anything.
-    `alignments` are what was learned of each pair of lists.
+    `alignments` are what was learned of each pair of lists, `named` the names of columns and values that the peer was
+    told, in each form in which it was.
     """
 
     dataset: str
@@ -135,6 +137,7 @@ class Dealings:
     finished: list[Any] = field(default_factory=list)
     telling: list[Any] = field(default_factory=list)
     alignments: dict[str, Any] = field(default_factory=dict)
+    named: list[Any] = field(default_factory=list)
     first: str = ""
     last: str = ""
     told: Side = field(default_factory=Side)
@@ -162,6 +165,9 @@ class Dealings:
             best = min(before, content, key=_vagueness)
             now = {**content, "both": best["both"], "about": best.get("about", False)}
             self.alignments[str(content["lists"])] = {**now, "named": before["named"] or content["named"]}
+            self.first, self.last = self.first or content["time"], content["time"]
+        if content["kind"] == COLUMNS:
+            _once(self.named, {name: content[name] for name in ("records", "columns", "class values")})
             self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "run":
             self.runs.append(content["run"])

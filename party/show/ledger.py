@@ -24,6 +24,7 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     )
     for head, side, noisy in ways:
         yield f"  {head}:"
+        yield from (f"    {_named_text(each)}" for each in (told.named if side is told.told else ()))
         yield from (f"    {line}" for line in _side_lines(side))
         if noisy.numbers:
             yield f"    with noise, epsilon {_sum_text(told.epsilons)} against each side:"
@@ -35,6 +36,14 @@ def dealings_lines(told: Dealings, *, full: bool) -> Iterator[str]:
     if full and told.learned.itemsets:
         yield "  Every exact count of a set of items that we know:"
         yield from (f"    {_node_text(path)}: {count}" for path, count in told.learned.itemsets.items())
+
+
+def _named_text(content: Any) -> str:
+    values = [column["values"] for column in content["columns"]]
+    label = "" if content["class values"] is None else f", {len(content['class values'])} classes"
+    columns = "1 column" if len(values) == 1 else f"{len(values)} columns"
+    records = f"{content['records']:,} records"
+    return f"the names of {columns} and of their {sum(map(len, values)):,} values{label}, of {records}"
 
 
 def _alignment_text(content: Any, peer: str) -> str:

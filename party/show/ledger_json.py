@@ -21,6 +21,7 @@ def _dealing(told: Dealings) -> dict[str, object]:
         "first": told.first,
         "last": told.last,
         "alignments": list(told.alignments.values()),
+        "named": list(told.named),
         "epsilons": list(map(str, told.epsilons)),
         "told": _side(told.told),
         "learned": _side(told.learned),

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ import pytest
 
 from party.records.entries import last_head
 from party.records.ledger import LEDGER_FILE, PeerName
+from party.records.tally import Dealings, dealings
+from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError
 from protocols.terms import Method
+from protocols.two_party.inputs import PartyInputs
 from tests.support.cases import correlated
 from tests.support.parties import Case, make_terms
 from tests.support.sessions import NAMES, Sessions, with_terms
@@ -101,7 +105,41 @@ def test_the_other_methods_leave_their_own_entries(tmp_path: Path, method: Metho
     sessions.run()
     kinds = {entry["kind"] for entry in contents(sessions, "alice")}
     own = {"mined tree", "copy"} if method == Method.RANDOMIZED else {"counts", "accuracy"}
-    assert kinds == own | {"run", "release", "class counts", "model", "head"}
+    assert kinds == own | {"columns", "run", "release", "class counts", "model", "head"}
+
+
+def test_what_a_peer_is_told_before_it_disagrees_is_on_record(tmp_path: Path) -> None:
+    """Names of values depend on the records, and leave before it is known whether both agree."""
+    sessions = Disagreeing(tmp_path, CASE, ANY_ODDS)
+    for _ in range(2):
+        assert [getattr(error, "field", "") for error in sessions.both_errors()] == ["record ids"] * 2
+    (named,) = of_kind(contents(sessions, "alice"), "columns")
+    table = sessions.local("alice").table
+    assert named["columns"] == [{"column": each.name, "values": list(each.values)} for each in table.attributes]
+    assert (named["records"], named["class values"]) == (len(table), None)
+    (told,) = dealings_of(sessions, "alice")
+    assert "the names of 2 columns and of their 5 values, of" in "\n".join(dealings_lines(told, full=False))
+    sessions.differ = False
+    sessions.run()
+    assert [len(of_kind(contents(sessions, name), "columns")) for name in NAMES] == [1, 1]
+
+
+@dataclass
+class Disagreeing(Sessions):
+    """Bob brings another person than Alice does, until he does no more."""
+
+    differ: bool = True
+
+    def local(self, party: str) -> PartyInputs:
+        local = super().local(party)
+        if party == "alice" or not self.differ:
+            return local
+        return replace(local, records=(*local.records[:-1], "somebody else"))
+
+
+def dealings_of(sessions: Sessions, party: str) -> list[Dealings]:
+    with sessions.ledger(party) as ledger:
+        return dealings(ledger.entries())
 
 
 def copied(sessions: Sessions, party: str, name: str) -> Path:

@@ -1,0 +1,69 @@
+"""What names tell: which values of a column are named shows how many hold them, before any count and any noise.
+
+A value is named to the peer where `smallest_value` people or more hold it (DESIGN 3). Whoever knows all of its other
+holders learns from the name alone whether one more person is among them. Noise does not cover names, and a
+peer that chooses the list of people needs to know no more than `smallest_value - 1` holders.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from party.data import ColumnTreatment, read_share
+from party.data.treatment import SMALLEST_VALUE
+from protocols.messages import Share
+from protocols.two_party.inputs import PartyInputs
+from protocols.two_party.limits import USUAL_LIMITS
+from tests.support.curious import Guarded, assert_built
+from tests.support.parties import Case, make_local, make_terms
+
+RECORDS = 200
+TERMS = make_terms(method="smc", noise=Fraction(1), max_depth=1, min_leaf=5, test=Fraction(0))
+CODES = np.random.default_rng(3).integers(0, [2, 2, 2], (RECORDS, 3)).astype(np.uint8)
+CASE = Case({"alice": (2,), "bob": (2,)}, ("bob",), 2, CODES, {"alice": 1, "bob": 1}, TERMS)
+ANN = 17
+
+
+@dataclass
+class Reading(Guarded):
+    """Alice's node with a column of her file, in which the value "rare" has these holders."""
+
+    holders: frozenset[int] = frozenset()
+
+    @property
+    def alice(self) -> PartyInputs:
+        path = self.folder / "data.csv"
+        cells = ["rare" if row in self.holders else "xy"[row % 2] for row in range(RECORDS)]
+        path.write_text("id,illness\n" + "".join(f"{row:04},{cell}\n" for row, cell in enumerate(cells)))
+        table = read_share(path, "alice", "id", None, {"*": ColumnTreatment()}).table
+        return replace(make_local(self.case, "alice"), table=table, groups=((0,),), limits=USUAL_LIMITS)
+
+
+def names_tell(folder: Path, known: int, *, ann: bool) -> bool:
+    """Let Bob, who knows so many holders besides Ann, run a job with noise; return whether the value is named."""
+    folder.mkdir()
+    others = [row for row in range(100, 100 + known) if row != ANN]
+    node = Reading(folder, CASE, holders=frozenset([*others, ANN] if ann else others))
+    ends = node.meet(TERMS)
+    assert_built(ends)
+    (share,) = (message for message in ends[0].sent if isinstance(message, Share))
+    ((_, values),) = share.attributes
+    return "rare" in values
+
+
+def test_the_name_of_a_value_tells_of_one_person_to_who_knows_the_nine_others_whatever_the_noise(
+    tmp_path: Path,
+) -> None:
+    """Both are certain; counts with this noise move the odds between the two tables by a factor of e at most."""
+    assert names_tell(tmp_path / "ill", SMALLEST_VALUE - 1, ann=True)
+    assert not names_tell(tmp_path / "well", SMALLEST_VALUE - 1, ann=False)
+
+
+@pytest.mark.parametrize("known", [SMALLEST_VALUE - 2, SMALLEST_VALUE])
+def test_to_who_knows_one_holder_less_or_more_the_names_are_the_same(tmp_path: Path, known: int) -> None:
+    """The control: only where she makes the difference is there one."""
+    told = [names_tell(tmp_path / str(ann), known, ann=ann) for ann in (False, True)]
+    assert told == [known >= SMALLEST_VALUE] * 2
