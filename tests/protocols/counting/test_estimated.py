@@ -11,6 +11,8 @@ from protocols.counting.estimated import Estimator
 from protocols.counting.projected import project
 from protocols.counting.rows import View
 from protocols.counts import Query
+from protocols.errors import InputError
+from protocols.learning.naive_bayes import NaiveBayes
 from protocols.learning.tree import Leaf, Split, Tree
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.related_question import disguise
@@ -111,6 +113,20 @@ def test_correct_predictions_are_estimated_leaf_by_leaf() -> None:
     hits = [expression & Term(SCHEMA.class_index, label) for expression, label in TREE.leaves()]
     expected = sum(estimate_count(seen.codes, hit, joint_design(seen)).count for hit in hits)
     assert Estimator(seen).correct(TREE) == expected
+
+
+@pytest.mark.parametrize(("limit", "of"), [("MAX_PATTERNS", 1), ("MAX_LISTED", len(np.unique(CODES, axis=0)))])
+def test_a_model_without_leaves_is_tested_on_what_can_be_listed(
+    limit: str, of: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its two groups move by three offsets and by two, in six ways together."""
+    model = NaiveBayes(SCHEMA, np.zeros(2), tuple(np.zeros((a.size, 2)) for a in SCHEMA.attributes))
+    estimator = Estimator(view(Fraction(1)))
+    monkeypatch.setattr(f"protocols.counting.estimated.{limit}", 6 * of)
+    assert estimator.correct(model) == true_count(CODES, ROOT & Term(SCHEMA.class_index, 0))
+    monkeypatch.setattr(f"protocols.counting.estimated.{limit}", 6 * of - 1)
+    with pytest.raises(InputError, match="reads 2 groups at once, 6 coin patterns of each"):
+        estimator.correct(model)
 
 
 def test_correct_predictions_are_counted_with_theta_one() -> None:

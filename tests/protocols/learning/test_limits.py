@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.counting.plaintext import PlaintextEngine
-from protocols.counts import Query
-from protocols.learning.bounds import ToldBounds, bounds_of
+from protocols.counts import Answer, Query
+from protocols.learning.bounds import ToldBounds, bounds_of, tells_little
 from protocols.learning.id3 import HybridId3, Result
 from protocols.learning.impurity import merit
 from protocols.learning.limits import may_be_split, may_split, tally_of
+from protocols.learning.merit import estimated_merits
 from protocols.learning.ranking import MeanGains
 from protocols.learning.tree import Leaf, Split
 from protocols.messages import EstimatedGains
@@ -88,6 +89,19 @@ def test_nothing_is_asked_for_a_node_of_fewer_than_two_leaves(records: int, asks
     assert asks or isinstance(result.tree.root, Leaf)
 
 
+def test_below_what_is_counted_no_bound_forbids_leaves() -> None:
+    """Of 40 records four free counts tell less than half; of two branches of 20, nearly pure, three would tell more.
+
+    But nothing is counted on in either, which are too small, so that nothing of them is left to be told.
+    """
+    codes = np.array([[v, 0, 0, 0, c] for v, c, n in ((0, 0, 19), (0, 1, 1), (1, 0, 1), (1, 1, 19)) for _ in range(n)])
+    schema, growth = schema_of((2, 2, 2, 2), 2, alice=4), limited(11)
+    assert not tells_little([(19.0, 1.0), (1.0, 19.0)], 3)
+    result, engine = grow(schema, codes.astype(np.uint8), growth, bounds_of(schema, ALL, growth))
+    assert result.tree.root == Split((20, 20), 0, (Leaf((19, 1), 0), Leaf((1, 19), 1)))
+    assert len(engine.levels) == 1
+
+
 def test_below_the_depth_nothing_is_asked() -> None:
     codes = correlated((2, 2, 2, 2), 60, seed=1, flips=0.7)
     result, engine = grow(schema_of((2, 2, 2), 2), codes, Growth(max_depth=2))
@@ -123,6 +137,8 @@ def test_a_limit_of_one_is_none_of_estimates_that_are_fractions_either() -> None
     """A branch, a node and a class of half a record; the papers' tree goes on."""
     assert may_split(np.array([[0.5, 0.0], [3.0, 1.0]]), Growth())
     assert may_be_split(0.5, 3, Growth())
+    ((merit_of_it,),) = estimated_merits([Answer((np.array([[0.5, 0.0], [0.0, 0.5]]),))], [1.0], Growth())
+    assert merit_of_it > 0
     assert tally_of((0.5, 0.25), Growth()).columns == ((0,), (1,))
 
 

@@ -1,6 +1,7 @@
 """Joint prediction by naive Bayes gives what the whole model says of the joined rows, and the class alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
+from protocols.learning.tree import Leaf, Tree
 from protocols.messages import (
     CiphertextPage,
     HiddenContents,
@@ -21,9 +23,11 @@ from protocols.messages import (
     Verdict,
 )
 from protocols.role import Message, Transcript, run_pair
+from protocols.two_party import bayes_test
 from protocols.two_party.prediction import Answers, Recall
 from tests.support.models import bayes_models, bayes_of
-from tests.support.predictions import Together
+from tests.support.parties import make_local
+from tests.support.predictions import PARTIES, Together
 
 MODEL = bayes_of((2, 3, 2, 3), 3, seed=5)
 CODES = np.random.default_rng(5).integers(-1, 3, (12, 4)).astype(np.int16)
@@ -34,6 +38,24 @@ COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict
 def labels(answers: Answers | None) -> list[int]:
     assert answers is not None
     return [answers.outcomes[position].label for position in answers.positions]
+
+
+def held_out(owners: tuple[str, ...] = ("bob",)) -> bayes_test.TestRecords:
+    schema = replace(MODEL.schema, class_owners=owners)
+    return bayes_test.TestRecords(make_local(PARTIES, "bob"), schema, CODES[:0].astype(np.uint8), "alice")
+
+
+@pytest.mark.parametrize(("owners", "bits"), [(("bob",), 3), (("alice", "bob"), 3), (("alice",), 9)])
+def test_who_has_won_takes_a_bit_for_each_place_and_class_where_the_key_holder_alone_holds_it(
+    owners: tuple[str, ...], bits: int
+) -> None:
+    records = held_out(owners)
+    assert records.layout(records.contest(MODEL)).bits == bits
+
+
+def test_classes_are_compared_of_no_model_but_naive_bayes() -> None:
+    with pytest.raises(InputError, match="test naive Bayes alone"):
+        held_out().contest(Tree(MODEL.schema, Leaf((1, 0, 0), 0)))
 
 
 @st.composite
