@@ -3,7 +3,6 @@
 Whatever is wrong with such a file is one error of its kind: never a new file in its place, never a part of its content.
 """
 
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -74,7 +73,7 @@ class DatabaseKind:
         Raises:
             InputError: It is damaged, of another kind, or open to others.
         """
-        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077:
             raise self.error(f"{path} must be a file of its owner alone, with mode 0600")
         connection = None
         try:

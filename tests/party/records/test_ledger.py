@@ -220,13 +220,17 @@ def test_a_damaged_file_is_refused_in_one_line_and_left_as_it_is(folder: Path, d
     assert (folder / LEDGER_FILE).read_bytes() == before
 
 
-def test_a_ledger_that_others_can_read_or_that_is_a_link_is_refused(folder: Path) -> None:
+def test_a_ledger_that_others_can_read_or_that_is_no_file_is_refused(folder: Path) -> None:
     (folder / LEDGER_FILE).chmod(0o640)
     with pytest.raises(LedgerError, match="0600"):
         read_ledger(folder, SECRET)
     (folder / LEDGER_FILE).rename(folder / "elsewhere")
     (folder / "elsewhere").chmod(0o600)
     (folder / LEDGER_FILE).symlink_to(folder / "elsewhere")
+    with pytest.raises(LedgerError, match="0600"):
+        read_ledger(folder, SECRET)
+    (folder / LEDGER_FILE).unlink()
+    (folder / LEDGER_FILE).mkdir(0o700)
     with pytest.raises(LedgerError, match="0600"):
         read_ledger(folder, SECRET)
 
