@@ -87,11 +87,14 @@ class Ledger(Closing):
         self._connection, self._key = connection, _ledger_key(secret)
         self._number, self._digest = 0, _START
         self._heads: dict[PeerName, list[bytes]] = {}
+        with _KIND.reading(path):
+            connection.execute("BEGIN")  # NB: both tables as they are at one moment, whoever writes meanwhile
         for entry in self.entries():
             self._number, self._digest = entry.number, entry.digest
             self._heads.setdefault(entry.peer, []).append(entry.digest)
         with _KIND.reading(path):
             last = connection.execute("SELECT number, mac FROM last").fetchone()
+            connection.rollback()
         if last != _last(self._key, self._number, self._digest):
             raise _spoilt(f"{path}: entries after number {self._number} are missing")
 

@@ -5,14 +5,14 @@ import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from party.files import locked_folder
 from party.records.journal import JournalError, open_journal
-from party.records.ledger import LEDGER_FILE, Ledger, LedgerError, PeerName, open_ledger, read_ledger
+from party.records.ledger import LEDGER_FILE, Ledger, LedgerEntry, LedgerError, PeerName, open_ledger, read_ledger
 from protocols.two_party.memory import NO_HEAD, LedgerHead
 from tests.support.disks import no_space
 
@@ -267,6 +267,25 @@ def test_a_reader_sees_what_a_writer_has_added_so_far(folder: Path) -> None:
         with read_ledger(folder, SECRET) as reader:
             assert len(reader) == 6
         assert isinstance(writer, Ledger)
+
+
+def test_what_a_writer_adds_while_a_reader_opens_is_not_taken_for_what_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The entry comes when the reader has seen all entries, and not yet which was the last."""
+    with locked_folder(folder) as held, open_ledger(held, SECRET) as ledger:
+        entries = Ledger.entries
+
+        def meanwhile(reader: Ledger) -> Iterator[LedgerEntry]:
+            yield from entries(reader)
+            ledger.append(content(6))
+
+        monkeypatch.setattr(Ledger, "entries", meanwhile)
+        with read_ledger(folder, SECRET) as reader:
+            assert len(reader) == 5
+        monkeypatch.undo()
+        with read_ledger(folder, SECRET) as reader:
+            assert len(reader) == 6
 
 
 def test_a_disk_without_space_is_not_told_as_a_damaged_ledger_or_journal_that_a_backup_should_replace(
