@@ -18,10 +18,10 @@ from protocols.ciphers.blinding import IdsToBlind, blind_ids
 from protocols.errors import DisagreementError
 from protocols.messages import BlindedPage, CountedPage, HiddenPage, IdList
 from protocols.randomness import keyed_digest
-from protocols.role import Message, Note, Role
-from protocols.two_party.alignment import Aligned, align
+from protocols.role import Message
+from protocols.two_party.alignment import align
 from tests.support.duel import duel
-from tests.support.lists import NONCES, Judge, Match, listing, numbered
+from tests.support.lists import NONCES, Judge, Match, listing, noting, numbered
 
 POINT, DIGEST = 33, 16
 
@@ -91,25 +91,11 @@ def ask(guesses: list[str], judge: ListRules) -> int:
     """Have Bob count who of his list is on Alice's, which has two people; return the number, or what ended it."""
     alice, bob = listing("alice", numbered(range(2))), listing("bob", guesses)
     match = (align(alice, "bob", NONCES, judge, count_only=True), align(bob, "alice", NONCES, Judge(), count_only=True))
-    ends = duel(noted(match[0], judge), match[1])
+    ends = duel(noting(match[0], judge.note), match[1])
     if ends[1].result is None:
         assert not any(isinstance(message, BlindedPage) for message in ends[0].sent)
         raise ends[0].error or AssertionError
     return ends[1].result.overlap.both
-
-
-def noted(role: Role[Aligned], judge: ListRules) -> Role[Aligned]:
-    """Play a role and put what it notes on record."""
-    answer: Message | None = None
-    while True:
-        try:
-            effect = role.send(answer)
-        except StopIteration as stop:
-            result: Aligned = stop.value
-            return result
-        if isinstance(effect, Note):
-            judge.note(effect.fact)
-        answer = yield effect
 
 
 def test_lists_that_leave_out_one_person_each_read_who_is_listed_and_few_are_allowed(tmp_path: Path) -> None:

@@ -70,12 +70,12 @@ class Guarded:
         theirs.mkdir()
         bob = bob or self.bob
         with ExitStack() as stack:
-            mine = _memory(stack, self.alice, self.folder, PeerName(bob.party, "B0B0"), budget)
-            other = _memory(stack, bob, theirs, PeerName("alice", "A11CE"))
+            mine = memory_of(stack, self.alice, self.folder, PeerName(bob.party, "B0B0"), budget)
+            other = memory_of(stack, bob, theirs, PeerName("alice", "A11CE"))
             policy = make_policy(self.alice, config, mine.judge_job)
             return duel(
-                _take_part(mine, policy, terms if opens else None),
-                _take_part(other, agree_to_all, None if opens else terms),
+                take_part(mine, terms if opens else None, policy),
+                take_part(other, None if opens else terms, agree_to_all),
             )
 
     @property
@@ -96,15 +96,18 @@ class Guarded:
         return read_party_config(path, TEST_BITS)
 
 
-def _memory(
+def memory_of(
     stack: ExitStack, local: PartyInputs, folder: Path, peer: PeerName, budget: Fraction | None = None
 ) -> Memory:
+    """Open what a party remembers of a peer, for as long as the stack lasts."""
     held = stack.enter_context(locked_folder(folder))
     ledger = stack.enter_context(open_ledger(held, local.secrets.coins))
     return Memory(local, PeerPages(ledger, peer), budget)
 
 
-def _take_part(memory: Memory, policy: Policy, terms: Terms | None) -> Role[Outcome]:
+def take_part(memory: Memory, terms: Terms | None, policy: Policy | None = None) -> Role[Outcome]:
+    """Play one party's part of a session, with what it remembers; without a policy, that alone judges the job."""
+    policy = policy or memory.judge_job
     local, peer, nonce = memory.local, memory.pages.peer.name, secrets.token_bytes(32)
     if terms is None:
         opening = yield from answer(local, policy, peer, nonce)

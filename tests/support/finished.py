@@ -20,9 +20,8 @@ from protocols.rule_terms import RuleTerms
 from protocols.tables.schema import Attribute, Schema
 from protocols.terms import Learner
 from protocols.two_party.inputs import PartyInputs
-from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
 from tests.support.joint_itemsets import RuleCase, rule_terms
-from tests.support.sessions import Sessions, trained
+from tests.support.sessions import ANY_ODDS, CASE, Sessions, trained
 
 HOSTILE = "<script>window.hit=1</script>\"'><img src=x onerror=window.hit=1>&amp;{{7*7}}\x00\x1b[2J" + "W" * 60
 

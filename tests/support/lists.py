@@ -1,7 +1,7 @@
 """Two parties that align lists of ids, in one process."""
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,8 +54,8 @@ class Judge:
         return self.to_overlap
 
 
-def noting(role: Role[Aligned], facts: list[AlignmentFact]) -> Role[Aligned]:
-    """Play a role and keep what it notes."""
+def noting(role: Role[Aligned], note: Callable[[AlignmentFact], None]) -> Role[Aligned]:
+    """Play a role and tell what it notes."""
     answer: Message | None = None
     while True:
         try:
@@ -64,7 +64,7 @@ def noting(role: Role[Aligned], facts: list[AlignmentFact]) -> Role[Aligned]:
             result: Aligned = stop.value
             return result
         if isinstance(effect, Note) and isinstance(effect.fact, AlignmentFact):
-            facts.append(effect.fact)
+            note(effect.fact)
         answer = yield effect
 
 
@@ -86,7 +86,7 @@ class Match:
     def roles(self) -> tuple[Role[Aligned], Role[Aligned]]:
         a = align(self.alice, "bob", self.nonces, self.judges[0], count_only=self.count_only)
         b = align(self.bob, "alice", self.nonces, self.judges[1], count_only=self.count_only)
-        return noting(a, self.facts[0]), noting(b, self.facts[1])
+        return noting(a, self.facts[0].append), noting(b, self.facts[1].append)
 
     @property
     def overlaps(self) -> tuple[Overlap, Overlap]:

@@ -60,3 +60,9 @@ class Together:
     def play(self) -> tuple[End[Answers | None], End[Answers | None]]:
         """Play both; a result of None is that of who learns nothing, and waits for nothing more."""
         return duel(*self.roles(), self.tamper)
+
+
+def labels(answers: Answers | None) -> list[int]:
+    """Return the class of each row that was answered, in the order of the rows."""
+    assert answers is not None
+    return [answers.outcomes[position].label for position in answers.positions]

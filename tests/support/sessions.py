@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from party.errors import PeerStoppedError
 from party.files import locked_folder
@@ -15,11 +17,21 @@ from party.transport.channel import PagedChannel
 from protocols.jobs import Job, Train
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
+from tests.support.cases import correlated
 from tests.support.channels import memory_channels
-from tests.support.parties import Case, make_local
+from tests.support.parties import Case, make_local, make_terms
 from tests.support.rpc import make_parties
 
 NAMES = ("alice", "bob")
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
+    groups={"alice": 1, "bob": 2},
+    terms=make_terms(theta=Fraction(7, 10), omega=1),
+)
+ANY_ODDS = 'odds = "any"\n'
 Wrap = Callable[[PagedChannel], PagedChannel]
 
 
@@ -88,3 +100,14 @@ def trained(report: Report) -> Trained:
 def with_terms(case: Case, **changes: object) -> Case:
     """Return a case with other terms."""
     return replace(case, terms=replace(case.terms, **changes))  # type: ignore[arg-type]
+
+
+def contents(sessions: Sessions, party: str) -> list[dict[str, Any]]:
+    """Return what a party's ledger holds."""
+    with sessions.ledger(party) as ledger:
+        return [dict(entry.content) for entry in ledger.entries()]
+
+
+def of_kind(entries: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """Return the entries of a kind."""
+    return [entry for entry in entries if entry["kind"] == kind]

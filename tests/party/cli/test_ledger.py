@@ -14,8 +14,7 @@ from party.keys.secret_file import write_secret
 from party.records.ledger import LEDGER_FILE
 from party.settings.key_sizes import KEY_FLOOR
 from protocols.terms import ALL, Engine
-from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE
-from tests.support.sessions import Sessions
+from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 
 @pytest.fixture

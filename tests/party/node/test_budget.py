@@ -14,8 +14,7 @@ from party.settings.party import read_party_config
 from protocols.errors import DisagreementError
 from protocols.facts import Way
 from protocols.terms import Method
-from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
-from tests.support.sessions import NAMES, Sessions, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 MINED = with_terms(CASE, method=Method.RANDOMIZED)
 SECURE = with_terms(CASE, method=Method.SMC, max_depth=1)

@@ -10,8 +10,7 @@ import pytest
 from party.records import releases
 from party.records.tally import dealings
 from protocols.terms import ALL, Method, Window
-from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, contents, of_kind
-from tests.support.sessions import NAMES, Sessions, trained, with_terms
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, trained, with_terms
 
 WINDOWS: list[Window] = [1, 2, 3, ALL]
 

@@ -43,20 +43,9 @@ from protocols.messages import (
 )
 from protocols.role import Fact, Message, Part
 from protocols.terms import Method, Terms
-from tests.support.cases import correlated
 from tests.support.channels import memory_channels
-from tests.support.parties import Case, make_terms
-from tests.support.sessions import NAMES, Sessions, trained, with_terms
-
-CASE = Case(
-    sizes={"alice": (2, 3), "bob": (2, 2)},
-    class_owners=("bob",),
-    classes=2,
-    codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
-    groups={"alice": 1, "bob": 2},
-    terms=make_terms(theta=Fraction(7, 10), omega=1),
-)
-ANY_ODDS = 'odds = "any"\n'
+from tests.support.parties import Case
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, trained, with_terms
 
 
 class Killed(BaseException):

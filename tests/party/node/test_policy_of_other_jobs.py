@@ -13,8 +13,8 @@ from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
 from protocols.terms import MODEL_BYTES, Cipher, Rank
 from tests.party.node.test_policy import AGREE, make
-from tests.party.node.test_what_is_remembered import CASE
 from tests.support.parties import make_local
+from tests.support.sessions import CASE
 
 BOB = make_local(CASE, "bob")
 ASKED = PredictionTerms(bytes(MODEL_BYTES), Receiver.BOTH, False, Cipher.PAILLIER, 3072)

@@ -4,9 +4,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,28 +15,7 @@ from party.show.ledger import dealings_lines
 from protocols.errors import DisagreementError
 from protocols.terms import Method
 from protocols.two_party.inputs import PartyInputs
-from tests.support.cases import correlated
-from tests.support.parties import Case, make_terms
-from tests.support.sessions import NAMES, Sessions, with_terms
-
-CASE = Case(
-    sizes={"alice": (2, 3), "bob": (2, 2)},
-    class_owners=("bob",),
-    classes=2,
-    codes=correlated((2, 3, 2, 2, 2), 80, seed=1, flips=0.5),
-    groups={"alice": 1, "bob": 2},
-    terms=make_terms(theta=Fraction(7, 10), omega=1),
-)
-ANY_ODDS = 'odds = "any"\n'
-
-
-def contents(sessions: Sessions, party: str) -> list[dict[str, Any]]:
-    with sessions.ledger(party) as ledger:
-        return [dict(entry.content) for entry in ledger.entries()]
-
-
-def of_kind(entries: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    return [entry for entry in entries if entry["kind"] == kind]
+from tests.support.sessions import ANY_ODDS, CASE, NAMES, Sessions, contents, of_kind, with_terms
 
 
 @pytest.fixture(scope="module")
@@ -205,8 +182,8 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from party.transport.channel import PagedChannel
-from tests.party.node.test_what_is_remembered import ANY_ODDS, CASE, TELLING
-from tests.support.sessions import Sessions
+from tests.party.node.test_what_is_remembered import TELLING
+from tests.support.sessions import ANY_ODDS, CASE, Sessions
 
 send = PagedChannel.send
 

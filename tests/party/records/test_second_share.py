@@ -1,6 +1,5 @@
 """Partners that follow the protocol and choose what they bring: each second choice is refused before answers leave."""
 
-import secrets
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,29 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from party.files import locked_folder
-from party.records.entries import PeerPages
-from party.records.ledger import PeerName, open_ledger, read_ledger
-from party.records.releases import Memory, released
-from protocols.errors import DisagreementError
-from protocols.jobs import Train
+from party.records.ledger import PeerName, read_ledger
+from party.records.releases import released
 from protocols.messages import (
-    ClassCounts,
     DisguisedPage,
-    EstimatedGains,
-    ExactCounts,
-    PackedCounts,
-    SentTree,
 )
-from protocols.role import Role
 from protocols.tables.table import Table
 from protocols.terms import Terms
-from protocols.two_party.agreement import agree_on_training, answer, propose
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.training import Outcome, run
 from tests.support.cases import correlated
-from tests.support.duel import End, duel
-from tests.support.parties import Case, make_local, make_terms, training_terms
+from tests.support.curious import Ends, assert_built, assert_refused, memory_of, take_part
+from tests.support.duel import duel
+from tests.support.parties import Case, make_local, make_terms
 
 CASE = Case(
     sizes={"alice": (2, 3), "bob": (2, 2)},
@@ -42,32 +30,7 @@ CASE = Case(
     groups={"alice": 2, "bob": 2},
     terms=make_terms(),
 )
-ANSWERS = (EstimatedGains, SentTree, PackedCounts, ExactCounts)
 METHODS = ("hybrid", "randomized", "smc")
-Ends = tuple[End[Outcome], End[Outcome]]
-
-
-def take_part(memory: Memory, terms: Terms | None) -> Role[Outcome]:
-    """Play one party's part of a session, with what it remembers."""
-    local, peer, nonce = memory.local, memory.pages.peer.name, secrets.token_bytes(32)
-    if terms is None:
-        opening = yield from answer(local, memory.judge_job, peer, nonce)
-    else:
-        opening = yield from propose(local, Train(terms), memory.judge_job, peer, nonce)
-    agreed = yield from agree_on_training(local, training_terms(opening.job), peer, opening.nonces, memory.judge)
-    role = run(
-        local, agreed, lambda copy: memory.judge_copy(agreed, copy), record=lambda leaving: memory.note(agreed, leaving)
-    )
-    return (yield from role)
-
-
-def memory_of(
-    stack: ExitStack, local: PartyInputs, folder: Path, peer: PeerName, budget: Fraction | None = None
-) -> Memory:
-    """Open what a party remembers of a peer, for as long as the stack lasts."""
-    held = stack.enter_context(locked_folder(folder))
-    ledger = stack.enter_context(open_ledger(held, local.secrets.coins))
-    return Memory(local, PeerPages(ledger, peer), budget)
 
 
 @dataclass
@@ -85,7 +48,10 @@ class Alice:
         with ExitStack() as stack:
             mine = memory_of(stack, alice, self.folder, PeerName(bob.party, fingerprint))
             other = memory_of(stack, bob, theirs, PeerName("alice", "A11CE"))
-            return duel(take_part(mine, terms if opens else None), take_part(other, None if opens else terms))
+            return duel(
+                take_part(mine, terms if opens else None),
+                take_part(other, None if opens else terms),
+            )
 
 
 def on_record(alice: Alice) -> dict[str, Any]:
@@ -114,21 +80,6 @@ def with_second_column(local: PartyInputs) -> PartyInputs:
     codes = local.table.codes.copy()
     codes[0, 0] ^= 1
     return replace(local, table=Table(local.table.attributes, codes))
-
-
-def assert_refused(ends: Ends, field: str, sent: tuple[type, ...] = ()) -> None:
-    """Check that both sides name the field, and that of copies and counts only `sent` has left Alice, and no answer."""
-    for end in ends:
-        assert isinstance(end.error, DisagreementError), end
-        assert end.error.field == field
-    for message in ends[0].sent:
-        assert not isinstance(message, ANSWERS)
-        assert isinstance(message, sent) or not isinstance(message, DisguisedPage | ClassCounts)
-
-
-def assert_built(ends: Ends) -> None:
-    assert [end.error for end in ends] == [None, None]
-    assert any(isinstance(message, ANSWERS) for end in ends for message in end.sent)
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["she calls", "she answers"])

@@ -13,8 +13,8 @@ from party.records.spending import Spend
 from protocols.errors import DisagreementError
 from protocols.messages import ClassCounts, DisguisedPage, ExactCounts, PackedCounts
 from protocols.terms import Terms
-from tests.party.records.test_second_share import memory_of, take_part
 from tests.support.cases import correlated
+from tests.support.curious import memory_of, take_part
 from tests.support.duel import End, duel
 from tests.support.parties import Case, make_local, make_terms
 

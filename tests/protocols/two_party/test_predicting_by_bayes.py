@@ -24,20 +24,15 @@ from protocols.messages import (
 )
 from protocols.role import Message, Transcript, run_pair
 from protocols.two_party import bayes_test
-from protocols.two_party.prediction import Answers, Recall
+from protocols.two_party.prediction import Recall
 from tests.support.models import bayes_models, bayes_of
 from tests.support.parties import make_local
-from tests.support.predictions import PARTIES, Together
+from tests.support.predictions import PARTIES, Together, labels
 
 MODEL = bayes_of((2, 3, 2, 3), 3, seed=5)
 CODES = np.random.default_rng(5).integers(-1, 3, (12, 4)).astype(np.int16)
 
 COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
-
-
-def labels(answers: Answers | None) -> list[int]:
-    assert answers is not None
-    return [answers.outcomes[position].label for position in answers.positions]
 
 
 def held_out(owners: tuple[str, ...] = ("bob",)) -> bayes_test.TestRecords:

@@ -25,19 +25,14 @@ from protocols.messages import (
 from protocols.role import Message, Transcript, run_pair
 from protocols.tables.table import Rows
 from protocols.two_party.agreement import Objection
-from protocols.two_party.prediction import MOST_ROWS, Answers, Recall, SharedRows, predict_together
+from protocols.two_party.prediction import MOST_ROWS, Recall, SharedRows, predict_together
 from tests.support.duel import Tamper, duel
 from tests.support.models import chain, models, small_model
-from tests.support.predictions import Together
+from tests.support.predictions import Together, labels
 
 ROWS = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 0], [2, 2, 1], [-1, 0, 0], [1, 0, -1], [0, 7, 1]], dtype=np.int16)
 
 COMPARED: set[type[Message]] = {RowsShare, HiddenContents, JointDigests, Verdict}
-
-
-def labels(answers: Answers | None) -> list[int]:
-    assert answers is not None
-    return [answers.outcomes[position].label for position in answers.positions]
 
 
 @st.composite

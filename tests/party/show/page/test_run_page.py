@@ -17,9 +17,9 @@ from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
-from tests.party.node.test_what_is_remembered import CASE
 from tests.support.finished import finished_party, hostile
 from tests.support.models import small_model
+from tests.support.sessions import CASE
 
 
 def page_html(told: Finished) -> str:
