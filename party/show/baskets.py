@@ -129,8 +129,13 @@ def found_lines(found: FoundSets, columns: ResultColumns, undefined: int, output
 
 
 def cut_short_lines(mined: MinedItemsets) -> Iterator[str]:
-    """Say where larger sets were not looked for."""
-    if mined.cut_short:
+    """Say where larger sets, or any, were not looked for."""
+    if mined.cut_short and not mined.usable:
+        yield (
+            "No sets were looked for: at this support the error of even a single item is larger than the support; "
+            "raise it, or collect more baskets."
+        )
+    elif mined.cut_short:
         yield (
             f"Sets of more than {mined.usable} items were not looked for: at this support their errors are larger than "
             "the support."

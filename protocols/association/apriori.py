@@ -89,8 +89,8 @@ def mine_itemsets(
         if not len(level):
             return MinedItemsets(min_support, lattice, usable, cut_short=False)
         lattice = lattice.above(level)
-    more = max_len is None and _number_of_pairs(lattice) > 0
-    return MinedItemsets(min_support, lattice, usable, cut_short=more)
+    unsought = _number_of_pairs(lattice) if usable else bitmaps.sizes[-1]
+    return MinedItemsets(min_support, lattice, usable, cut_short=max_len is None and unsought > 0)
 
 
 def usable_size(design: TransactionDesign, totals: dict[int, int], threshold: Fraction) -> int:

@@ -262,7 +262,7 @@ def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, 
     assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
     assert mine_rules(mined) == MinedRules((), 0)
     empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
-    assert (empty.levels, empty.usable) == ((), 0)
+    assert (empty.levels, empty.usable, empty.cut_short) == ((), 0, False)
 
 
 def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named() -> None:
@@ -275,6 +275,8 @@ def test_sets_that_cannot_be_told_are_refused_and_the_largest_that_can_are_named
     few = Randomized(Transactions.of([[0, 1, 2]], 6), np.full(1, 4))
     with pytest.raises(InputError, match="none can"):
         mine_itemsets(few, design, Fraction(1, 100), 1)
+    untold = mine_itemsets(few, design, Fraction(1, 100))
+    assert (untold.levels, untold.usable, untold.cut_short) == ((), 0, True)
     mined = mine_itemsets(sent, design, Fraction(1, 2))
     assert (mined.usable, mined.cut_short) == (2, True)
     assert not mine_itemsets(sent, design, Fraction(1, 2), 2).cut_short
