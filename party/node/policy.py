@@ -149,30 +149,41 @@ def first_objection(agree: Acceptance, terms: Terms) -> Objection | None:
         ("method", terms.method, terms.method in agree.methods),
         ("rank", terms.rank, terms.rank in agree.ranks or not terms.ranks or of_rules),
         ("omega", window_text(terms.omega) if terms.ranks else every, widest or not terms.counts_exactly or of_rules),
-        ("cipher", f"cipher {terms.cipher}", terms.cipher in agree.ciphers or not terms.counts_exactly),
+        ("cipher", str(terms.cipher), terms.cipher in agree.ciphers or not terms.counts_exactly),
         ("key_bits", terms.key_bits, terms.key_bits >= agree.smallest_key_bits or not terms.counts_exactly),
         ("max_depth", depth_text(terms.levels), agree.max_depth is None or shallow),
         ("min_leaf", terms.min_leaf, terms.min_leaf >= agree.min_leaf),
-        ("noise", f"noise = {noise_text(terms.noise)}", _is_noisy_enough(agree, terms)),
+        ("noise", noise_text(terms.noise), _is_noisy_enough(agree, terms)),
     )
     return next(
-        (
-            Objection(term, f"the job asks for {value}, our [agree] does not allow it")
-            for term, value, fit in fits
-            if not fit
-        ),
+        (_unwelcome(term, f"{term} = {value}") for term, value, fit in fits if not fit),
         None,
     )
+
+
+def _unwelcome(term: str, asked: str) -> Objection:
+    """Object to a term, and name the key that refuses it."""
+    return Objection(term, f"the job asks for {asked}, our [agree] {_AGREE_KEYS.get(term, term)} does not allow it")
+
+
+_AGREE_KEYS = {
+    "method": "methods",
+    "rank": "ranks",
+    "cipher": "ciphers",
+    "key_bits": "smallest_key_bits",
+    "noise": "noise or epsilon",
+}
+"""What bounds a term, where it has another name."""
 
 
 def _prediction_objection(agree: Acceptance, terms: PredictionTerms) -> Objection | None:
     """Return the first term of a joint prediction that this party does not agree to."""
     if terms.probabilities and not agree.probabilities:
-        return Objection("probabilities", "the job asks for probabilities, our [agree] does not allow it")
+        return _unwelcome("probabilities", "probabilities")
     if terms.cipher not in agree.ciphers:
-        return Objection("cipher", f"the job asks for cipher {terms.cipher}, our [agree] does not allow it")
+        return _unwelcome("cipher", f"cipher = {terms.cipher}")
     if terms.key_bits < agree.smallest_key_bits:
-        return Objection("key_bits", f"the job asks for {terms.key_bits}, our [agree] does not allow it")
+        return _unwelcome("key_bits", f"key_bits = {terms.key_bits}")
     return None
 
 

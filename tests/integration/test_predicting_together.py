@@ -69,7 +69,7 @@ def test_two_processes_classify_new_rows_as_one_would_that_saw_all_columns(pair:
     assert classes(pair.alice / "predictions.csv") == classes(joined)
     assert list(classes(together)) == [row[0] for row in NEW[::-1]]
     assert again.out.splitlines()[0] == "id,c,d,prediction"
-    assert "the job asks for probabilities, our [agree] does not allow it" in told
+    assert "the job asks for probabilities, our [agree] probabilities does not allow it" in told
     assert "has learned the classes of 24 rows" in told
     for party in (pair.alice, pair.bob):
         ledger = cotally_here("ledger", "show", party / "party.toml")

@@ -87,7 +87,10 @@ def test_who_names_a_depth_agrees_to_no_job_without_one() -> None:
     for depth in (5, None):
         objection = first_objection(agree, make(max_depth=depth))
         assert objection is not None
-        assert (objection.field, objection.reason.split(",")[0]) == ("max_depth", f"the job asks for {depth or 'any'}")
+        assert (objection.field, objection.reason.split(",")[0]) == (
+            "max_depth",
+            f"the job asks for max_depth = {depth or 'any'}",
+        )
 
 
 def test_estimates_alone_need_no_key() -> None:
@@ -98,16 +101,20 @@ def test_estimates_alone_need_no_key() -> None:
 @pytest.mark.parametrize(
     ("change", "value"),
     [
-        ({"omega": ALL}, "all"),
-        ({"omega": 4}, "4"),
-        ({"method": Method.RANDOMIZED}, "randomized"),
-        ({"method": Method.SMC}, "smc (all attributes)"),
+        ({"omega": ALL}, "omega = all, our [agree] omega"),
+        ({"omega": 4}, "omega = 4, our [agree] omega"),
+        ({"method": Method.RANDOMIZED}, "method = randomized, our [agree] methods"),
+        ({"method": Method.SMC}, "omega = smc (all attributes), our [agree] omega"),
+        ({"min_leaf": 1}, "min_leaf = 1, our [agree] min_leaf"),
+        ({"key_bits": 2048}, "key_bits = 2048, our [agree] smallest_key_bits"),
     ],
 )
-def test_what_the_job_asks_for_is_told_to_its_owner(change: dict[str, Any], value: str) -> None:
+def test_what_the_job_asks_for_and_which_key_refuses_it_are_told_to_its_owner(
+    change: dict[str, Any], value: str
+) -> None:
     objection = first_objection(AGREE, make(**change))
     assert objection is not None
-    assert objection.reason == f"the job asks for {value}, our [agree] does not allow it"
+    assert objection.reason == f"the job asks for {value} does not allow it"
 
 
 CASE = Case(
@@ -125,7 +132,7 @@ def test_a_job_of_our_own_that_we_would_refuse_a_peer_is_refused_before_anybody_
     config = read_party_config(tmp_path / "bob" / "party.toml", CASE.terms.key_bits)
     bob, job = sessions.local("bob"), Train(CASE.terms)
     check_job(bob, config, job)
-    with pytest.raises(ConfigError, match=r"the job asks for 2, our .agree. does not allow it"):
+    with pytest.raises(ConfigError, match=r"the job asks for omega = 2, our .agree. omega does not allow it"):
         check_job(bob, config, Train(replace(CASE.terms, omega=2)))
     large = replace(bob.limits, smallest_class=79)
     with pytest.raises(ConfigError, match=r"79"):

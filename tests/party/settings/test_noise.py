@@ -108,4 +108,7 @@ def test_who_bounds_epsilon_agrees_to_no_more_and_to_no_counts_without_noise(
     assert (objection is None) == fits
     if objection is not None:
         assert objection.field == "noise"
-        assert objection.reason == f"the job asks for noise = {noise or 'none'}, our [agree] does not allow it"
+        assert (
+            objection.reason
+            == f"the job asks for noise = {noise or 'none'}, our [agree] noise or epsilon does not allow it"
+        )
