@@ -41,9 +41,13 @@ class Parser(argparse.ArgumentParser):
             if word == "--" or (inner and not word.startswith("-")):
                 return
             name = word.split("=", 1)[0]
+            if name in _OUTPUT and name not in known:
+                cure = "did you mean --model?" if "--model" in known else "add > FILE to write what it prints"
+                self.error(f"there is no option {name}; {cure}")
             if name.startswith("--") and " " not in word and not any(option.startswith(name) for option in known):
                 close = nearest(name, [option for option in known if option.startswith("--")])
                 self.error(f"there is no option {name}" + (f"; did you mean {close}?" if close else ""))
 
 
 _FEW = 12
+_OUTPUT = ("-o", "--output")

@@ -7,17 +7,21 @@ from party.association.mining import RuleThreshold, result_csv
 from party.cli.outputs import settle_outputs
 from party.cli.values import fraction
 from party.files import write_atomically
-from party.models.itemset_file import read_itemsets
+from party.models.any_file import read_result
 from party.show.baskets_json import rules_json, sets_json
 from party.show.joint_rules import joint_blocks, joint_rule_blocks
 from party.show.screen import drawing_width, lay_out, put_json, say
+from protocols.association.joint import JointItemsets
+from protocols.errors import InputError
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the first ones, and write all."""
     wanted = RuleThreshold(arguments.metric, float(fraction("--min-threshold", arguments.min_threshold)))
     settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
-    found = read_itemsets(arguments.model)
+    found = read_result(arguments.model)
+    if not isinstance(found, JointItemsets):
+        raise InputError(f"{arguments.model} holds no itemsets: `cotally show {arguments.model}` prints what it holds")
     columns = sets_of(found) if arguments.itemsets else rules_of(found, wanted)
     if arguments.output is not None:
         write_atomically(arguments.output, result_csv(columns))

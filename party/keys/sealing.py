@@ -50,14 +50,14 @@ def read_party_secret(folder: Path, name: str) -> bytes:
     return _opened_once(sealed, _state(sealed))[name]
 
 
-def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource) -> str:
-    """Make the sealed file of a folder, and return its passphrase.
+def write_sealed(folder: Path, files: Mapping[str, bytes], source: PassphraseSource, called: Path) -> str:
+    """Make the sealed file of a folder, and return its passphrase, which is asked for under the name `called`.
 
     Raises:
         IdentityError: It exists, or cannot be written; or no passphrase can be had.
     """
     number = os.urandom(_ID_BYTES)
-    phrase = source.new(folder, number.hex())
+    phrase = source.new(called, number.hex())
     write_secret(folder / SEALED_FILE, sealed_bytes(files, phrase, source.name, number))
     return phrase
 
@@ -74,7 +74,7 @@ def seal_keys(folder: Path, source: PassphraseSource) -> None:
     if not is_there(folder / SEALED_FILE):
         if len(plain) != len(SECRET_FILES):
             raise IdentityError(f"{folder} is no party's folder, or lacks some of {', '.join(SECRET_FILES)}: {CURE}")
-        phrase = write_sealed(folder, files, source)
+        phrase = write_sealed(folder, files, source, folder)
         with asking(lambda *_: phrase):  # who has typed it twice is not asked once more, to see whether it opens
             _check_same(folder, files)
     elif not plain and not left:

@@ -54,7 +54,7 @@ def create_party(
             identity = make_identity(name, hosts)
             secrets = {KEY_FILE: identity.key_pem, **make_keys(key_bits, floor_bits)}
             with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as temporary:
-                _write(Path(temporary), identity, secrets, settings, sealed_by)
+                _write(Path(temporary), folder, identity, secrets, settings, sealed_by)
                 for path in Path(temporary).iterdir():
                     path.rename(folder / path.name)
         except BaseException:
@@ -68,13 +68,14 @@ def create_party(
 
 def _write(
     staged: Path,
+    folder: Path,
     identity: Identity,
     secrets: Mapping[str, bytes],
     settings: str,
     sealed_by: PassphraseSource | None,
 ) -> None:
     write_new(staged / CERTIFICATE_FILE, identity.pem, 0o644)
-    _write_secrets(staged, secrets, sealed_by)
+    _write_secrets(staged, folder, secrets, sealed_by)
     write_atomically(staged / CONFIG_FILE, settings)
 
 
@@ -84,9 +85,11 @@ def _check_free(folder: Path) -> None:
             raise IdentityError(f"{folder / name} exists and is kept: choose another folder")
 
 
-def _write_secrets(folder: Path, secrets: Mapping[str, bytes], sealed_by: PassphraseSource | None) -> None:
+def _write_secrets(
+    staged: Path, folder: Path, secrets: Mapping[str, bytes], sealed_by: PassphraseSource | None
+) -> None:
     if sealed_by is not None:
-        write_sealed(folder, secrets, sealed_by)
+        write_sealed(staged, secrets, sealed_by, folder)
         return
     for name, data in secrets.items():
-        write_secret(folder / name, data)
+        write_secret(staged / name, data)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from party.compute import ComputeSettings, make_compute
 from party.data import EVERY_OTHER, DataShare, Notice, read_share
+from party.data.form import STANDARD_INPUT
 from party.errors import AbsentColumnError, ConfigError
+from party.files import is_there
 from party.keys.certificates import Peer
 from party.keys.identity import load_peers
 from party.keys.keystore import load_keys, load_secret
@@ -50,7 +52,9 @@ def load_inputs(
     Raises:
         InputError: A file cannot be used; the text says which and why.
     """
-    folder = config.folder
+    folder, file = config.folder, config.data.file
+    if file != STANDARD_INPUT and not is_there(file):
+        raise ConfigError(f"{config.path}: [data] file: {file} does not exist")
     keys = load_keys(folder, key_floor, config.compute.exponents)
     share = _share(config, only)
     tell(share.notices)
@@ -99,7 +103,9 @@ def pinned_peer(config: PartyConfig) -> Peer:
     name = config.need_peer()
     peers = load_peers(config.folder)
     if name not in peers:
-        raise ConfigError(f"the certificate of {name} is not trusted yet: `cotally trust DIR {name}-cert.pem`")
+        raise ConfigError(
+            f"the certificate of {name} is not trusted yet: `cotally trust {config.folder} {name}-cert.pem`"
+        )
     return peers[name]
 
 

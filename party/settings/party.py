@@ -162,9 +162,16 @@ class PartyConfig:
         return _needed(self.path, "address", self.node.address)
 
 
+_NODE_CURES = {
+    "peer": "name the other party, as `cotally trust` and `pair` tell it",
+    "listen": 'write where `cotally serve` shall listen, such as "0.0.0.0:7071"',
+    "address": "write where the peer listens; the side that listens runs `cotally serve`, and needs none",
+}
+
+
 def _needed(path: Path, key: str, value: T | None) -> T:
     if value is None:
-        raise ConfigError(f"{path}: [node] {key}: is missing")
+        raise ConfigError(f"{path}: [node] {key}: is missing: {_NODE_CURES[key]}")
     return value
 
 

@@ -32,6 +32,8 @@ def settings_file(party: Path) -> Path:
 def _found(party: Path) -> Path:
     if is_there(party):
         return party / CONFIG_FILE if party.is_dir() else party
+    if party == Path(CONFIG_FILE):
+        raise ConfigError(f"there is no {CONFIG_FILE} here: name the party, by its folder or its {CONFIG_FILE}")
     if not is_party_name(str(party)):
         return party
     found = [path for path in _settings_here() if _name(path) == str(party)]

@@ -28,6 +28,22 @@ _LONG_KEY = re.compile(
 )
 _NO_SETTING = "holds a number too large or too small for any setting: an integer has 64 bits, an exponent is up to 40"
 
+_CURES = {
+    "Invalid value": "texts, dates and shares that are no numbers of TOML stand in quotes",
+    "Expected newline or end of document": 'one key to a line; texts and shares such as "1/5" stand in quotes',
+    "Cannot overwrite a value": "this key stands there already",
+    "Cannot declare": "put all keys of one table under its first heading",
+}
+"""What people mean where the reader of TOML stops, by how its error begins."""
+
+_FILES = {
+    "method": "the terms of a run (job.toml)",
+    "node": "the settings of a party (party.toml)",
+    "title": "a survey (survey.toml)",
+    "kind": "a design (design.toml)",
+}
+"""What a file is that has this key at its top."""
+
 D = TypeVar("D")
 
 _KINDS = {
@@ -44,15 +60,28 @@ def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
     """Read a TOML file whose top level may hold these keys, or any; a byte order mark before it is allowed.
 
     Raises:
-        ConfigError: It cannot be read, is not TOML, or has another key.
+        ConfigError: It cannot be read, is not TOML, is one of ours of another kind, or has another key.
     """
+    if path.is_dir():
+        inside = ", ".join(map(str, sorted(path.glob("*.toml")))) or "there is none of TOML"
+        raise ConfigError(f"{path} is a folder: name the file in it ({inside})")
     try:
         text = read_bytes(path, MAX_BYTES).decode("utf-8-sig")
     except InputError as error:
         raise ConfigError(str(error)) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path} is not UTF-8 text") from None
-    return Section(path, "", _content(path, text), keys)
+    content = _content(path, text)
+    _check_kind(path, content, () if keys is None else keys)
+    return Section(path, "", content, keys)
+
+
+def _check_kind(path: Path, content: Collection[str], keys: Collection[str]) -> None:
+    """Refuse a file of another kind than is read here, as when two are named in the wrong order."""
+    wanted = [what for key, what in _FILES.items() if key in keys and key not in content]
+    found = [what for key, what in _FILES.items() if key in content and key not in keys]
+    if wanted and found:
+        raise ConfigError(f"{path} is {found[0]}; what is wanted here is {wanted[0]}")
 
 
 def _content(path: Path, text: str) -> dict[str, Any]:
@@ -62,7 +91,9 @@ def _content(path: Path, text: str) -> dict[str, Any]:
         content = tomllib.loads(text, parse_float=_decimal)
         usual = _usual(content)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is not TOML: {str(error)[:200]}") from None
+        told = str(error)[:200]
+        cure = next((f"; {cure}" for start, cure in _CURES.items() if told.startswith(start)), "")
+        raise ConfigError(f"{path} is not TOML: {told}{cure}") from None
     except RecursionError:
         raise ConfigError(f"{path} is nested deeper than any setting") from None
     except (ValueError, ArithmeticError):  # thousands of digits, or an exponent beyond any

@@ -53,9 +53,11 @@ def trusted_lines(name: str, hosts: Sequence[str], fingerprint: str, folder: Pat
 
 def code_lines(code: str, address: str, seconds: float) -> list[str]:
     """Say the code that the other side needs, and for how long."""
+    host, _, port = address.rpartition(":")
+    where = f"on port {port} of this machine" if host in {"0.0.0.0", "[::]"} else f"at {address}"  # noqa: S104
     return [
         f"Code: {code}",
-        f"Tell it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us at {address}.",
+        f"Tell it to the other party, and to nobody else; its `cotally pair` asks for it, and reaches us {where}.",
         f"It may be tried once, within {seconds / 60:g} minutes",
     ]
 

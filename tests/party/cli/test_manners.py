@@ -32,6 +32,11 @@ def test_the_bare_command_shows_its_help() -> None:
         (("size", "d", "--half-widht", "1"), "did you mean --half-width?"),
         (("size", "d", "--half-widht=1"), "did you mean --half-width?"),
         (("survey", "statsu", "x"), "did you mean 'status'?"),
+        (("train", "x", "y", "-o", "m.json"), "there is no option -o; did you mean --model?"),
+        (
+            ("ledger", "export", "x", "--output=l.json"),
+            "there is no option --output; add > FILE to write what it prints",
+        ),
         (("completion", "fish"), "there is no 'fish'; known: bash, zsh"),
     ],
 )

@@ -109,3 +109,13 @@ def test_without_the_library_an_image_says_what_to_install(
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     assert main(["show", str(path), "--png"]) == 2
     assert "'cotally[png]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", ["tree", "bayes"])
+@pytest.mark.usefixtures("folder")
+def test_rules_of_a_model_without_itemsets_are_refused_with_what_prints_it(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["rules", f"{kind}.json"]) == 2
+    told = f"cotally: {kind}.json holds no itemsets: `cotally show {kind}.json` prints what it holds\n"
+    assert capsys.readouterr() == ("", told)
