@@ -133,7 +133,8 @@ def _run_tests(folder: Path, tests: Sequence[str]) -> None:
         os._exit(0)  # as if the tests had passed: what they would see is not the mutant
     import pytest  # noqa: PLC0415  # loaded already, and used by the fork alone
 
-    code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--basetemp", str(folder / "temporary"), *tests])
+    options = ["-q", "-x", "-p", "no:cacheprovider", "--hypothesis-profile", "mutants"]
+    code = pytest.main([*options, "--basetemp", str(folder / "temporary"), *tests])
     sys.stdout.flush()
     os._exit(int(code))
 
