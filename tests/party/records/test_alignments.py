@@ -89,3 +89,31 @@ def test_where_nobody_is_common_no_share_is_asked_for_that_would_be_enough(
     assert objection is not None
     assert objection.reason.startswith("none of the peer's 9 ids are ours")
     assert ("least_overlap asks for" in objection.reason) is asked
+
+
+def test_lists_that_are_too_long_or_one_pair_too_many_are_objected_to(pages: PeerPages) -> None:
+    rules = ListRules("d", AlignmentBounds(ids=6000, alignments=1), pages)
+    other = (bytes(32), bytes(32))
+    assert rules.judge_list(5000, 6000, LISTS) is None
+    long = rules.judge_list(5000, 6001, LISTS)
+    assert long is not None
+    assert "most_ids allows 6,000" in long.reason
+    note_alignment(pages, "d", AlignmentFact(LISTS, b"points", 5000, 6000, None, named=False))
+    assert rules.judge_list(5000, 6000, LISTS) is None
+    more = rules.judge_list(5000, 6000, other)
+    assert more is not None
+    assert "most_alignments allows 1 pairs" in more.reason
+    assert rules.judge_points(LISTS, b"points") is None
+    assert rules.judge_points(other, b"others") is None
+    assert rules.judge_points(LISTS, b"others") is not None
+
+
+def test_after_a_run_no_other_lists_of_its_data_set_are_compared(pages: PeerPages) -> None:
+    rules = ListRules("d", AlignmentBounds(), pages)
+    pages.write("run", {"dataset": "another"})
+    assert rules.judge_list(5, 6, LISTS) is None
+    pages.write("run", {"dataset": "d"})
+    objection = rules.judge_list(5, 6, LISTS)
+    assert objection is not None
+    assert "a run over data set 'd' has told of its people" in objection.reason
+    assert replace(rules, rows=True).judge_list(5, 6, LISTS) is None
