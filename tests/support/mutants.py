@@ -143,7 +143,8 @@ def _given(slot: _Slot, value: ast.expr, function: ast.FunctionDef | None, *, gu
         match value:
             case ast.IfExp() if not _is_nothing(value.body):
                 yield _as_if(_Slot(value, "body"), value.body, passes=None)
-                yield _as_if(_Slot(value, "orelse"), value.orelse, passes=None)
+                if not _is_nothing(value.orelse):
+                    yield _as_if(_Slot(value, "orelse"), value.orelse, passes=None)
             case _ if not guarded and not _is_nothing(value):
                 yield from _clauses(slot, value, passes=None)
             case _:
