@@ -229,7 +229,8 @@ class Journal(Closing):
     def _put(self, record: RunRecord) -> None:
         text = json.dumps(asdict(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         self._connection.execute(
-            "INSERT INTO runs VALUES (?1, ?2, ?3) ON CONFLICT (run) DO UPDATE SET content = ?2, mac = ?3",
+            "INSERT INTO runs VALUES (?, ?, ?)"
+            " ON CONFLICT (run) DO UPDATE SET content = excluded.content, mac = excluded.mac",
             (record.run, text, self._mac(b"run", record.run, content=text.encode())),
         )
 
