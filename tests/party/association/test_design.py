@@ -10,6 +10,8 @@ from party.settings.transactions import BasketLayout, is_of_baskets, read_basket
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
 from tests.party.association.conftest import DESIGN, ITEMS
 
+SMALLEST = 'kind = "cut-and-paste"\nitems = 4\ncutoff = 3\nrho = "smallest"\nlargest_size = 1\n'
+
 
 def design(folder: Path, text: str) -> Path:
     path = folder / "d.toml"
@@ -67,6 +69,7 @@ def test_the_other_kinds_are_read(tmp_path: Path) -> None:
         ('items = ["bread",', 'items = ["bread", " bread ",', "items: names an item twice"),
         ('items = ["bread",', 'items = ["", "bread",', "items: must name at least one item"),
         ('"bread"', "3", "items: must be a list of texts"),
+        ('["bread", "milk", "tea, black", "jam", "salt"]', "[]", "items: must name at least one item"),
         ("cutoff = 3", "cutoff = 0", "cutoff: must be an integer from 1"),
         ("cutoff = 3", "cutof = 3", "cutof: unknown key; did you mean 'cutoff'"),
         ("cutoff = 3", "", "cutoff: is missing"),
@@ -77,6 +80,9 @@ def test_the_other_kinds_are_read(tmp_path: Path) -> None:
         ("cutoff = 3", 'cutoff = 3\nlayout = "long"\nid = "x"', "item: is the column of items"),
         ('"3/5"', "3e5", "supports: must be an exact number"),
         ('["3/5", "2/5", "1/5"]', '"1/2"', "supports: must be a list"),
+        ("cutoff = 3", 'cutoff = 3\nitem = "x"', "item: is the column of items"),
+        ('2 = "1/5"', '"²" = "1/5"', r"\[rho\] ²: is no size of a basket"),
+        ('2 = "1/5"', 'two = "1/5"', r"\[rho\] two: is no size of a basket"),
         ('2 = "1/5"', '02 = "1/5"', r"\[rho\] 02: is no size of a basket"),
         ('2 = "1/5"', '2 = "6/5"', "rho: must be at least 0 and below 1"),
         ('2 = "1/5"', '7 = "1/5"', "too small"),
@@ -96,10 +102,8 @@ def test_a_setting_that_cannot_be_is_refused_with_its_place(tmp_path: Path, old:
         ('kind = "uniform"\nitems = 4\nreplaced = {}\n', "replaced: names no size"),
         ('kind = "uniform"\nitems = 0\n', "items: must be an integer from 1"),
         ('kind = "uniform"\nitems = "none.txt"\n', r"items: .*none.txt does not exist"),
-        (
-            'kind = "cut-and-paste"\nitems = 4\ncutoff = 3\nrho = "smallest"\nlargest_size = 1\n',
-            "level, supports: must",
-        ),
+        (f'{SMALLEST}level = "1/2"\n', "level, supports: must"),
+        (f'{SMALLEST}supports = ["1/10"]\n', "level, supports: must"),
         ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = ["1/2"]\n[rho]\n1 = "1/2"\n', "size 1 needs 2 chances"),
         ('kind = "select-a-size"\nitems = 4\n[chances]\n1 = "1/2"\n[rho]\n1 = "1/2"\n', "must be a list of exact"),
         ('kind = "select-a-size"\nitems = 4\n[chances]\n0 = ["1"]\n[rho]\n1 = "1/2"\n', "same sizes as chances"),

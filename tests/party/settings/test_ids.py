@@ -43,6 +43,8 @@ def test_columns_spellings_and_bounds_can_be_declared(tmp_path: Path) -> None:
         ('id = "id"\nrepeated = "all"', "", "repeated"),
         ('id = ["a", "b"]\nignore = ["b"]', "", "ignore"),
         ('id = ["a", "b"]\nclass = "b"', "", "class"),
+        ('id = "id"\nitems = "id"', "", "items"),
+        ('id = "id"\nitems = "bought"\nrepeated = "last"', "", "repeated"),
         ('id = "id"', 'least_overlap = "2"', "least_overlap"),
         ('id = "id"', "most_ids = 0", "most_ids"),
         ('id = "id"', "most_alignments = -1", "most_alignments"),

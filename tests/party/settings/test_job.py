@@ -149,3 +149,19 @@ def test_choices_are_listed_once_whatever_stood_in_their_place(tmp_path: Path, w
     with pytest.raises(ConfigError) as caught:
         job(tmp_path, swap(JOB, 'method = "hybrid"', f'method = "{wrong}"'))
     assert str(caught.value).endswith(f'method: must be one of "hybrid", "smc", "randomized"{end}')
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("", "min_support: is missing"),
+        ('min_support = "a lot"', "min_support: must be an exact number"),
+        ('min_support = "0"', "min_support: must be above 0 and at most 1"),
+        ('min_support = "1/5"\nmax_len = 33', "max_len: must be an integer from 1 to 32"),
+        ('min_support = "1/5"\nabsent = [""]', "absent: must be different texts"),
+    ],
+)
+def test_a_bad_term_of_rules_is_named_with_file_and_key(tmp_path: Path, line: str, problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        job(tmp_path, f'learner = "rules"\nmethod = "smc"\n{line}\n')
+    assert str(caught.value).startswith(f"{tmp_path / 'job.toml'}: {problem}")

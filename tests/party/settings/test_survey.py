@@ -111,6 +111,11 @@ def test_a_column_without_a_name_is_refused(tmp_path: Path) -> None:
         design(tmp_path, swap(RELATED, "[columns.sex]", '[columns.""]'))
 
 
+def test_a_survey_of_no_column_is_refused_by_the_name_of_its_section(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"design\.toml: columns: names no column$"):
+        design(tmp_path, 'kind = "related"\ntheta = "4/5"\n[columns]\n')
+
+
 @pytest.mark.parametrize("text", [1024 * "a", r"a\r\nb", r"a\uFEFF", r"a\nb", "é", r"\\\""])
 def test_what_is_unusual_and_can_be_read_again_is_no_fault(tmp_path: Path, text: str) -> None:
     found = design(tmp_path, swap(swap(RELATED, '"f"', f'"{text}"'), 'id = "id"', f'id = "{text}"'))
@@ -183,6 +188,8 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
             '[personal]\nsmoker = "x"\n[groups]',
             'personal: only questions of the kind "unrelated" have personal answers',
         ),
+        ("[groups]", '[control]\nsmokes = "no"\n[groups]', r"\[control\] smokes: there is no column 'smokes'; did you"),
+        ("[groups]", '[control]\nsex = "m"\n[groups]', r"\[control\] sex: is sent as it is"),
     ],
 )
 def test_a_design_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: str, new: str, problem: str) -> None:
