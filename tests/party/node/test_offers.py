@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from party.data import read_frame
-from party.node.offers import Offer, Offers
+from party.errors import ConfigError
+from party.models.any_file import write_model
+from party.node.offers import Offer, Offers, load_offer, offer_of_settings
+from party.settings.party import PartyConfig, read_party_config
 from protocols.jobs import Predict, PredictionTerms, Receiver
 from protocols.learning.models import Model
 from protocols.terms import Cipher
@@ -49,3 +52,23 @@ def test_who_offers_no_rows_objects_to_a_prediction() -> None:
     objection = Offers().judge_job(asked(small_model()))
     assert objection is not None
     assert (objection.field, objection.reason) == ("rows", "there are no rows to classify here")
+
+
+def config(folder: Path, name: str) -> PartyConfig:
+    path = folder / "party.toml"
+    path.write_text(f'name = "{name}"\n[data]\nfile = "rows.csv"\nid = "id"\n[node]\npeer = "bob"\n')
+    return read_party_config(path)
+
+
+def test_settings_that_name_no_rows_offer_none_and_say_where_to_name_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"party\.toml: \[predict\] rows: names no file"):
+        offer_of_settings(config(tmp_path, "alice"))
+
+
+def test_a_model_that_reads_columns_of_a_third_party_is_named_before_the_rows_are_read(tmp_path: Path) -> None:
+    model = tmp_path / "model.json"
+    write_model(model, small_model())
+    (tmp_path / "rows.csv").write_text("id,alice.age,city\n1,<= 40,Oslo\n")
+    assert load_offer(config(tmp_path, "alice"), model, tmp_path / "rows.csv").shared.people == ("1",)
+    with pytest.raises(ConfigError, match=r"model\.json: the model reads columns of others than carol and bob: bring"):
+        load_offer(config(tmp_path, "carol"), model, tmp_path / "rows.csv")

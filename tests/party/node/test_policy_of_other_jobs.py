@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from party.errors import ConfigError
+from party.files import locked_folder
 from party.node.policy import check_job, first_objection, make_policy
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
+from party.records.releases import record_release, release_of
 from party.settings.ids import AlignmentBounds
 from party.settings.party import Acceptance, PartyConfig, read_party_config
 from protocols.jobs import Align, Job, Predict, PredictionTerms, Receiver, Train
@@ -51,6 +55,18 @@ def test_a_prediction_that_we_would_refuse_is_not_asked_for(tmp_path: Path) -> N
 def test_a_job_about_another_class_than_ours_is_not_asked_for(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="asks for the class 'outcome'; our class column is 'class'"):
         check_job(BOB, config(tmp_path), Train(make()))
+
+
+def test_a_training_in_another_split_than_was_told_before_is_not_asked_for(tmp_path: Path) -> None:
+    agree = replace(AGREE, odds=None, min_leaf=1, smallest_key_bits=CASE.terms.key_bits)
+    ours, other = config(tmp_path, agree), replace(CASE.terms, seed=CASE.terms.seed + 1)
+    for terms in (CASE.terms, other):
+        check_job(BOB, ours, Train(terms))
+    with locked_folder(tmp_path) as held, open_ledger(held, BOB.secrets.coins) as ledger:
+        record_release(PeerPages(ledger, PeerName("alice", "")), release_of(BOB, Train(CASE.terms), None))
+    check_job(BOB, ours, Train(CASE.terms))
+    with pytest.raises(ConfigError, match="keep the split"):
+        check_job(BOB, ours, Train(other))
 
 
 def test_a_rank_that_is_not_agreed_to_is_named_where_it_is_used() -> None:

@@ -203,7 +203,7 @@ def test_a_design_that_cannot_be_is_named_with_its_place(tmp_path: Path, old: st
         ('theta = "1/2"', 'theta = "0"', "a chance of 0 or 1 disguises nothing"),
         ('theta = "1/2"', 'theta = "1"', "disguises nothing"),
         ('no = "3/4"', 'no = "2/4"', r"\[personal\] smoker: the chances must be 0 or more and add up to 1, not to 3/4"),
-        ('yes = "1/4"\nno = "3/4"', 'yes = "-1/4"\nno = "5/4"', "must be 0 or more"),
+        ('yes = "1/4"\nno = "3/4"', 'yes = "-1/4"\nno = "5/4"', r"\[personal\] smoker: the chances must be 0"),
         ('no = "3/4"', "", r"\[personal.smoker\] no: is missing"),
         ('no = "3/4"', 'no = "3/4"\nnever = "0"', r"\[personal.smoker\] never: unknown key"),
         ('[personal.smoker]\nyes = "1/4"\nno = "3/4"\n', "", r"\[personal\] smoker: is missing"),
@@ -217,7 +217,7 @@ def test_personal_answers_that_cannot_be_are_named(tmp_path: Path, old: str, new
 
 
 def test_an_unrelated_question_without_personal_answers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="personal: is missing"):
+    with pytest.raises(ConfigError, match='personal: is missing: give the chances of each column, or personal = "unif'):
         design(tmp_path, UNRELATED[: UNRELATED.index("[personal")])
     with pytest.raises(ConfigError, match='personal: must be one of "uniform"'):
         design(tmp_path, swap(UNRELATED[: UNRELATED.index("[personal")], "plain =", 'personal = "x"\nplain ='))
