@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from party.data import Column
+from party.data.cells import Cells
 from party.errors import DataError
 from party.settings.domains import Domain
 from protocols.tables.table import NO_ANSWER
@@ -15,7 +16,7 @@ BINS = ("<= 40", "> 40")
 
 
 def column(*cells: str | None) -> Column:
-    return Column("asked", cells, Path("data.csv"), range(2, 2 + len(cells)))
+    return Column("asked", Cells.of(cells), Path("data.csv"), range(2, 2 + len(cells)))
 
 
 @pytest.mark.parametrize(
