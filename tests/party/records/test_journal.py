@@ -21,7 +21,7 @@ from party.records.journal import (
     open_journal,
     recorded_runs,
 )
-from party.records.ledger import open_ledger
+from party.records.ledger import PeerName, open_ledger
 from party.show.status import open_run_lines
 from protocols.role import Part
 
@@ -106,6 +106,18 @@ def test_a_cancelled_run_takes_nothing_more_and_is_cancelled_once(journal: Journ
     assert left.state is RunState.CANCELLED
 
 
+def test_a_run_that_is_not_on_record_takes_nothing(journal: Journal) -> None:
+    with pytest.raises(RunCancelledError):
+        journal.check_not_cancelled("ff" * 8)
+
+
+def test_a_run_is_with_one_certificate_of_one_peer_over_one_data_set() -> None:
+    assert record().is_with(PeerName("bob", "B0B0"), "visits")
+    assert not record().is_with(PeerName("carol", "B0B0"), "visits")
+    assert not record().is_with(PeerName("bob", "CA20"), "visits")
+    assert not record().is_with(PeerName("bob", "B0B0"), "stays")
+
+
 def altered(statement: str) -> Callable[[Path], None]:
     def damage(path: Path) -> None:
         with sqlite3.connect(path) as connection:
@@ -141,6 +153,7 @@ def test_a_damaged_journal_is_named_and_left_as_it_is(journal: Journal, tmp_path
 
 
 HOLES = {
+    "an item altered": altered("UPDATE kept SET content = x'00' WHERE number = 1"),
     "an item of another number": altered("UPDATE kept SET number = 9 WHERE number = 2"),
     "an item of another run": altered("UPDATE kept SET run = 'ff' WHERE number = 2"),
     "an item in the middle deleted": altered("DELETE FROM kept WHERE number = 1"),
@@ -158,6 +171,13 @@ def test_a_journal_that_lacks_an_item_is_refused_before_any_is_used(
     HOLES[damage](tmp_path / JOURNAL_FILE)
     with pytest.raises(JournalError, match=r"a row (is missing|was altered)"):
         open_journal(tmp_path, SECRET)
+
+
+def test_an_item_that_is_altered_while_the_journal_is_open_is_not_recalled(journal: Journal) -> None:
+    journal.keep(record().run, Part.COPY, 0, CANARY)
+    altered("UPDATE kept SET content = x'00'")(journal.path)
+    with pytest.raises(JournalError, match="a row was altered"):
+        kept(journal)
 
 
 def test_no_flipped_bit_makes_a_journal_hold_less_or_anything_else(journal: Journal, tmp_path: Path) -> None:
