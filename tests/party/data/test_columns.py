@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -293,11 +294,15 @@ def test_reprs_show_sizes_only() -> None:
         ({"bins": (Decimal("inf"),)}, "decimal numbers"),
         ({"bins": (Decimal("1e100"),)}, "decimal numbers"),
         ({"bins": (0.1,)}, "decimal numbers"),
+        ({"bins": (date(2024, 1, 1), Decimal(2))}, "all be numbers, or all dates"),
+        ({"bins": (date(2024, 1, 2), date(2024, 1, 1))}, "must rise"),
         ({"bins": (Decimal(2), Decimal(1))}, "must rise"),
         ({"bins": (Decimal(1), Decimal("1.0"))}, "must rise"),
         ({"max_values": 1}, "2 to 256"),
         ({"max_values": 257}, "2 to 256"),
         ({"missing": ""}, "fill in"),
+        ({"smallest_value": 0}, "1 to 1000000"),
+        ({"smallest_value": 1_000_001}, "1 to 1000000"),
     ],
 )
 def test_a_treatment_out_of_range_is_refused_with_the_range(setting: dict[str, Any], words: str) -> None:

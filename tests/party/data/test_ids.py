@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from party.data.form import USUAL
-from party.data.ids import FIRST, LAST, IdColumns, read_people
+from party.data.frame import Column, frame_of
+from party.data.ids import FIRST, LAST, IdColumns, distinct_ids, read_people
 from party.data.notices import IdsSpelledApart
 from party.data.reader import read_frame
 from party.data.share import read_share
@@ -42,6 +43,17 @@ def test_a_repeated_id_is_refused_by_its_line_and_not_shown(tmp_path: Path) -> N
 def test_an_id_with_an_empty_part_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(DataError, match="this id is empty"):
         people(tmp_path, NAMED, text)
+
+
+def test_ids_that_are_taken_as_they_are_are_each_given_and_distinct() -> None:
+    def column(*ids: str | None) -> Column:
+        return frame_of(Path("t.csv"), ["id"], [ids]).ids("id")
+
+    assert distinct_ids(column("ann", " ann", "Ann")) == ["ann", " ann", "Ann"]
+    with pytest.raises(DataError, match=r"t\.csv, line 2, column 'id': 2 ids are empty, the first one here"):
+        distinct_ids(column("ann", None, None))
+    with pytest.raises(DataError, match=r"t\.csv, line 3, column 'id': this id occurs on an earlier line too"):
+        distinct_ids(column("ann", "bo", "ann"))
 
 
 def test_an_id_of_blanks_alone_is_refused(tmp_path: Path) -> None:

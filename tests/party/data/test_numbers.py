@@ -42,6 +42,13 @@ def test_numbers_that_may_be_codes_or_row_numbers_are_told_by_their_doubles(
     assert held.may_count_up or not count
 
 
+def test_numbers_that_do_not_rise_by_1_do_not_count_up() -> None:
+    assert all(Doubles.among(np.array(each)).may_count_up for each in ([5.0], [7.0, 9.0, 8.0], [-1.0, 0.0]))
+    assert not any(
+        Doubles.among(np.array(each)).may_count_up for each in ([7.0, 9.0], [1.0, 2.0, 4.0], [0.1, 0.2, 0.3])
+    )
+
+
 def test_fifteen_digits_are_told_apart_as_doubles_and_more_are_not_tried() -> None:
     texts = ["999999999999998", "999999999999999", "0.0000000000001", "-99999999999999"]
     found = doubles(texts)

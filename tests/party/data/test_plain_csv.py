@@ -63,7 +63,12 @@ def test_a_plain_file_is_read_the_fast_way_and_its_rows_are_numbered_by_lines() 
     [
         b'a,b\n"1",2\n',
         b"a,b\n1,2\n\n3,4\n",
+        b"a\n1\n\n2\n",
+        b"a\r\n1\r\n\r\n2\r\n",
+        b"a\n\n1\n",
+        b"a\r\n\r\n1\r\n",
         b"a,b\r1,2\r",
+        b"a,b\n1,2\r3,4\n",
         b"a,b\n1,2,3\n",
         b"a,b\n1,\xff\n",
         b"a,\xff\n1,2\n",
@@ -73,7 +78,24 @@ def test_a_plain_file_is_read_the_fast_way_and_its_rows_are_numbered_by_lines() 
         b"a,b\n",
         b"",
     ],
-    ids=["quote", "blank line", "lone return", "width", "cell", "name", "nul", "long", "mark", "no record", "empty"],
+    ids=[
+        "quote",
+        "blank line",
+        "its like",
+        "CRLF",
+        "first",
+        "first CRLF",
+        "lone return",
+        "a record after one",
+        "width",
+        "cell",
+        "name",
+        "nul",
+        "long",
+        "mark",
+        "no record",
+        "empty",
+    ],
 )
 def test_what_is_not_plain_is_left_to_the_other_reader(content: bytes) -> None:
     assert read_plain(Path("t.csv"), content, LAYOUT) is None

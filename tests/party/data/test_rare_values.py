@@ -108,6 +108,10 @@ def test_few_missing_cells_go_with_the_rare_values_or_else_with_the_commonest() 
 # Bins
 
 
+def test_few_missing_cells_join_the_datas_own_other() -> None:
+    assert held(treated(["a"] * 20 + ["other"] * 12 + [None] * 2)) == {"a": 20, "other": 14}
+
+
 def test_a_rare_bin_joins_its_smaller_neighbour_and_keeps_a_label_that_prediction_reads() -> None:
     cells = ["1"] * 30 + ["4"] * 3 + ["7"] * 12 + ["11"] * 40
     result = treated(cells, bins=(Decimal(2), Decimal(5), Decimal(9)))

@@ -42,8 +42,10 @@ FAULTS = {
     "an empty file": (b"", None, None, "empty"),
     "only a byte order mark": (codecs.BOM_UTF8, None, None, "empty"),
     "a blank header": (b"\n" + C, 1, None, "blank"),
+    "a blank header before a quote": (b'\n"' + C + b'"\n', 1, None, "blank"),
     "only a header": (b"id,city\n", None, None, "no records"),
     "a header without an end of line": (b"id,city", None, None, "no records"),
+    "an empty name and no record": (b"id,,age\n", 1, None, "name of column 2 is empty"),
     "an empty name": (b"id,,age\n" + C + b",2,3\n", 1, None, "name of column 2 is empty"),
     "a name twice": (C + b",age," + C + b"\n1,2,3\n", 1, None, "name of column 3 is also that of column 1"),
     "a name that is not UTF-8": (b"id," + C + b"\xff\n1,\xc3\xbc\n", 1, None, "name of column 2 holds bytes"),
@@ -65,6 +67,7 @@ FAULTS = {
     "a fault after a cell of two lines": (b'id,city\n"a\nb",1\n2\n', 4, "city", "1 fields"),
     "a quote left open on the second of two lines": (b'id,city\n"a\nb",1\n"' + C, 4, None, "quote"),
     "UTF-16 without a mark": ("id,city\n1,2\n".encode("utf-16-le"), None, None, "UTF-16 without a byte order mark"),
+    "UTF-16 of the other order": ("id,city\n1,2\n".encode("utf-16-be"), None, None, "UTF-16 without a byte order mark"),
     "a byte that no encoding has": (GOOD + C + b",B\x81le,4\n", 3, "city", "not UTF-8"),
     "an Excel workbook": (b"PK\x03\x04" + C, None, None, "Excel workbook"),
     "a web page": (b"<!doctype html>" + C, None, None, "web page"),
@@ -92,8 +95,8 @@ def test_another_suffix_is_refused_whatever_is_in_the_file(tmp_path: Path) -> No
 
 
 def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path: Path) -> None:
-    assert "No such file" in str(refused(tmp_path / "none.csv"))
-    assert "No such file" in str(refused(tmp_path / "none.parquet"))
+    assert "does not exist" in str(refused(tmp_path / "none.csv"))
+    assert "does not exist" in str(refused(tmp_path / "none.parquet"))
     (tmp_path / "folder.csv").mkdir()
     assert "directory" in str(refused(tmp_path / "folder.csv"))
 
@@ -193,6 +196,11 @@ def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
     for name in frame.columns:
         assert list(frame.column(name).cells) == list(same.column(name).cells)
     assert list(frame.lines) == [1, 2, 3, 4]
+
+
+def test_parquet_is_told_by_its_content_whatever_it_is_called(tmp_path: Path) -> None:
+    content = parquet(tmp_path, {"id": pa.array(["1"]), "city": pa.array(["Bern"])}).read_bytes()
+    assert list(map(list, read_frame(written(tmp_path, content, "table.csv")).cells)) == [["1"], ["Bern"]]
 
 
 def test_a_parquet_column_of_lists_or_structures_is_refused(tmp_path: Path) -> None:

@@ -41,3 +41,8 @@ def test_lines_end_in_lf_and_cells_have_quotes_where_they_need_them() -> None:
 def test_columns_from_memory_follow_the_rules_of_files(names: list[str], cell: str, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         frame_of(Path("memory"), names, [["x"], [cell]][: len(names)])
+
+
+def test_columns_from_memory_need_a_record() -> None:
+    with pytest.raises(DataError, match="memory: there are no records"):
+        frame_of(Path("memory"), ["a", "b"], [[], []])
