@@ -1,0 +1,57 @@
+"""What is told of a file that is not the one of settings that is wanted here."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from party.errors import ConfigError
+from party.settings.toml import read_toml
+
+JOB, PARTY, SURVEY, DESIGN = (
+    "the terms of a run (job.toml)",
+    "the settings of a party (party.toml)",
+    "a survey (survey.toml)",
+    "a design (design.toml)",
+)
+
+
+def test_a_folder_in_the_place_of_a_file_is_told_with_the_files_in_it(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"{tmp_path} is a folder: name the file in it (there is none")):
+        read_toml(tmp_path, None)
+    inside = [tmp_path / "a.toml", tmp_path / "b.toml"]
+    for path in inside:
+        path.touch()
+    with pytest.raises(ConfigError, match=re.escape(f"is a folder: name the file in it ({inside[0]}, {inside[1]})")):
+        read_toml(tmp_path, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "found", "wanted"),
+    [
+        ('method = "smc"', ("kind", "theta"), JOB, DESIGN),
+        ("[node]", ("method", "class"), PARTY, JOB),
+        ('title = "Habits"', ("node", "data"), SURVEY, PARTY),
+        ('kind = "related"', ("title", "text"), DESIGN, SURVEY),
+    ],
+)
+def test_a_file_of_another_kind_is_told_with_what_is_wanted(
+    tmp_path: Path, text: str, keys: tuple[str, ...], found: str, wanted: str
+) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(f"{path} is {found}; what is wanted here is {wanted}")):
+        read_toml(path, keys)
+
+
+def test_a_file_of_no_other_kind_may_lack_the_key_that_tells_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text("theta = 1")
+    assert read_toml(path, ("kind", "theta")).names == ("theta",)
+
+
+def test_a_file_with_the_key_of_another_kind_beside_its_own_has_an_unknown_key(tmp_path: Path) -> None:
+    path = tmp_path / "some.toml"
+    path.write_text('kind = "related"\ntitle = "Habits"')
+    with pytest.raises(ConfigError, match="title: unknown key"):
+        read_toml(path, ("kind", "theta"))
