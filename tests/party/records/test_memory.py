@@ -1,0 +1,75 @@
+"""What a party objects to by what it remembers, before anything of it leaves."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from party.files import locked_folder
+from party.records.entries import PeerPages
+from party.records.ledger import PeerName, open_ledger
+from party.records.releases import Memory
+from protocols.jobs import Train
+from protocols.randomized_response.related_question import RelatedDesign
+from protocols.terms import Method
+from protocols.two_party.agreement import Agreement
+from tests.support.cases import correlated
+from tests.support.parties import Case, make_local, make_terms
+from tests.support.plain import schema_of
+
+CASE = Case(
+    sizes={"alice": (2, 3), "bob": (2, 2)},
+    class_owners=("bob",),
+    classes=2,
+    codes=correlated((2, 3, 2, 2, 2), 20, seed=1),
+    groups={"alice": 2, "bob": 2},
+    terms=make_terms(method="randomized"),
+)
+DESIGN = RelatedDesign((), (), Fraction(1))
+AGREED = Agreement(CASE.terms, schema_of((2, 3, 2, 2), 2, alice=2), "bob", DESIGN, DESIGN, b"to the first table")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    local = make_local(CASE, "alice")
+    with locked_folder(tmp_path) as held, open_ledger(held, local.secrets.coins) as ledger:
+        yield Memory(local, PeerPages(ledger, PeerName("bob", "B0B0")))
+
+
+def test_a_job_that_would_let_out_something_else_than_before_is_objected_to(memory: Memory) -> None:
+    assert memory.judge_job(Train(CASE.terms)) is None
+    memory.note(AGREED)
+    assert memory.judge_job(Train(CASE.terms)) is None
+    objection = memory.judge_job(Train(replace(CASE.terms, theta=Fraction(11, 20))))
+    assert objection is not None
+    assert objection.field == "theta"
+    assert "our data set 'case' has been released with theta 9/20 before" in objection.reason
+
+
+def test_another_table_of_the_peer_is_objected_to_without_its_content(memory: Memory) -> None:
+    assert memory.judge(AGREED) is None
+    memory.note(AGREED)
+    assert memory.judge(AGREED) is None
+    objection = memory.judge(replace(AGREED, commitment=b"to the second table"))
+    assert objection is not None
+    assert objection.field == "peer data"
+    assert "bob brought other data to our data set 'case' before" in objection.reason
+
+
+def test_a_second_copy_of_the_peer_is_objected_to_and_the_first_is_not(memory: Memory) -> None:
+    assert memory.judge_copy(AGREED, b"the first copy") is None
+    assert memory.judge_copy(AGREED, b"the first copy") is None
+    objection = memory.judge_copy(AGREED, b"the second copy")
+    assert objection is not None
+    assert objection.field == "peer copy"
+
+
+def test_counts_without_noise_are_objected_to_where_a_budget_bounds_what_is_told(memory: Memory) -> None:
+    exact = replace(AGREED, terms=replace(CASE.terms, method=Method.SMC))
+    assert memory.judge(exact) is None
+    objection = replace(memory, budget=Fraction(100)).judge(exact)
+    assert objection is not None
+    assert objection.field == "noise"
+    assert "counts without noise are asked for" in objection.reason
