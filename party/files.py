@@ -131,7 +131,7 @@ def check_writable(path: Path) -> None:
         if path.exists() and not path.is_file():
             raise InputError(f"{path} cannot be written: it is not a regular file")
         if not os.access(path.parent, os.W_OK | os.X_OK):
-            problem = "cannot be written to" if path.parent.exists() else "does not exist"
+            problem = "cannot be written to" if path.parent.exists() else "does not exist: make it first"
             raise InputError(f"{path} cannot be written: the folder {path.parent} {problem}")
         path.exists()  # an error for a name that is too long
     except OSError as error:

@@ -164,7 +164,7 @@ def run_results(arguments: argparse.Namespace) -> int:
     for name in (name for pair in arguments.cross for name in pair if name not in asked.names):
         raise InputError(f"there is no column {name!r}" + suggestion(name, asked.names))
     pairs = [(asked.names.index(first), asked.names.index(second)) for first, second in arguments.cross]
-    settle_outputs([arguments.html], _reads(settings), overwrite=arguments.overwrite)
+    settle_outputs([arguments.html], _reads(settings), overwrite=arguments.overwrite, options=["--html"])
 
     def current() -> SurveyResults:
         with _store(settings) as store:

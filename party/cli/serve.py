@@ -20,7 +20,7 @@ from party.models.kept_model import KeptModel
 from party.node.aligning import OwnRows, load_common
 from party.node.inputs import pinned_peer, with_workers
 from party.node.line import listen_for_peer
-from party.node.players import Matched, Predicted
+from party.node.players import Matched, Predicted, Trained
 from party.node.reminding import repeated_daily
 from party.node.session import Host, run_session
 from party.settings.key_sizes import KEY_FLOOR
@@ -29,6 +29,7 @@ from party.show.incident import incident
 from party.show.log import AS_JSON, finished_text, log_event, log_problem, session_text, start_log, stop_log
 from party.show.notices import telling_once
 from party.show.parties import expiry_lines
+from party.show.prediction import other_model_lines
 from party.show.progress import complain, make_progress
 from party.show.screen import note, note_all
 from party.show.training import listening
@@ -140,6 +141,8 @@ def _serve_one(server: NodeServer, rows: OwnRows, held: FolderLock, arguments: a
         write_served(report.ended, config.folder)
     costs = arguments.report
     write_results(costs if costs is None or arguments.overwrite else kept_apart(costs), kept, report)
+    if isinstance(report.ended, Trained):
+        note_all(other_model_lines(kept.path, config.predict.model))
     traffic = report.traffic
     log_event(finished_text(channel.peer, report.seconds, (traffic.bytes_sent + traffic.bytes_received) / 1024))
     if isinstance(report.ended, Matched) and report.ended.named:

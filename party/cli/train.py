@@ -121,7 +121,8 @@ def place_results(arguments: argparse.Namespace, config: PartyConfig, *, replace
     """
     arguments.model = arguments.model or config.folder / "model.json"
     reads = (config.path, config.data.file, arguments.job if "job" in arguments else None)
-    settle_outputs((arguments.model, arguments.report), reads, overwrite=replaces)
+    outputs = (arguments.model, arguments.report)
+    settle_outputs(outputs, reads, overwrite=replaces, options=("--model", "--report"))
 
 
 def compute_settings(arguments: argparse.Namespace, config: PartyConfig) -> ComputeSettings:

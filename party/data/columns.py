@@ -166,11 +166,14 @@ def _read(column: Column, scale: Scale, text: str) -> Decimal:
     return value
 
 
+_NO_BIN = "mend it, list its text as missing, or leave its bins out"
+
+
 def _unreadable(column: Column, scale: Scale) -> DataError:
     """Say where the first cell is that cannot be binned."""
     row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
-    advice = ": decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else ""
-    return column.error(f"the cell is not {scale.called}, and the column is binned{advice}", row)
+    advice = "decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else _NO_BIN
+    return column.error(f"the cell is not {scale.called}, and the column is binned: {advice}", row)
 
 
 def _in_order(texts: Collection[str]) -> list[str]:

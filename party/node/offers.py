@@ -138,5 +138,7 @@ class Offers:
             untold = terms.probabilities and not isinstance(model, Tree)
             return Objection("probabilities", NO_SHARES) if untold else None
         return Objection(
-            "model", f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: name the model of one run"
+            "model",
+            f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: name the model of one run, by --model "
+            "where `predict` runs, by [predict] model where `serve` does",
         )

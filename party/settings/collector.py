@@ -238,7 +238,8 @@ def _round_two(
     design, label = questionnaire.design, len(questionnaire.names) - 1
     group = design.group_of(label)
     if questionnaire.class_name is None or group is None or questions[label].personal is None:
-        raise top.error("round_two", "needs a class in the design that has a personal question here")
+        cure = "set class in the design, and personal and personal_answers under [questions] here"
+        raise top.error("round_two", f"needs a class that has a personal question: {cure}")
     if design.part(group).kind is not Kind.UNRELATED or len(design.groups[group]) < 2:
         raise top.error("round_two", "needs other columns in the class's group, and unrelated questions")
     if closing.half_width is not None:

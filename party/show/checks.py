@@ -24,10 +24,14 @@ def seen_line(seen: Seen, terms: Terms) -> str:
         if least is not None
     ]
     more = ", and what noise adds," if terms.noise is not None else ""
-    found = f"is seen if it is wrong, {', '.join(told)} records{more} or more" if told else "is not seen, however wrong"
-    found += "" if seen.together is None else _together(seen.together)
     what = "the root" if terms.rules is None else "a set"
-    return f"Checks: a false count of {what} {found}; rows that the peer has shuffled against its ids are not seen"
+    found = (
+        f"we see that a count of {what} is false if it is wrong, {', '.join(told)} records{more} or more"
+        if told
+        else f"we cannot see that a count of {what} is false, however wrong it is"
+    )
+    found += "" if seen.together is None else _together(seen.together)
+    return f"Checks: {found}; we cannot see that the peer has shuffled rows against its ids"
 
 
 def alike_line(seen: Seen, terms: Terms) -> str:

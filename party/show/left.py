@@ -8,12 +8,16 @@ from party.settings.party import Acceptance
 
 
 def left_lines(told: Past, agree: Acceptance) -> list[str]:
-    """Say what all runs over a data set have told, beside what they may."""
+    """Say what all runs over a data set have told, beside what they may; nothing of what is neither told nor bounded."""
     runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
     if agree.life.runs is not None and told.runs >= agree.life.runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
     counts = f"{told.counts:,} count{'' if told.counts == 1 else 's'}; {_left(told.counts, agree.life.counts)}"
-    lines = [f"Told so far: {told_and_left}." for told_and_left in (runs, counts)]
+    lines = [f"Told so far: {runs}."] if told.runs or agree.life.runs is not None else []
+    if told.counts or agree.life.counts is not None:
+        lines.append(f"Told so far: {counts}.")
+    if told.epsilon == 0 and agree.epsilon is None:
+        return lines
     spent = "no bound, as counts without noise were told" if told.epsilon is None else noise_text(told.epsilon)
     allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
     return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]

@@ -39,6 +39,13 @@ def joint_notes(offer: Offer, answers: Answers | None, output: Path | None) -> I
         )
 
 
+def other_model_lines(written: Path, offered: Path) -> list[str]:
+    """Say what lets joint predictions use the model that `serve` has just written, where they would use another."""
+    if written == offered:
+        return []
+    return [f'Joint predictions use {offered}: for this one say [predict] model = "{written.name}"']
+
+
 def _unknown(column: Unknown) -> str:
     told = (
         f"column {printable(column.column)!r}: {column.cells} of {column.rows} cells hold no value that the model knows"

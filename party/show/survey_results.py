@@ -106,6 +106,9 @@ def _tested(found: SurveyResults) -> Iterator[str]:
         return
     tested = found.tested
     yield f"{tested.count.bits:,} respondents tested the published model; {bit_text(tested.design)}"
+    if tested.personal is not None and not tested.personal.standard_error:
+        yield "All bits that came are alike: no interval can be told, and so no share."
+        return
     if tested.personal is not None:
         yield f"It is right about the personal answers of {_share(tested.personal, found.confidence)}."
     if tested.accuracy is not None:

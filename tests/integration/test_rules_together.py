@@ -70,7 +70,7 @@ def test_both_sides_end_with_the_same_rules_and_settled_ones_are_exact(pair: Pai
     assert (alice.code, bob.code) == (0, 0), alice.err + bob.err
     assert (pair.alice / "model.json").read_bytes() == (pair.bob / "model.json").read_bytes()
     found = joint_itemsets(pair.bob / "model.json")
-    assert "Checks: a false count of a set is not seen, however wrong; rows that" in bob.err
+    assert "Checks: we cannot see that a count of a set is false, however wrong it is; we" in bob.err
     settled = found[found["settled"]]
     assert {len(items) for items in settled["itemsets"]} == {1, 2, 3}
     for items, support in zip(settled["itemsets"], settled["support"], strict=True):

@@ -126,7 +126,9 @@ def test_what_a_run_told_is_what_the_next_check_tells_of_it(pair: Pair) -> None:
     assert "Last release to bob: class class, theta 9/20, seed 1, test 1/5" in told
     report = json.loads((pair.bob / "report.json").read_text())
     assert set(report["seen"]) == set(before["run"]["seen"]) == {"one_group", "two_groups", "together"}
-    (line,) = re.findall(r"Checks: a false count of the root is .*?if the peer is like us", " ".join(told.split()))
+    (line,) = re.findall(
+        r"Checks: we [a-z]+ see that a count of the root is false.*?if the peer is like us", " ".join(told.split())
+    )
     least = before["run"]["seen"]["one_group"]
     assert ("not seen, however wrong" if least is None else f"by {least:,}") in line
     left = 1000 - after["told"]["counts"]

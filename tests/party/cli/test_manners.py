@@ -34,14 +34,25 @@ def test_the_bare_command_shows_its_help() -> None:
         (("survey", "statsu", "x"), "did you mean 'status'?"),
         (("train", "x", "y", "-o", "m.json"), "there is no option -o; did you mean --model?"),
         (
-            ("ledger", "export", "x", "--output=l.json"),
+            ("status", "x", "--output=l.json"),
             "there is no option --output; add > FILE to write what it prints",
+        ),
+        (
+            ("show", "m.json", "--png", "m.png"),
+            "unrecognized arguments: m.png; where a command prints what it makes, > FILE",
         ),
         (("completion", "fish"), "there is no 'fish'; known: bash, zsh"),
     ],
 )
 def test_a_misspelt_word_gets_what_was_probably_meant(words: tuple[str, ...], meant: str) -> None:
     assert_one_line(cotally_here(*words), 2, meant)
+
+
+def test_in_a_folder_of_a_party_its_short_name_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_one_line(cotally_here("check"), 2, "required: PARTY (see")
+    (tmp_path / "party.toml").touch()
+    assert_one_line(cotally_here("check"), 2, "required: PARTY; the party here is . (a dot) (see")
 
 
 def test_values_that_begin_like_options_are_read_as_before(model: Path) -> None:

@@ -74,8 +74,8 @@ def test_nothing_that_is_read_is_an_output_and_what_is_there_goes_only_if_told(t
     for outputs, overwrite, problem in (
         ([read], True, "is read by this command"),
         ([new, read], False, "is read by this command"),
-        ([earlier], False, r"is there already: name another file, or replace it \(--overwrite\)$"),
-        ([earlier], None, "is there already: name another file$"),
+        ([earlier], False, r"is there already: name another by -o, or replace it \(--overwrite\)$"),
+        ([earlier], None, "is there already: name another by -o$"),
         ([new, tmp_path / "." / "new"], True, "is named for two outputs"),
     ):
         with pytest.raises(InputError, match=problem):
@@ -113,7 +113,9 @@ def test_every_output_is_tried() -> None:  # but of `serve`, which writes beside
 def test_what_is_there_stays_unless_told(here: Path, output: str) -> None:
     earlier = here / ("page.html" if "page" in output else "earlier.csv")
     earlier.write_text("earlier\n")
-    assert_one_line(cotally_here(*CALLS[output](earlier.name)), 2, f"{earlier.name} is there already: name another")
+    assert_one_line(
+        cotally_here(*CALLS[output](earlier.name)), 2, f"{earlier.name} is there already: name another by -"
+    )
     assert earlier.read_text() == "earlier\n"
 
 

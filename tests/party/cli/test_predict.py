@@ -37,7 +37,7 @@ def test_predict_writes_the_rows_with_one_more_column_and_tells_the_accuracy(mod
     before = out.read_bytes()
     unasked = cotally_here("predict", model, rows, "-o", out, "--column", "guess")
     assert unasked.code == 2
-    assert unasked.err.endswith(f"{out} is there already: name another file, or replace it (--overwrite)\n")
+    assert unasked.err.endswith(f"{out} is there already: name another by -o, or replace it (--overwrite)\n")
     assert out.read_bytes() == before
     again = cotally_here("predict", model, rows, "-o", out, "--column", "guess", "--overwrite")
     assert f"Replaced {out}: 3 rows\n" in again.err

@@ -22,7 +22,7 @@ CASE = Case(
     groups={"alice": 1, "bob": 2},
     terms=make_terms(theta=Fraction(9, 10), omega=1, max_depth=1),
 )
-SHUFFLED = "rows that the peer has shuffled against its ids are not seen"
+SHUFFLED = "we cannot see that the peer has shuffled rows against its ids"
 
 
 def lines(**changes: Any) -> list[str]:
@@ -36,14 +36,16 @@ def told_to_alice(case: Case) -> list[str]:
 
 def test_how_wrong_a_count_must_be_is_told_for_one_group_and_for_two() -> None:
     (line,) = lines()
-    assert "is seen if it is wrong, of columns of one group of the peer's, by " in line
+    assert "is false if it is wrong, of columns of one group of the peer's, by " in line
     assert "two groups of the peer's, by " in line
     assert line.endswith(f"records or more; {SHUFFLED}")
 
 
 @pytest.mark.parametrize("theta", [Fraction(9, 20), Fraction(11, 20)])
 def test_where_noise_of_the_copy_hides_all_nothing_is_claimed(theta: Fraction) -> None:
-    assert lines(theta=theta) == [f"Checks: a false count of the root is not seen, however wrong; {SHUFFLED}"]
+    assert lines(theta=theta) == [
+        f"Checks: we cannot see that a count of the root is false, however wrong it is; {SHUFFLED}"
+    ]
 
 
 def test_where_no_copy_crosses_or_nothing_is_counted_there_is_nothing_to_see() -> None:

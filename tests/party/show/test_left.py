@@ -37,6 +37,20 @@ def test_what_was_told_stands_beside_what_may_be(agree: Acceptance) -> None:
     assert left_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
 
 
+def test_nothing_is_said_of_what_is_neither_told_nor_bounded(agree: Acceptance) -> None:
+    nothing = Past({}, 0, 0, Fraction(0))
+    assert left_lines(nothing, replace(agree, life=replace(agree.life, runs=None, counts=None))) == []
+    assert left_lines(nothing, replace(agree, life=replace(agree.life, runs=1, counts=None))) == [
+        "Told so far: 0 runs on different terms; 1 of 1 are left."
+    ]
+    told = left_lines(Past({}, 1, 4, None), replace(agree, life=replace(agree.life, runs=None, counts=None)))
+    assert [line.split(";")[0] for line in told] == [
+        "Told so far: 1 run on different terms",
+        "Told so far: 4 counts",
+        "Epsilon spent on counts: no bound, as counts without noise were told",
+    ]
+
+
 @pytest.mark.parametrize(
     ("noise", "spent", "allowed", "said"),
     [

@@ -118,7 +118,7 @@ def test_a_secret_that_got_lost_is_not_replaced_beside_the_copy(
         ("coins", "coins", "coins is read by this command"),
         ("out.csv", "data.csv", "data.csv is another file of this command"),
         ("out.csv", "design.toml", "design.toml is another file of this command"),
-        ("notes.csv", "coins", "notes.csv is there already: name another file, or replace it (--overwrite)"),
+        ("notes.csv", "coins", "notes.csv is there already: name another by -o, or replace it (--overwrite)"),
         ("out.txt", "coins", "ends in .csv or .parquet"),
         ("absent/out.csv", "coins", "absent does not exist"),
         ("out.csv", "absent/coins", "absent/coins cannot be written"),

@@ -98,6 +98,13 @@ def test_each_respondent_counts_once_and_results_are_the_formula(published: Mine
     assert cotally_here("survey", "status", published.path).out.startswith("The survey is testing its model")
 
 
+def test_no_share_is_told_of_bits_that_are_all_alike(published: Mined) -> None:
+    assert [published.test(code, "1") for code in published.codes[:2]] == [200] * 2
+    told = cotally_here("survey", "results", published.path).out
+    assert "All bits that came are alike: no interval can be told" in told
+    assert "right about the personal answers of" not in told
+
+
 def test_before_anybody_tests_it_results_say_so(published: Mined) -> None:
     found = json.loads(cotally_here("survey", "results", published.path, "--json").out)["round_two"]
     assert found == {"bits": 0, "truth": "3/4"}
@@ -203,7 +210,7 @@ def test_without_the_setting_nothing_was_kept_to_test_by(tmp_path: Path) -> None
 
 NOT_TESTABLE = {
     "no class": (TESTABLE.replace('class = "smokes"', ""), ROUND_TWO, "needs a class"),
-    "drawn by the page": (TESTABLE, "[round_two]", "has a personal question here"),
+    "drawn by the page": (TESTABLE, "[round_two]", "has a personal question: set class in the design, and personal"),
     "no class, of two groups": (UNRELATED, QUESTIONS + PERSONAL + "[round_two]", "needs a class"),
     "alone": (f'class = "smokes"\n{UNRELATED}', QUESTIONS + PERSONAL + "[round_two]", "other columns in the class's"),
     "a coin that tells nothing": (TESTABLE, ROUND_TWO.replace("3/4", "1/2"), "[round_two] truth: must be above 1/2"),
