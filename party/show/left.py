@@ -8,7 +8,7 @@ from party.settings.party import Acceptance
 
 
 def left_lines(told: Past, agree: Acceptance) -> list[str]:
-    """Say what all runs over a data set have told, beside what they may; nothing of what is neither told nor bounded."""
+    """Say what all runs over a data set have told, beside what they may, but for what is neither."""
     runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
     if agree.life.runs is not None and told.runs >= agree.life.runs:
         runs += ": a run on other terms is refused, one on the same terms is not"
