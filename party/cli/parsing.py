@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from party.names import nearest, suggestion
 from party.settings.place import CONFIG_FILE
+from party.show.advice import argument_advice
 from party.show.screen import say
 
 
@@ -24,7 +25,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and end."""
         program = self.prog if self.wanted is None else f"{self.prog} {self.wanted}"
-        say(f"cotally: {message}{_advice(message)} (see `{program} --help`)", sys.stderr)
+        advice = argument_advice(message, in_party_folder=Path(CONFIG_FILE).is_file())
+        say(f"cotally: {message}{advice} (see `{program} --help`)", sys.stderr)
         self.exit(2)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -51,15 +53,5 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"there is no option {name}" + (f"; did you mean {close}?" if close else ""))
 
 
-def _advice(message: str) -> str:
-    """Say what to do about a party that was not named where one is, or about a word too many."""
-    if "are required: " in message and Path(CONFIG_FILE).is_file():
-        return "; the party here is . (a dot)"
-    if message.startswith(_EXTRA) and not message.startswith(f"{_EXTRA}-"):
-        return "; where a command prints what it makes, > FILE writes it"
-    return ""
-
-
 _FEW = 12
-_EXTRA = "unrecognized arguments: "
 _OUTPUT = ("-o", "--output")
