@@ -189,7 +189,7 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     assert ended.code == 0, ended.err
     assert not ended.err
     *odds, guess, line, caveat = (each for each in ended.out.splitlines() if not each.startswith("Checks: "))
-    assert ended.out.count("\nChecks: ") == (terms.get("method") != "randomized")
+    assert ended.out.count("Checks: ") == (terms.get("method") != "randomized")
     assert bool(odds) == (terms.get("method") != "smc")
     assert "Told so far" not in ended.out
     assert guess.startswith("The peer's data are a guess: ")
