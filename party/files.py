@@ -253,8 +253,7 @@ def locked_folder(folder: Path) -> Iterator[FolderLock]:
         os.close(handle)
         if error.errno in (errno.EAGAIN, errno.EACCES):
             raise InputError(
-                f"another `cotally train`, `serve`, `align` or `predict` is working in {folder}: wait until it ends, "
-                "or end it"
+                f"another `cotally` process is working in {folder}: wait until it ends, or end it"
             ) from None
         raise InputError(f"{path} cannot be locked: {error.strerror}") from None
     try:

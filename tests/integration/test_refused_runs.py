@@ -153,7 +153,7 @@ def test_a_stranger_writes_nothing_on_the_screen_of_who_listens(pair: Pair) -> N
 
 
 def test_one_process_at_a_time_works_in_a_folder_and_a_killed_one_lets_go(pair: Pair) -> None:
-    alone = f"another `cotally train`, `serve` or `demo` is working in {pair.alice}"
+    alone = f"another `cotally` process is working in {pair.alice}"
     settings, job = str(pair.alice / "party.toml"), str(pair.write_job())
     pair.edit("alice", '# address = "bob.example.org:7071"', 'address = "127.0.0.1:1"')
     (pair.alice / "model.json").write_text("of whoever works there: to ask for --overwrite would be the wrong advice")

@@ -38,7 +38,7 @@ def attempt(folder: Path, theta: Fraction) -> str:
         except ConfigError:
             return "refused"
         except InputError as error:
-            if "another `cotally train`, `serve` or `demo` is working in" not in str(error):
+            if "another `cotally` process is working in" not in str(error):
                 return str(error)
 
 

@@ -242,7 +242,7 @@ def test_a_party_folder_in_which_others_can_read_a_secret_is_refused(tmp_path: P
 def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
     with locked_folder(tmp_path):
         assert is_locked(tmp_path)
-        with pytest.raises(InputError, match="another `cotally train`, `serve`, `align` or `predict` is working in"):
+        with pytest.raises(InputError, match="another `cotally` process is working in"):
             locked_folder(tmp_path).__enter__()
     assert not is_locked(tmp_path)
     with locked_folder(tmp_path) as held:

@@ -250,7 +250,7 @@ def test_a_second_demo_leaves_the_folder_of_one_that_runs_as_it_is(tmp_path: Pat
                 (out / "alice").mkdir()
                 (out / "alice" / "data.csv").write_text("id,a\n")
             before = sorted(out.rglob("*"))
-            with pytest.raises(InputError, match=r"`serve` or `demo` is working in .*out: wait"):
+            with pytest.raises(InputError, match=r"another `cotally` process is working in .*out: wait"):
                 run_demo(options(out), shown, shown.say)
             assert sorted(out.rglob("*")) == before
         assert out.exists() == (stage == "has parties")
@@ -289,7 +289,7 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
         (("--alice", "a.csv"), ("need --alice, --bob and --class",)),
         (("--id", "no"), ("need --alice, --bob and --class",)),
         (("--data", "votes", "--alice", "a", "--bob", "b", "--class", "c"), ("and no --data",)),
-        (("--alice", "a.csv", "--bob", "b.csv", "--class", "c"), ("a.csv", "cannot be read")),
+        (("--alice", "a.csv", "--bob", "b.csv", "--class", "c"), ("a.csv", "does not exist")),
     ],
 )
 def test_bad_options_are_one_line_and_nothing_is_written(
