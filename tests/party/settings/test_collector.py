@@ -1,5 +1,6 @@
 """`survey.toml`: every key is checked, and every wrong one named."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from party.errors import ConfigError
 from party.settings.collector import CollectorSettings, read_collector_settings
-from tests.support.collecting import PERSONAL, QUESTIONS, RELATED, UNRELATED
+from tests.support.collecting import PERSONAL, QUESTIONS, RELATED, ROUND_TWO, STATEMENTS, TESTABLE, UNRELATED
 
 
 def read(folder: Path, text: str, design: str = UNRELATED) -> CollectorSettings:
@@ -45,6 +46,10 @@ WRONG = {
     'title = "T"\n[server]\ncertificate = "c.pem"': "certificate: give certificate and key",
     'title = "T"\n[server]\naddress = "http://survey.example/"': "address: must be where",
     'title = "T"\n[server]\naddress = "https://x/?a=1"': "address: must be where",
+    'title = "T"\n[server]\naddress = "https://x/#a"': "address: must be where",
+    'title = "T"\n[server]\naddress = "https:///page"': "address: must be where",
+    'title = "T"\n[server]\naddress = "ftp://localhost/"': "address: must be where",
+    'title = "T"\n[server]\naddress = "https://x/a page"': "address: must be where",
     'title = "T"\n[server]\nrequests = 0': "requests: must be an integer",
     'title = "T"\n[close]\ndate = "2026-12-31"': "date: must be a time with its zone",
     'title = "T"\n[close]\ndate = 2026-12-31T18:00:00': "date: must be a time with its zone",
@@ -52,6 +57,7 @@ WRONG = {
     'title = "T"\n[close]\nconfidence = "0"': "confidence: must lie between",
     'title = "T"\n[questions.smoke]\ntext = "?"': "there is no column 'smoke'; did you mean 'smokes'",
     'title = "T"\n[questions.smokes]\nanswers = ["a"]': "answers: must be 2 texts",
+    'title = "T"\n[questions.smokes]\nanswers = ["a", " "]': "answers: must be 2 texts",
     'title = "T"\n[questions.smokes]\npersonal_answers = ["a", "b"]': "there is no personal question",
     'title = "T"\n[questions.sex]\npersonal = "?"': "only the unrelated question",
     'title = "T"\n[texts]\nsned = "x"': "sned: unknown text; did you mean 'send'",
@@ -75,3 +81,26 @@ def test_personal_questions_are_asked_of_all_columns_of_a_group_or_of_none(tmp_p
         read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', design)
     with pytest.raises(ConfigError, match="only the unrelated question"):
         read(tmp_path, f'title = "T"\n{QUESTIONS}{PERSONAL}', RELATED)
+
+
+def test_a_statement_needs_the_harmless_one_beside_it(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="personal: is missing: the harmless statement"):
+        read(tmp_path, 'title = "T"', STATEMENTS)
+
+
+NOT_TESTABLE = {
+    "no class": (TESTABLE.replace('class = "smokes"', ""), ROUND_TWO, "needs a class"),
+    "drawn by the page": (TESTABLE, "[round_two]", "has a personal question: set class in the design, and personal"),
+    "no class, of two groups": (UNRELATED, QUESTIONS + PERSONAL + "[round_two]", "needs a class"),
+    "alone": (f'class = "smokes"\n{UNRELATED}', QUESTIONS + PERSONAL + "[round_two]", "other columns in the class's"),
+    "a coin that tells nothing": (TESTABLE, ROUND_TWO.replace("3/4", "1/2"), "[round_two] truth: must be above 1/2"),
+    "closing by answers": (TESTABLE, f'{ROUND_TWO}\n[close]\nhalf_width = "1/20"', "needs links that last"),
+}
+
+
+@pytest.mark.parametrize(("design", "questions", "problem"), NOT_TESTABLE.values(), ids=NOT_TESTABLE)
+def test_settings_that_no_model_can_be_tested_under_are_refused(
+    tmp_path: Path, design: str, questions: str, problem: str
+) -> None:
+    with pytest.raises(ConfigError, match=re.escape(problem)):
+        read(tmp_path, f'title = "T"\n{questions}', design)

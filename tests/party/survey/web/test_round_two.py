@@ -7,20 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from party.errors import ConfigError
 from party.models.any_file import model_from_text, read_model
-from party.settings.collector import read_collector_settings
 from party.survey.web.codes import code_digest
 from party.survey.web.pages import test_page as page_of
 from party.survey.web.round_two import round_digest
 from party.survey.web.round_two import test_json as described
 from party.survey.web.store import BitCount
 from tests.support.collecting import (
-    PERSONAL,
-    QUESTIONS,
     ROUND_TWO,
     TESTABLE,
-    UNRELATED,
     Served,
     add_links,
     served,
@@ -206,22 +201,3 @@ def test_without_the_setting_nothing_was_kept_to_test_by(tmp_path: Path) -> None
     ended = cotally_here("survey", "publish", path, "x.json", "x.csv", "--test", "1/5")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
     assert "has no [round_two]" in ended.err
-
-
-NOT_TESTABLE = {
-    "no class": (TESTABLE.replace('class = "smokes"', ""), ROUND_TWO, "needs a class"),
-    "drawn by the page": (TESTABLE, "[round_two]", "has a personal question: set class in the design, and personal"),
-    "no class, of two groups": (UNRELATED, QUESTIONS + PERSONAL + "[round_two]", "needs a class"),
-    "alone": (f'class = "smokes"\n{UNRELATED}', QUESTIONS + PERSONAL + "[round_two]", "other columns in the class's"),
-    "a coin that tells nothing": (TESTABLE, ROUND_TWO.replace("3/4", "1/2"), "[round_two] truth: must be above 1/2"),
-    "closing by answers": (TESTABLE, f'{ROUND_TWO}\n[close]\nhalf_width = "1/20"', "needs links that last"),
-}
-
-
-@pytest.mark.parametrize(("design", "questions", "problem"), NOT_TESTABLE.values(), ids=NOT_TESTABLE)
-def test_settings_that_no_model_can_be_tested_under_are_refused(
-    tmp_path: Path, design: str, questions: str, problem: str
-) -> None:
-    path = write_survey_files(tmp_path / "s", design, questions)
-    with pytest.raises(ConfigError, match=re.escape(problem)):
-        read_collector_settings(path)
