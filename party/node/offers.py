@@ -139,6 +139,6 @@ class Offers:
             return Objection("probabilities", NO_SHARES) if untold else None
         return Objection(
             "model",
-            f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: name the model of one run, by "
-            "--model where `predict` runs, by [predict] model where `serve` does",
+            f"ours has the digest {held.hex()[:16]}, the peer's {wanted.hex()[:16]}: both must have the "
+            "model of one run (where `serve` runs, [predict] model names it)",
         )

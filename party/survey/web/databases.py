@@ -1,6 +1,5 @@
 """The two databases that a store may be in: a file of SQLite, or PostgreSQL by its URL."""
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -55,7 +54,7 @@ class SqliteDatabase(Closing):
         self.name = str(path)
         if not is_there(path):
             _make_file(path, make)
-        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077 or not os.access(path, os.R_OK):
+        if path.is_symlink() or not path.is_file() or path.stat().st_mode & 0o077:
             raise ConfigError(f"{path} must be a file of its owner alone, with mode 0600")
         self._turn = threading.RLock()
         with _told(self.name, sqlite3.Error):

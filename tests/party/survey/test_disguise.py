@@ -215,6 +215,13 @@ def test_a_secret_that_is_damaged_or_of_another_kind_is_refused(tmp_path: Path, 
     assert (tmp_path / "coins").read_bytes() == content
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "data\ud800"])
+def test_a_name_that_coins_cannot_be_made_from_is_refused_before_a_secret_is_made(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"the name of the data set .*: give it another name"):
+        disguise(tmp_path, dataset=name)
+    assert not (tmp_path / "coins").exists()
+
+
 @pytest.mark.parametrize("key", ["format", "dataset", "key", "released", "check"])
 def test_a_secret_with_a_wrong_entry_is_refused(tmp_path: Path, key: str) -> None:
     disguise(tmp_path)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from party.errors import DataError
@@ -42,6 +43,10 @@ def test_a_copy_of_quite_another_theta_is_refused(tmp_path: Path, theta: str) ->
         match="cannot produce: check that the table is the disguised one and the design the one used to make it",
     ):
         check_origin(sent, believed)
+    each = zip(made.names, made.values, sent.T.tolist(), strict=True)
+    cells = {name: [values[code] for code in codes] for name, values, codes in each}
+    with pytest.raises(DataError, match="cannot produce"):
+        read_disguised(pd.DataFrame(cells), believed)
 
 
 @pytest.mark.parametrize("text", [RELATED, UNRELATED])

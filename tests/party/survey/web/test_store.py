@@ -255,11 +255,27 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path, content: bytes) -> N
         open_store(path, SURVEY, make=True)
 
 
-def test_a_store_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "answers.sqlite"
+def test_a_store_that_others_can_read_a_link_and_a_folder_are_refused(tmp_path: Path) -> None:
+    path, link = tmp_path / "answers.sqlite", tmp_path / "link"
     open_store(path, SURVEY, make=True).close()
+    link.symlink_to(path)
+    folder = tmp_path / "folder"
+    folder.mkdir(0o700)
+    for place in (link, folder):
+        with pytest.raises(ConfigError, match="0600"):
+            open_store(place, SURVEY)
     path.chmod(0o640)
     with pytest.raises(ConfigError, match="0600"):
+        open_store(path, SURVEY)
+
+
+def test_a_database_of_another_program_is_refused_as_it_is(tmp_path: Path) -> None:
+    """Even one whose tables have the names of ours."""
+    path = tmp_path / "answers.sqlite"
+    open_store(path, SURVEY, make=True).close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA application_id = 7")
+    with pytest.raises(ConfigError, match="is no store of answers"):
         open_store(path, SURVEY)
 
 
