@@ -31,6 +31,7 @@ CONNECT_SECONDS = 10.0
 NO_WORKERS_SECONDS = 60.0
 _LOOK_SECONDS = 5.0
 _LEAVE_SECONDS = 2.0
+_ATTEMPTS = 3
 TLS = "dask+tls"
 _TRANSPORT = {"dask": "tcp", TLS: "tls"}
 _PROBLEMS = (OSError, TypeError, ValueError, RuntimeError)  # of Dask, where it cannot reach or read
@@ -145,10 +146,14 @@ def _connect(address: str) -> Any:
         raise WorkerError(f"{address} needs certificates, named in Dask's own settings (distributed.comm.tls)")
     _check_answer(address, place)
     make = partial(distributed.Client, timeout=CONNECT_SECONDS, set_as_default=False, security=security)
-    try:
-        return _in_time(partial(make, f"{_TRANSPORT[kind]}://{place}"))
-    except _PROBLEMS as error:
-        raise WorkerError(f"no Dask scheduler can be reached at {address} ({type(error).__name__})") from None
+    for _ in range(_ATTEMPTS):
+        try:
+            return _in_time(partial(make, f"{_TRANSPORT[kind]}://{place}"))
+        except AssertionError:  # news, as of a worker that leaves, came with the first message, which Dask wants alone
+            continue
+        except _PROBLEMS as error:
+            raise WorkerError(f"no Dask scheduler can be reached at {address} ({type(error).__name__})") from None
+    raise WorkerError(f"the Dask scheduler at {address} greets nobody as Dask expects: try again")
 
 
 def _in_time(make: Callable[[], B]) -> B:
