@@ -11,7 +11,7 @@ from party.records.ledger import LEDGER_FILE, LEDGER_VERSION, Ledger, read_ledge
 from party.records.tally import dealings, peers
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import read_party_config
-from party.show.ledger import dealings_lines, head_line, whole_line
+from party.show.ledger import dealings_lines, head_line, ledger_written_line, whole_line
 from party.show.ledger_json import dealings_json, whole_json
 from party.show.screen import json_text, put_json, say, say_all
 from protocols.errors import InputError
@@ -56,7 +56,7 @@ def _export(ledger: Ledger, arguments: argparse.Namespace) -> None:
         put_json(content)
     else:
         write_atomically(arguments.output, f"{json_text(content)}\n")
-        say(f"Wrote {len(entries):,} entries to {arguments.output}.")
+        say(ledger_written_line(arguments.output, len(entries)))
 
 
 _ACTIONS: dict[str, Callable[[Ledger, argparse.Namespace], None]] = {

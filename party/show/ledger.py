@@ -141,6 +141,11 @@ def head_line(peer: PeerName, theirs: LedgerHead, own: LedgerHead) -> str:
     )
 
 
+def ledger_written_line(path: Path, entries: int) -> str:
+    """Say where entries were written to."""
+    return f"Wrote {entries:,} entries to {path}."
+
+
 def whole_line(path: Path, entries: int) -> str:
     """Say that a ledger was found whole."""
     return f"{path}: {entries} entries, none altered, dropped or put elsewhere"
