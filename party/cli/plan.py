@@ -9,24 +9,20 @@ from party.forecast.calibration import Speed, calibrate
 from party.forecast.model import Line, Sizes, forecast
 from party.forecast.rules import guess_rules
 from party.node.aligning import load_common
-from party.node.check import told_before, used_up
+from party.node.check import Supposed, assess, told_before
 from party.node.policy import check_job
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.show.checks import alike_line, seen_json
+from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.costs import accuracy_outlook, caveat, forecast_json, forecast_text, guessed_line, supposed_line
-from party.show.left import epsilon_lines, left_lines
-from party.show.noise import noise_lines
 from party.show.notices import tell
 from party.show.odds import own_odds
 from party.show.screen import put_json, say_all
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
-from protocols.noise.accounting import Spending, changes_of
 from protocols.terms import Terms
 from protocols.two_party.inputs import PartyInputs
-from protocols.two_party.power import seen_of_alike
 from protocols.two_party.split import held_out_records
 
 
@@ -44,8 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     config, job = read_party_config(arguments.party), read_job(arguments.job)
     local = load_common(config, KEY_FLOOR, tell)
     check_job(local, config, job)
-    _plan_training(arguments, config, local, job.terms, line)
-    refused = used_up(local, config, job.terms)
+    refused = _plan_training(arguments, config, local, job.terms, line)
     if refused is not None:
         raise refused
     return 0
@@ -69,7 +64,8 @@ def _line(arguments: argparse.Namespace) -> Line:
 
 def _plan_training(
     arguments: argparse.Namespace, config: PartyConfig, local: PartyInputs, terms: Terms, line: Line
-) -> None:
+) -> InputError | None:
+    """Show what the run will cost and reveal, and return why we would refuse it."""
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
     peer = [mean] * (arguments.peer_columns or len(own) or 1)
@@ -85,20 +81,20 @@ def _plan_training(
     rules = None if terms.rules is None else guess_rules(local, terms, terms.rules, arguments.records)
     speed = _speed(sizes.key, config.compute, arguments.workers)
     expected = forecast(sizes, terms, speed, arguments.splits, line, rules)
-    seen = seen_of_alike(local, terms, sizes.records) if own else None
+    found = assess(local, config, terms, Supposed(len(peer), arguments.records, arguments.splits))
+    before = told_before(local, config.folder)
     if arguments.json:
-        put_json({**forecast_json(expected, sizes.records, (len(own), len(peer))), "seen": seen_json(seen)})
-        return
+        shown = forecast_json(expected, sizes.records, (len(own), len(peer)))
+        put_json({**shown, **past_json(before, config.agree, ()), "run": run_json(found)})
+        return found.flaw
     told = own_odds(local, design) if design else []
     if design and not terms.counts_exactly:
         told += accuracy_outlook(design, held_out_records(sizes.records, terms.test))
-    told += noise_lines(terms, *_spendings(terms, len(own), len(peer), alone=local.holds_class))
-    before = told_before(local, config.folder)
-    told += [*left_lines(before, config.agree), *epsilon_lines(terms.noise, before, config.agree)]
-    told += [] if seen is None else [alike_line(seen, terms)]
+    told += [*past_lines(before, config.agree), *run_lines(found, before, config.agree)]
     supposed = supposed_line(arguments.records, arguments.workers, line)
     guessed = _guessed(arguments, len(peer), mean)
-    say_all([*told, guessed, *supposed, forecast_text(expected, terms), caveat(terms)])
+    say_all([*told, guessed, *supposed, forecast_text(expected), caveat(terms)])
+    return found.flaw
 
 
 def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) -> Speed:
@@ -113,13 +109,3 @@ def _speed(key: AnyKeyHolder, settings: ComputeSettings, workers: int | None) ->
 def _guessed(arguments: argparse.Namespace, columns: int, values: int) -> str:
     known = {"columns_known": arguments.peer_columns is not None, "patterns_known": arguments.peer_patterns is not None}
     return guessed_line(columns, values, **known)
-
-
-def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending | None, Spending | None]:
-    """Return what each side would spend, one of them holding the class alone."""
-    if terms.noise is None or terms.levels is None:
-        return None, None
-    sides = ((own, alone), (peer, not alone))
-    changes = (changes_of(own + peer, mine, holds, terms.window, terms.levels) for mine, holds in sides)
-    ours, theirs = (Spending(terms.noise, each) for each in changes)
-    return ours, theirs

@@ -151,7 +151,7 @@ def announcer(
         progress.finish()
         announce(rows.local, agreed)
         if speed is not None:
-            note(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
+            note_all(expected(forecast_agreed(agreed, rows.local, speed), agreed.terms))
 
     return on_agreed
 

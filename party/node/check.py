@@ -15,17 +15,22 @@ import numpy as np
 from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
 from party.forecast.rules import guess_rules
+from party.models.any_file import KeptResult
 from party.node.aligning import load_common
 from party.node.budget import Account
 from party.node.policy import check_job
+from party.records.entries import terms_of
+from party.records.finished import FinishedRun
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
 from party.records.releases import released, spent_of
 from party.records.spending import spent_before
 from party.records.tally import dealings
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig
+from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.jobs import Train
+from protocols.noise.accounting import Spending, changes_of
 from protocols.privacy.findings import Findings, measure_design
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
@@ -66,17 +71,24 @@ class Past:
 
 
 @dataclass(frozen=True)
-class RunOutlook:
-    """What a run on these terms would tell: exact counts at most and probably, and why we would refuse it, if so.
+class Assessment:
+    """What a run on these terms reveals beside copies and model: `plan`, `check` and the report show this.
 
-    `seen` is what our checks would see of false ones, if the peer is like us; None where no counts are told.
+    Args:
+        terms: Of the run.
+        most: Exact counts at most, or such with noise.
+        likely: How many there probably are; None where the run would end before on our side.
+        noise: What each side spends, ours first; None where counts have no noise.
+        seen: By how much the peer's false counts must be wrong for us to see it; None where no counts are revealed.
+        flaw: Why we would refuse the run; None if we would not, or it is over.
     """
 
     terms: Terms
     most: int
-    likely: int
-    flaw: InputError | None
-    seen: Seen | None
+    likely: int | None
+    noise: tuple[Spending, Spending] | None = None
+    seen: Seen | None = None
+    flaw: InputError | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ class LeavingCheck:
     columns: tuple[LeavingColumn, ...]
     copy: Findings | None
     told: Past
-    run: RunOutlook | None
+    run: Assessment | None
 
 
 def check_party(
@@ -113,7 +125,7 @@ def check_party(
         columns=_columns(local, shown),
         copy=_copy(local, config, terms, shown),
         told=told_before(local, config.folder),
-        run=None if terms is None else _outlook(local, config, terms, peer_columns),
+        run=None if terms is None else assess(local, config, terms, Supposed(peer_columns)),
     )
 
 
@@ -207,9 +219,13 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
     if not is_there(folder / LEDGER_FILE):
         return Past({}, 0, 0, Fraction(0))
     with read_ledger(folder, local.secrets.coins) as ledger:
-        entries = list(ledger.entries())
-    known = released(entries).get(local.dataset, {})
-    ours = [each for each in dealings(entries) if each.dataset == local.dataset]
+        return past_of(list(ledger.entries()), local.dataset)
+
+
+def past_of(entries: Sequence[LedgerEntry], dataset: str) -> Past:
+    """Return what was told of a data set, as these entries have it."""
+    known = released(entries).get(dataset, {})
+    ours = [each for each in dealings(entries) if each.dataset == dataset]
     return Past(
         release=known,
         runs=len({str(terms) for each in ours for terms in each.terms.values()}),
@@ -218,21 +234,74 @@ def told_before(local: PartyInputs, folder: Path) -> Past:
     )
 
 
-def _outlook(local: PartyInputs, config: PartyConfig, terms: Terms, peer_columns: int) -> RunOutlook:
+@dataclass(frozen=True)
+class Supposed:
+    """What a run that has not begun is taken for: the columns of the peer; records and splits, if not those of ours."""
+
+    peer_columns: int
+    records: int | None = None
+    splits: int | None = None
+
+
+def assess(local: PartyInputs, config: PartyConfig, terms: Terms, supposed: Supposed) -> Assessment:
+    """Say what a run would reveal, and whether we would refuse it; the peer is taken to be like us.
+
+    Raises:
+        LedgerError: The ledger in the party's folder cannot be read.
+    """
     own = [attribute.size for attribute in local.attributes]
     mean = round(sum(own) / len(own)) if own else 2
-    domains = [*own, *[mean] * peer_columns]
+    domains = [*own, *[mean] * supposed.peer_columns]
     classes = local.class_attribute.size if local.class_attribute else 2
-    train = training_records(len(local.records), terms)
-    most, flaw, seen = most_counts(domains, classes, train, terms), None, None
+    records = supposed.records or len(local.records)
+    found = Assessment(
+        terms,
+        most_counts(domains, classes, training_records(records, terms), terms, supposed.splits),
+        likely=None,
+        noise=_spendings(terms, len(own), supposed.peer_columns, alone=local.holds_class),
+    )
     try:
-        seen = seen_of_alike(local, terms, len(local.records)) if own else None
-        likely = _likely(local, terms, domains, classes)
+        likely = _likely(local, terms, domains, classes, supposed)
+        found = replace(found, likely=likely, seen=seen_of_alike(local, terms, records) if own else None)
         check_job(local, config, Train(terms))
-        flaw = used_up(local, config, terms)
     except InputError as error:
-        likely, flaw = most, error
-    return RunOutlook(terms=terms, most=most, likely=likely, flaw=flaw, seen=seen)
+        return replace(found, flaw=error)
+    return replace(found, flaw=used_up(local, config, terms))
+
+
+def assess_finished(run: FinishedRun, party: str, model: KeptResult) -> Assessment:
+    """Say what a run that is over was to reveal, by the sizes that its model shows.
+
+    Args:
+        run: As the ledger has it.
+        party: Which side we are.
+        model: What it ended with.
+
+    Raises:
+        InputError: Its terms are those of an older release, which no run can have any more.
+    """
+    terms = terms_of(run.terms)
+    columns = model.attributes if isinstance(model, JointItemsets) else model.schema.attributes
+    domains = [attribute.size for attribute in columns]
+    classes = 1 if isinstance(model, JointItemsets) else model.schema.classes
+    own = sum(attribute.party == party for attribute in columns)
+    train = training_records(run.records, terms)
+    return Assessment(
+        terms,
+        most_counts(domains, classes, train, terms),
+        None if terms.rules is not None else likely_counts(domains, classes, train, terms),
+        noise=_spendings(terms, own, len(columns) - own, alone=run.class_owners == (party,)),
+    )
+
+
+def _spendings(terms: Terms, own: int, peer: int, *, alone: bool) -> tuple[Spending, Spending] | None:
+    """Return what each side would spend, one of them holding the class alone."""
+    if terms.noise is None or terms.levels is None:
+        return None
+    sides = ((own, alone), (peer, not alone))
+    changes = (changes_of(own + peer, mine, holds, terms.window, terms.levels) for mine, holds in sides)
+    ours, theirs = (Spending(terms.noise, each) for each in changes)
+    return ours, theirs
 
 
 def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError | None:
@@ -248,12 +317,15 @@ def used_up(local: PartyInputs, config: PartyConfig, terms: Terms) -> InputError
     return None if objection is None else InputError(objection.reason)
 
 
-def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int) -> int:
-    """Guess how many exact counts a run tells.
+def _likely(local: PartyInputs, terms: Terms, domains: Sequence[int], classes: int, supposed: Supposed) -> int:
+    """Guess how many exact counts a run reveals.
 
     Raises:
         InputError: It would end before, on our side.
     """
     if terms.rules is not None:
-        return guess_rules(local, terms, terms.rules).counts
-    return likely_counts(domains, classes, training_records(len(local.records), terms), terms)
+        return guess_rules(local, terms, terms.rules, supposed.records).counts
+    train = training_records(supposed.records or len(local.records), terms)
+    if supposed.splits is not None:
+        return most_counts(domains, classes, train, terms, supposed.splits)
+    return likely_counts(domains, classes, train, terms)

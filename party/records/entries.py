@@ -1,8 +1,9 @@
 """What a run tells and learns, as entries of the ledger: facts with the names of columns and values."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any, Final
 
 from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
@@ -27,9 +28,10 @@ from protocols.privacy.odds import Odds, disguised_odds
 from protocols.privacy.relations import relations
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Fact
+from protocols.rule_terms import RuleTerms
 from protocols.tables.expression import Expression
 from protocols.tables.schema import Attribute, Schema
-from protocols.terms import Terms
+from protocols.terms import Cipher, Engine, Impurity, Learner, Method, Rank, Terms
 from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.memory import NO_HEAD, LedgerHead
@@ -190,6 +192,33 @@ def terms_content(terms: Terms) -> dict[str, object]:
     if rules is not None:
         content["rules"] = {**vars(rules), "min_support": str(rules.min_support), "absent": list(rules.absent)}
     return content
+
+
+def terms_of(content: Mapping[str, Any]) -> Terms:
+    """Return the terms that `terms_content` wrote; what is no term any more is left out.
+
+    Raises:
+        InputError: They are terms that no run can have any more.
+    """
+    rules = content.get("rules")
+    values = {field.name: content[field.name] for field in fields(Terms) if content.get(field.name) is not None}
+    values = {name: _READERS[name](value) if name in _READERS else value for name, value in values.items()}
+    values["omega"] = content["omega"]
+    if rules is not None:
+        limits = {**rules, "min_support": Fraction(rules["min_support"]), "absent": tuple(rules["absent"])}
+        values["rules"] = RuleTerms(**limits)
+    return Terms(**values)
+
+
+_READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    **dict.fromkeys(("theta", "test", "noise", "prune"), Fraction),
+    "method": Method,
+    "engine": Engine,
+    "cipher": Cipher,
+    "rank": Rank,
+    "impurity": Impurity,
+    "learner": Learner,
+}
 
 
 def job_content(job: Job) -> dict[str, object]:

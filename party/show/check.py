@@ -1,17 +1,15 @@
 """A look before leaving, in words and as JSON: what becomes of columns, what a copy and a run tell, what was told."""
 
-import re
 from collections.abc import Iterable
-from fractions import Fraction
 
 from party.data import Notice
-from party.node.check import LeavingCheck, LeavingColumn, Past, RunOutlook
+from party.node.check import LeavingCheck, LeavingColumn, Past
 from party.node.inputs import ReleasedBefore
 from party.records.changes import release_text
 from party.settings.party import Acceptance
-from party.show.checks import alike_line, seen_json
+from party.show.assessment import past_json, past_lines, run_json, run_lines
 from party.show.layout import Block, ScreenColumn, screen_table
-from party.show.left import left_lines
+from party.show.names import years_text
 from party.show.notices import notice_text
 from party.show.privacy import privacy_blocks
 from party.show.privacy_json import findings_json
@@ -21,9 +19,6 @@ _HEADINGS = (
     ScreenColumn("values"),
     ScreenColumn("rarest is\nheld by"),
     ScreenColumn("sent", is_text=True),
-)
-_YEARS = re.compile(
-    r"<= (?P<upto>\d{4})-12-31|> (?P<after>\d{4})-12-31|\((?P<before>\d{4})-12-31, (?P<last>\d{4})-12-31\]", re.ASCII
 )
 _MOST_VALUES = 12
 _RELEASE = ("class", "theta", "seed", "test", "prune")  # the terms of a release; the rest are digests and lists
@@ -56,8 +51,8 @@ def check_blocks(found: LeavingCheck, agree: Acceptance, notices: Notices, *, fu
         *_copy_blocks(found, full=full, width=width),
         "",
         *told_lines(found.told),
-        *left_lines(found.told, agree),
-        *_run_lines(found.run),
+        *past_lines(found.told, agree),
+        *([] if found.run is None else run_lines(found.run, found.told, agree)),
     ]
 
 
@@ -69,23 +64,6 @@ def _sent(column: LeavingColumn, found: LeavingCheck) -> str:
     else:
         how = f"disguised, group {column.group + 1}"
     return f"{how} (the class)" if column.is_class else how
-
-
-def years_text(value: str) -> str:
-    """Write a bin of whole years as people do, and any other value as it is.
-
-    >>> years_text("(1990-12-31, 1991-12-31]"), years_text("(1990-12-31, 1993-12-31]")
-    ('1991', '1991 to 1993')
-    >>> years_text("<= 1990-12-31"), years_text("> 1998-12-31"), years_text("> 40")
-    ('up to 1990', 'from 1999', '> 40')
-    """
-    match = _YEARS.fullmatch(value)
-    if match is None:
-        return value
-    last, first = match["upto"] or match["last"], str(int(match["after"] or match["before"] or 0) + 1)
-    if match["upto"]:
-        return f"up to {last}"
-    return f"from {first}" if match["after"] else first if first == last else f"{first} to {last}"
 
 
 def _values(column: LeavingColumn) -> str:
@@ -112,23 +90,9 @@ def told_lines(told: Past) -> list[str]:
     return [f"Last release{whom}: {terms}. Anything else under this name is refused."]
 
 
-def _run_lines(run: RunOutlook | None) -> list[str]:
-    if run is None:
-        return []
-    if run.terms.counts_exactly:
-        kind = "exact counts" if run.terms.noise is None else "counts with noise"
-        whatever = "whatever tree it grows" if run.terms.rules is None else "whatever sets are frequent"
-        told = f"This run tells at most {run.most:,} {kind}, {whatever}, and probably about {run.likely:,}"
-    else:
-        told = "This run tells the counts of the classes and no others exactly"
-    refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
-    checks = [] if run.seen is None else [alike_line(run.seen, run.terms)]
-    return [f"{told}, if the peer has columns like ours.", *checks, *refused]
-
-
 def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict[str, object]:
     """Return the report as plain types for `json.dumps`."""
-    told, run = found.told, found.run
+    told = found.told
     return {
         "format": "cotally-check/1",
         "dataset": found.dataset,
@@ -145,19 +109,6 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
         ],
         "notes": [notice_text(notice) for notice in notices],
         "copy": None if found.copy is None else findings_json(found.copy),
-        "released": {name: told.release[name] for name in ("party", *_RELEASE) if name in told.release},
-        "told": {"runs": told.runs, "counts": told.counts, "epsilon": _text(told.epsilon)},
-        "allowed": {"runs": agree.life.runs, "counts": agree.life.counts, "epsilon": _text(agree.epsilon)},
-        "run": None
-        if run is None
-        else {
-            "counts_at_most": run.most,
-            "counts_probably": run.likely,
-            "seen": seen_json(run.seen),
-            "refused": None if run.flaw is None else str(run.flaw),
-        },
+        **past_json(told, agree, ("party", *_RELEASE)),
+        "run": run_json(found.run),
     }
-
-
-def _text(number: Fraction | None) -> str | None:
-    return None if number is None else str(number)

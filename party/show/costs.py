@@ -27,16 +27,11 @@ def caveat(terms: Terms) -> str:
     return _CAVEAT if terms.rules is None else _CAVEAT_OF_RULES
 
 
-def forecast_text(expected: Forecast, terms: Terms) -> str:
+def forecast_text(expected: Forecast) -> str:
     """Return a forecast in one line, without false precision."""
-    kind = "exact counts told" if terms.noise is None else "counts told with noise"
-    where = " where classes are noisy, fewer where clean" if terms.rules is None else ""
-    guess = f"about {_rounded(expected.likely_counts):,}{where}, "
-    likely = guess if expected.likely_counts < expected.counts else ""
     return (
         f"about {_time(expected.seconds)}, {expected.bytes / 1e6:.1f} MB in all, "
-        f"{expected.memory / _MEBIBYTE:.0f} MiB of memory, {expected.round_trips} round trips; "
-        f"{kind}: {likely}at most {expected.counts:,}"
+        f"{expected.memory / _MEBIBYTE:.0f} MiB of memory, {expected.round_trips} round trips"
     )
 
 
@@ -44,15 +39,6 @@ def _time(seconds: float) -> str:
     if seconds < _MINUTES_FROM:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < _HOURS_FROM else f"{seconds / 3600:.1f} h"
-
-
-def _rounded(count: int) -> int:
-    """Keep two digits.
-
-    >>> _rounded(10483), _rounded(7)
-    (10000, 7)
-    """
-    return int(float(f"{count:.2g}"))
 
 
 def supposed_line(records: int | None, workers: int | None, line: Line) -> list[str]:
@@ -150,14 +136,13 @@ def forecast_json(expected: Forecast, records: int, columns: tuple[int, int]) ->
         columns: Attributes of ours and of the peer.
     """
     return {
-        "format": "cotally-forecast/1",
+        "format": "cotally-forecast/2",
         "records": records,
         "columns": list(columns),
         "seconds": expected.seconds,
         "bytes": round(expected.bytes),
         "memory": round(expected.memory),
         "round_trips": expected.round_trips,
-        "counts": {"most": expected.counts, "likely": expected.likely_counts},
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from party.node.players import FoundRules, Trained
 from party.node.session import Report
 from party.records.train_report import TrainReport
-from party.show.checks import seen_json
+from party.show.assessment import seen_json
 from party.show.progress import WORDS
 from protocols.noise.accounting import delta_of
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import numpy as np
 
-from party.forecast.model import Forecast, most_counts
+from party.forecast.model import Forecast, likely_counts, most_counts
 from party.names import printable
+from party.node.check import Assessment
 from party.node.players import Trained
 from party.settings.depth import depth_text
 from party.settings.noise import noise_text
 from party.settings.window import window_text
-from party.show.checks import check_lines
+from party.show.assessment import amount_lines, noise_lines
 from party.show.costs import factors_use_lines, forecast_text
-from party.show.noise import noise_lines
 from party.show.odds import own_odds
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
@@ -40,7 +40,7 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     terms = agreed.terms
     if terms.rules is not None:
         told = f"Agreed with {agreed.peer}: {_rules_text(agreed)}"
-        return [told, *own_odds(local, agreed.own_design), *check_lines(local, agreed)]
+        return [told, *own_odds(local, agreed.own_design)]
     window = f", omega {window_text(terms.omega)}, {terms.engine}" if terms.ranks else ""
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
@@ -54,7 +54,6 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
         f"Agreed with {agreed.peer}: {told}",
         *noise_lines(terms, *(spending(agreed.schema, terms, side) for side in (local.party, agreed.peer))),
         *own_odds(local, agreed.own_design),
-        *check_lines(local, agreed),
     ]
 
 
@@ -73,9 +72,10 @@ def _looked_for(terms: Terms) -> str:
     return ", ".join([*told, f"min_leaf {terms.min_leaf}", *none])
 
 
-def expected(forecast: Forecast, terms: Terms) -> str:
-    """Say what a run on which both agreed will cost."""
-    return f"Expect {forecast_text(forecast, terms)}"
+def expected(forecast: Forecast, terms: Terms) -> list[str]:
+    """Say what a run on which both agreed will cost and reveal."""
+    revealed = amount_lines(Assessment(terms, forecast.counts, forecast.likely_counts))
+    return [f"Expect {forecast_text(forecast)}", *revealed]
 
 
 def result_lines(trained: Trained, model: Path) -> list[str]:
@@ -85,7 +85,7 @@ def result_lines(trained: Trained, model: Path) -> list[str]:
         *factors_use_lines(trained.factors),
         f"Both parties hold the same {_model_text(outcome.model)}, digest {outcome.model.digest().hex()[:16]}",
         *_accuracy(trained),
-        _counts(trained),
+        *_counts(trained),
         f"Wrote {model}: `cotally show {model}` prints it",
         *([_key_text(outcome.key_holder, outcome.fingerprint)] if outcome.fingerprint else []),
     ]
@@ -129,18 +129,10 @@ def _accuracy(trained: Trained) -> list[str]:
     return [f"{told}, with a standard error of up to {error:.3f}", commonest]
 
 
-def _counts(trained: Trained) -> str:
-    """Say how many exact counts both learned, beside what was forecast.
-
-    These are all counts of the run; the ledger lists each side's, and those of classes and the accuracy apart.
-    """
+def _counts(trained: Trained) -> list[str]:
+    """Say how many exact counts both learned, those of classes and accuracy among them, beside what was forecast."""
     agreed, outcome = trained.agreed, trained.outcome
-    domains = [attribute.size for attribute in agreed.schema.attributes]
-    most = most_counts(domains, agreed.schema.classes, outcome.records_train, agreed.terms)
-    kind = "Exact counts told" if agreed.terms.noise is None else "Counts told with noise"
-    known = f", of which {outcome.remembered:,} were known from earlier runs" if outcome.remembered else ""
-    also = "those of the classes"
-    if agreed.terms.counts_exactly and outcome.records_test:
-        also += " and the accuracy"
-    included = f" with {also}, which the ledger lists apart"
-    return f"{kind}: {outcome.exact_counts_disclosed:,}{included}{known}; forecast: at most {most:,}"
+    sizes = [attribute.size for attribute in agreed.schema.attributes], agreed.schema.classes, outcome.records_train
+    forecast = Assessment(agreed.terms, most_counts(*sizes, agreed.terms), likely_counts(*sizes, agreed.terms))
+    known = f"{outcome.remembered:,} of these were known from earlier runs." if outcome.remembered else ""
+    return [*amount_lines(forecast, outcome.exact_counts_disclosed), *([known] if known else [])]

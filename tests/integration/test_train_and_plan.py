@@ -9,14 +9,16 @@ import pytest
 
 from party.cli import train
 from party.forecast.calibration import Speed
-from party.forecast.model import Line, Sizes, forecast, most_counts
+from party.forecast.model import Line, Sizes, forecast, likely_counts, most_counts
 from party.keys.keystore import load_keys, load_secret
 from party.models.tree_file import read_tree
+from party.node.check import Assessment
 from party.node.session import Report, run_session
 from party.records import releases
 from party.records.ledger import LEDGER_FILE, read_ledger
 from party.settings.job import read_job
 from party.settings.party import read_party_config
+from party.show.assessment import amount_lines
 from party.show.costs import forecast_text
 from protocols.randomized_response.precision import records_to_tell
 from protocols.terms import Cipher
@@ -26,14 +28,9 @@ from tests.support.sessions import trained
 RECORDS = 150
 ALICE = (["a", "b", "class"], [["xyz"[i % 3], "uv"[i // 3 % 2], "yn"[i % 3 % 2]] for i in range(RECORDS)])
 BOB = (["c", "d"], [["rstw"[i % 7 % 4], "pq"[i // 2 % 2]] for i in range(RECORDS)])
-SHUFFLED = "we cannot see that the peer has shuffled rows against its ids"
-CHECKS = {
-    "hybrid": [f"Checks: we cannot see that a count of the root is false, however wrong it is; {SHUFFLED}"],
-    "smc": ["Checks: no copy crosses, so a false count that adds up is not seen, nor are rows in another order"],
-    "randomized": [],
-}
 ODDS = "Odds of a true value in our copy against any one other: 7 to 11 (c), 9 to 11 (d)"
 """Bob's columns have 4 and 2 values, theta is 9/20."""
+FORECAST = r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips"
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
@@ -100,9 +97,8 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         lines.append(f"The commonest class has {commonest:.3f} of the training records")
     domains, terms = [3, 2, 4, 2], trained(report).agreed.terms
     most = most_counts(domains, 2, outcome.records_train, terms)
-    also = "those of the classes" if method == "randomized" or test == "0" else "those of the classes and the accuracy"
-    included = f"with {also}, which the ledger lists apart"
-    lines.append(f"Exact counts told: {outcome.exact_counts_disclosed:,} {included}; forecast: at most {most:,}")
+    likely = likely_counts(domains, 2, outcome.records_train, terms)
+    lines += amount_lines(Assessment(terms, most, likely), outcome.exact_counts_disclosed)
     assert outcome.exact_counts_disclosed <= most
     lines.append(f"Wrote {model}: `cotally show {model}` prints it")
     if method != "randomized":
@@ -110,7 +106,7 @@ def test_the_last_lines_tell_tree_accuracy_file_and_key(
         lines.append(f"Encryption key of {outcome.key_holder} ({aim}): {outcome.fingerprint}")
     first, *rest = ended.err.splitlines()
     assert first.startswith(f"Agreed with alice: tree by {method}")
-    assert rest == [*([] if method == "smc" else [ODDS]), *CHECKS[method], *lines]
+    assert rest == [*([] if method == "smc" else [ODDS]), *lines]
     shown = cotally_here("show", model)
     assert shown.code == 0
     assert shown.out
@@ -158,12 +154,6 @@ def test_a_run_without_a_disguise_fixes_the_split_on_both_sides(pair: Pair, monk
     assert "'seed'" in ended.err
 
 
-FORECAST = (
-    r"about \S+ (s|min), \d+\.\d MB in all, \d+ MiB of memory, \d+ round trips; "
-    r"exact counts told: (about [\d,]+ where classes are noisy, fewer where clean, )?at most [\d,]+"
-)
-
-
 def test_who_looks_on_is_told_what_to_expect_once_the_terms_are_agreed(pair: Pair) -> None:
     ended = run_train(pair, method="randomized")
     measuring, waiting, agreed, odds, expect, *_ = ended.err.splitlines()
@@ -188,10 +178,10 @@ def told(pair: Pair, *options: str, party: str = "bob", **terms: object) -> str:
     ended = cotally_here("plan", pair.folder / party / "party.toml", pair.write_job(**terms), *options)
     assert ended.code == 0, ended.err
     assert not ended.err
-    *odds, guess, line, caveat = (each for each in ended.out.splitlines() if not each.startswith("Checks: "))
-    assert ended.out.count("Checks: ") == (terms.get("method") != "randomized")
+    told = ("This run reveals ", "Revealed so far: ", "False counts from the peer ")
+    *odds, guess, line, caveat = (each for each in ended.out.splitlines() if not each.startswith(told))
+    assert ended.out.count("False counts") == (terms.get("method") != "randomized")
     assert bool(odds) == (terms.get("method") != "smc")
-    assert "Told so far" not in ended.out
     assert guess.startswith("The peer's data are a guess: ")
     assert re.fullmatch(FORECAST, line)
     assert "the tree is a guess" in caveat
@@ -226,7 +216,7 @@ def expected(
         key=load_keys(pair.bob, BITS)[Cipher.CURVE],
     )
     agreed = read_job(pair.write_job(**terms)).terms
-    return forecast_text(forecast(sizes, agreed, SPEED, splits), agreed).split(", ", 1)[1]
+    return forecast_text(forecast(sizes, agreed, SPEED, splits)).split(", ", 1)[1]
 
 
 def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:
@@ -263,7 +253,8 @@ def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:
 def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     line = told(pair, method="randomized")
     assert line == expected(pair, [4, 2, 3, 3], (8, 8), method="randomized")
-    assert line.endswith("exact counts told: at most 2")  # of the classes
+    ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="randomized"))
+    assert "This run reveals the counts of the classes and no others exactly." in ended.out.splitlines()
 
 
 def test_plan_says_whether_held_out_records_can_tell_an_accuracy_from_disguised_copies(pair: Pair) -> None:
@@ -295,7 +286,7 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
     terms = read_job(pair.write_job(max_depth=2)).terms
     told = forecast(sizes, terms, SPEED, line=Line(1e8, 1e6))
     time, rest = line.split(", ", 1)
-    assert rest == forecast_text(told, terms).split(", ", 1)[1]
+    assert rest == forecast_text(told).split(", ", 1)[1]
     assert float(time.split()[1]) == pytest.approx(told.round_trips * 2e6 / 3600, rel=0.05)
 
 

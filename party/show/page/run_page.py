@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from math import sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -12,11 +11,14 @@ import numpy as np
 from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
+from party.node.check import Assessment, Past, assess_finished
 from party.records.entries import date_text
 from party.records.finished import FinishedRun
 from party.records.tally import Dealings
 from party.records.train_report import TrainReport
+from party.settings.party import Acceptance
 from party.settings.window import window_text
+from party.show.assessment import amount_lines, deviations, past_lines
 from party.show.figures import epsilon, percent
 from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
@@ -33,13 +35,11 @@ from protocols.errors import InputError
 from protocols.learning.importance import importances
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
-from protocols.noise.accounting import Spending, changes_of
-from protocols.noise.geometric import most_variance
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.precision import tells
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
-from protocols.terms import ALL, MOST_WINDOW, Learner, Method
+from protocols.terms import ALL, MOST_WINDOW, Learner, Method, Rank
 
 _LINES = 400
 _PRIVACY = (
@@ -69,6 +69,8 @@ class Finished:
         entries: How many entries the ledger has.
         head: The digest of its last one.
         costs: What the run cost, if that was kept.
+        past: What was revealed of the data set so far, this run included.
+        agree: What this party agrees to.
         surest: How sure of a value our copy can make who knows how common values are; None if that cannot be told.
         alike: The runs, this one among them, that differ in method and window alone.
     """
@@ -82,8 +84,15 @@ class Finished:
     entries: int
     head: bytes
     costs: TrainReport | None
+    past: Past
+    agree: Acceptance
     surest: Fraction | None = None
     alike: Sequence[FinishedRun] = ()
+
+    @property
+    def assessment(self) -> Assessment:
+        """What the run was to reveal."""
+        return assess_finished(self.run, self.party, self.model)
 
 
 _Rows = list[tuple[str, str]]
@@ -103,12 +112,11 @@ def page_of_run(told: Finished, levels: int | None = None) -> Document:
     return Document(
         title,
         [
-            PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
-            found[0],
-            PageSection("worth", "What it is worth", [Pairs(_worth(told)), *_windows(told)]),
-            *found[1:],
+            PageSection("worth", "What it is worth, and what crossed", [Pairs(_worth(told)), *_windows(told)]),
+            *found,
             _learned(told),
-            PageSection("privacy", "What our disguised copy tells of a single person", _privacy(told)),
+            PageSection("privacy", "What our disguised copy reveals of a single person", _privacy(told)),
+            PageSection("built", "What was built, and by whom", [Pairs(_built(told))]),
             PageSection("time", "What it took", _costs(told.costs)),
             _checks(told),
         ],
@@ -153,7 +161,9 @@ def importance_section(tree: Tree) -> PageSection:
 
 
 def _learned(told: Finished) -> PageSection:
+    counted = None if told.costs is None else told.costs.exact_counts_disclosed
     parts = [
+        Sentences([*amount_lines(told.assessment, counted), *past_lines(told.past, told.agree)]),
         Sentences(["In all runs over this data set, as the ledger has it."]),
         Sentences(list(dealings_lines(told.dealings, full=False))),
     ]
@@ -207,7 +217,7 @@ def _worth(told: Finished) -> _Rows:
     if isinstance(model, JointItemsets):
         return list(_settled(run, model))
     commonest = _commonest(model)
-    found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records")]
+    found = [*_accuracy(told), ("Commonest class", f"{commonest:.3f} of the training records"), _crossed(told)]
     if run.countable:
         share = run.counted / run.countable
         text = f"{share:.1%}: {run.counted:,} secure counts, of {run.countable:,} for all candidates at the same nodes"
@@ -218,6 +228,18 @@ def _worth(told: Finished) -> _Rows:
         text = f"each off by a standard deviation of up to {_deviations(told)[0]:,.1f} records, by noise"
         found.append(("Counts", text))
     return found
+
+
+def _crossed(told: Finished) -> tuple[str, str]:
+    """Say in one line what crossed, beside names of columns and values."""
+    run, terms = told.run, told.assessment.terms
+    copies = f"disguised copies (theta {terms.theta}, " if terms.disguises else ""
+    ours = "" if not copies else "ours among them), " if run.copy else "not ours), "
+    gains = "rounded gains, " if terms.ranks and terms.window is not ALL and terms.rank == Rank.GAINS else ""
+    counts = ""
+    if run.counted:
+        counts = f"{run.counted:,} {'exact counts' if terms.noise is None else 'counts with noise'}, "
+    return "What crossed", f"{copies}{ours}{gains}{counts}the model"
 
 
 def _commonest(model: Model) -> float:
@@ -284,18 +306,7 @@ def _told_share(share: float | None) -> str:
 
 def _deviations(told: Finished) -> tuple[float, float]:
     """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
-    terms, columns = told.run.terms, _attributes(told.model)
-    window = ALL if terms["method"] == Method.SMC else terms["omega"]
-    levels = 1 if terms["learner"] == Learner.NAIVE_BAYES else terms["max_depth"]
-
-    def spent(side: str) -> Spending:
-        own, alone = sum(each.party == side for each in columns), told.run.class_owners == (side,)
-        changes = changes_of(len(columns), own, alone, window, levels)
-        return Spending(Fraction(terms["noise"]), changes)
-
-    ours, theirs = spent(told.party), spent(told.run.peer.name)
-    cell, correct = most_variance(ours.cells, theirs.cells), most_variance(ours.accuracy, theirs.accuracy)
-    return sqrt(cell), sqrt(correct)
+    return (0.0, 0.0) if told.assessment.noise is None else deviations(*told.assessment.noise)
 
 
 def _accuracy(told: Finished) -> _Rows:
@@ -370,7 +381,6 @@ def _costs(costs: TrainReport | None) -> list[PagePart]:
         ("Sent", size_text(costs.bytes_sent)),
         ("Received", size_text(costs.bytes_received)),
         ("Round trips", f"{costs.round_trips:,}"),
-        ("Counts told", f"{costs.exact_counts_disclosed:,}"),
     ]
     phases = [(printable(phase), f"{seconds:.1f}") for phase, seconds in costs.phases.items()]
     return [Pairs(told), Grid((ScreenColumn("Phase", is_text=True), ScreenColumn("Seconds")), phases)]

@@ -1,22 +1,26 @@
 """A tree as a drawing in SVG: its root at the left, a box per node, the classes of its records as a bar.
 
-Classes differ in colour and in pattern, and every leaf names its own.
+A box names the value that leads to it, and below it the attribute that is asked next or the class of a leaf. Classes
+differ in colour and in pattern.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from party.models.tree_file import references
 from party.names import printable
+from party.show.names import years_text
 from party.show.page.classes import EDGE, class_words, legend_height, shortened
 from party.show.page.templates import render
 from party.show.page.tidy import tidy
 from party.show.tree import count_text, title
 from protocols.learning.tree import Node, Split, Tree
 
-_BOX, _HEIGHT, _ROOM, _ROW = 168, 46, 112, 58
-_BRANCH_CELLS, _NAME_CELLS = 14, 20
-MOST_DRAWN = 80
+_BOX, _HEIGHT, _ROOM, _ROW = 136, 42, 22, 47
+_CELLS = 18  # of a line of a box
+MOST_DRAWN, MOST_LEVELS = 80, 5  # nodes that can be looked over, levels that fit a page of 62rem
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,10 @@ class _Place:
 
 
 def shown_levels(tree: Tree) -> int:
-    """Return how many levels of a tree make a drawing that can be read: all, or as many as hold 80 nodes."""
+    """Return how many levels of a tree make a drawing that can be read: as many as hold 80 nodes, 5 at most."""
     nodes = [depth for depth, _ in tree.nodes()]
     levels = 1
-    while levels < tree.depth and sum(depth <= levels + 1 for depth in nodes) <= MOST_DRAWN:
+    while levels < min(tree.depth, MOST_LEVELS) and sum(depth <= levels + 1 for depth in nodes) <= MOST_DRAWN:
         levels += 1
     return levels
 
@@ -103,24 +107,28 @@ def _nodes_below(tree: Tree) -> dict[int, int]:
 
 def _link(parent: tuple[int, int], child: tuple[int, int]) -> str:
     middle = _HEIGHT // 2
-    return f"M{parent[0] + _BOX} {parent[1] + middle}h10V{child[1] + middle}H{child[0]}"
+    return f"M{parent[0] + _BOX} {parent[1] + middle}h{_ROOM // 2}V{child[1] + middle}H{child[0]}"
 
 
 def _box(place: _Place, corner: tuple[int, int], names: Sequence[str], classes: Sequence[str]) -> dict[str, object]:
     node, (x, y) = place.node, corner
     is_split = isinstance(node, Split)
     name = names[node.attribute] if isinstance(node, Split) else classes[node.label]
-    branch = printable(place.branch)
-    records = " ".join(map(count_text, node.counts))
+    branch = years_text(printable(place.branch))
+    counts = f"[{' '.join(map(count_text, node.counts))}]"
+    shown = shortened(name if is_split else f"→ {name}", _CELLS)
+    beside = f"+{place.hidden} nodes" if place.hidden else counts
+    if cell_len(shown) + cell_len(beside) > _CELLS:
+        shown, beside = (shortened(name, _CELLS - len(beside)), beside) if place.hidden else (shown, "")
     return {
         "x": x,
         "y": y,
         "is_split": is_split,
-        "branch": shortened(branch, _BRANCH_CELLS),
-        "name": shortened(name if is_split else f"→ {name}", _NAME_CELLS),
-        "counts": shortened(f"[{records}]", _NAME_CELLS - 6 if place.hidden else _NAME_CELLS + 2),
+        "branch": shortened(branch, _CELLS + 2),
+        "name": shown,
+        "beside": beside,
         "hidden": place.hidden,
-        "whole": f"{branch}: {name} [{records}]" if branch else f"{name} [{records}]",
+        "whole": f"{branch}: {name} {counts}" if branch else f"{name} {counts}",
         "bar": list(_bar(node, x)),
     }
 

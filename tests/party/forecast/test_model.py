@@ -120,13 +120,9 @@ def test_a_forecast_reads_as_one_line_without_false_precision() -> None:
     usual = Forecast(
         seconds=312.4, bytes=75_432_100, memory=200 << 20, round_trips=32, counts=38_275, likely_counts=10_483
     )
-    assert forecast_text(usual, make_terms()) == (
-        "about 5 min, 75.4 MB in all, 200 MiB of memory, 32 round trips; exact counts told: about 10,000 where classes "
-        "are noisy, fewer where clean, at most 38,275"
-    )
-    assert forecast_text(Forecast(9.6, 0, 0, 1, 7, 7), make_terms()).startswith("about 10 s, 0.0 MB")
-    assert forecast_text(Forecast(9.6, 0, 0, 1, 7, 7), make_terms()).endswith("exact counts told: at most 7")
-    assert forecast_text(Forecast(30_000, 0, 0, 1, 7, 7), make_terms()).startswith("about 8.3 h, ")
+    assert forecast_text(usual) == "about 5 min, 75.4 MB in all, 200 MiB of memory, 32 round trips"
+    assert forecast_text(Forecast(9.6, 0, 0, 1, 7, 7)).startswith("about 10 s, 0.0 MB")
+    assert forecast_text(Forecast(30_000, 0, 0, 1, 7, 7)).startswith("about 8.3 h, ")
 
 
 def test_a_forecast_says_what_it_supposes_in_place_of_ours() -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from hypothesis import given
 
-from party.show.page.tree_svg import MOST_DRAWN, shown_levels, tree_svg
+from party.show.page.tree_svg import MOST_LEVELS, shown_levels, tree_svg
 from protocols.learning.tree import Tree
 from tests.support.models import chain, models, small_model
 
@@ -58,4 +58,6 @@ def test_what_is_deeper_than_its_levels_is_left_out_and_counted() -> None:
 
 def test_a_page_draws_as_many_levels_as_can_be_read() -> None:
     assert shown_levels(small_model()) == 2
-    assert shown_levels(chain(100)) == MOST_DRAWN // 2 - 1
+    assert shown_levels(chain(100)) == MOST_LEVELS
+    drawn = ET.fromstring(tree_svg(chain(100), MOST_LEVELS))
+    assert float(drawn.attrib["width"]) <= 62 * 16 - 2 * 16, "the page is 62rem wide, its edges are 1rem each"

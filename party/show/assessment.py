@@ -1,0 +1,164 @@
+"""What a run reveals and what its owner's `[agree]` leaves: one assessment for `plan`, `check` and the report."""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil, sqrt
+
+from party.node.check import Assessment, Past
+from party.settings.noise import noise_text
+from party.settings.party import Acceptance
+from protocols.noise.accounting import Spending
+from protocols.noise.geometric import most_variance
+from protocols.terms import Method, Terms
+from protocols.two_party.power import Seen
+
+
+def past_lines(told: Past, agree: Acceptance) -> list[str]:
+    """Say what all runs over a data set have revealed, beside what they may, but for what is neither."""
+    runs = f"{told.runs:,} run{'' if told.runs == 1 else 's'} on different terms; {_left(told.runs, agree.life.runs)}"
+    if agree.life.runs is not None and told.runs >= agree.life.runs:
+        runs += ": a run on other terms is refused, one on the same terms is not"
+    counts = f"{told.counts:,} count{'' if told.counts == 1 else 's'}; {_left(told.counts, agree.life.counts)}"
+    lines = [f"Revealed so far: {runs}."] if told.runs or agree.life.runs is not None else []
+    if told.counts or agree.life.counts is not None:
+        lines.append(f"Revealed so far: {counts}.")
+    if told.epsilon == 0 and agree.epsilon is None:
+        return lines
+    spent = "no bound, as counts without noise were revealed" if told.epsilon is None else noise_text(told.epsilon)
+    allowed = "any" if agree.epsilon is None else noise_text(agree.epsilon)
+    return [*lines, f"Epsilon spent on counts: {spent}; [agree] epsilon allows {allowed}."]
+
+
+def run_lines(run: Assessment, told: Past, agree: Acceptance) -> list[str]:
+    """Say what a run that has not begun will reveal and spend, what its checks will notice, and why it is refused.
+
+    Args:
+        run: What it would reveal.
+        told: What was revealed of the data set before.
+        agree: What this party agrees to.
+    """
+    noise = [] if run.noise is None else noise_lines(run.terms, *run.noise)
+    checks = [] if run.seen is None else [seen_line(run.seen, run.terms)]
+    refused = [] if run.flaw is None else [f"This party refuses this job: {run.flaw}"]
+    return [*amount_lines(run), *noise, *_epsilon_lines(run.terms.noise, told, agree), *checks, *refused]
+
+
+def amount_lines(run: Assessment, counted: int | None = None) -> list[str]:
+    """Say how many counts a run reveals: at most, as forecast, and in truth if it is over.
+
+    Args:
+        run: What it would reveal.
+        counted: What it has revealed.
+    """
+    if not run.terms.counts_exactly:
+        return ["This run reveals the counts of the classes and no others exactly."]
+    kind = "exact counts" if run.terms.noise is None else "counts with noise"
+    forecast = "" if run.likely is None else f"about {_rounded(run.likely):,} forecast, "
+    if counted is not None:
+        return [f"This run revealed {counted:,} {kind} ({forecast}at most {run.most:,})."]
+    whatever = "whatever tree it grows" if run.terms.rules is None else "whatever sets are frequent"
+    likely = "" if run.likely is None else f"about {_rounded(run.likely):,} {kind}, "
+    more = "" if run.likely is not None else f" {kind}"
+    return [f"This run reveals {likely}at most {run.most:,}{more} {whatever}, if the peer has columns like ours."]
+
+
+def _rounded(count: int) -> int:
+    """Keep two digits.
+
+    >>> _rounded(10483), _rounded(7)
+    (10000, 7)
+    """
+    return int(float(f"{count:.2g}"))
+
+
+def noise_lines(terms: Terms, ours: Spending | None, theirs: Spending | None) -> list[str]:
+    """Say what noise bounds and by how much counts are off; nothing where counts are exact.
+
+    Args:
+        terms: Of the run.
+        ours: What we spend.
+        theirs: What the peer spends.
+    """
+    if ours is None or theirs is None:
+        return []
+    what = "the whole run" if terms.method == Method.SMC else "all counts, beside the disguised copies,"
+    cells, tested = deviations(ours, theirs)
+    correct = f", the number classified correctly by {tested:.1f}" if terms.test else ""
+    bound = f"{what} reveals epsilon {noise_text(ours.epsilon)} at most (delta {float(ours.delta):.1e}) to each side"
+    scales = f"noise of scale {float(ours.cells.scale):,.1f} (ours) and {float(theirs.cells.scale):,.1f} (the peer's)"
+    off = f"{scales} puts a count off by about {cells:,.0f} records (standard deviation){correct}"
+    return [f"Noise: {bound}; {off}."]
+
+
+def deviations(ours: Spending, theirs: Spending) -> tuple[float, float]:
+    """Return the standard deviations, at most, that noise gives a cell and the number of correct held-out records."""
+    return sqrt(most_variance(ours.cells, theirs.cells)), sqrt(most_variance(ours.accuracy, theirs.accuracy))
+
+
+def _epsilon_lines(noise: Fraction | None, told: Past, agree: Acceptance) -> list[str]:
+    """Say what a run would spend of a data set's epsilon, and what that would leave; nothing where it has no noise."""
+    if noise is None:
+        return []
+    known = "a run that is the same as an earlier one spends nothing more"
+    spends = f"This run spends epsilon {noise_text(noise)}"
+    if agree.epsilon is None:
+        return [f"{spends}; {known}."]
+    if told.epsilon is None:
+        return [f"{spends}, but no epsilon bounds what was revealed before: [agree] epsilon refuses it."]
+    left = agree.epsilon - told.epsilon - noise
+    if left < 0:
+        return [f"{spends}, {noise_text(-left)} more than [agree] epsilon leaves, which refuses it; {known}."]
+    return [f"{spends} and leaves {noise_text(left)} of [agree] epsilon; {known}."]
+
+
+def _left(before: int, most: int | None) -> str:
+    return "[agree] sets no bound" if most is None else f"{max(most - before, 0):,} of {most:,} are left"
+
+
+def seen_line(seen: Seen, terms: Terms) -> str:
+    """Say what we notice if the peer sends false counts, taking it to be like us."""
+    least = seen.two if seen.one is None else seen.one
+    if not terms.disguises or least is None:
+        return "False counts from the peer would not be noticed: both sides would hold the same wrong model."
+    more = " (plus the noise)" if terms.noise is not None else ""
+    together = "" if seen.together is None else f", or all counts of a column by about {ceil(seen.together.wrong):,}"
+    noticed = f"if one is wrong by {ceil(least):,} records or more{more}{together}"
+    return f"False counts from the peer end the run {noticed}; smaller ones are not noticed."
+
+
+def past_json(told: Past, agree: Acceptance, names: Iterable[str]) -> dict[str, object]:
+    """Return for programs what was released (the terms of these names), revealed and is allowed."""
+    return {
+        "released": {name: told.release[name] for name in names if name in told.release},
+        "told": {"runs": told.runs, "counts": told.counts, "epsilon": _text(told.epsilon)},
+        "allowed": {"runs": agree.life.runs, "counts": agree.life.counts, "epsilon": _text(agree.epsilon)},
+    }
+
+
+def run_json(run: Assessment | None) -> dict[str, object] | None:
+    """Return for programs what a run would reveal; None where there is none."""
+    if run is None:
+        return None
+    return {
+        "counts_at_most": run.most,
+        "counts_probably": run.likely,
+        "epsilon": _text(run.terms.noise),
+        "seen": seen_json(run.seen),
+        "refused": None if run.flaw is None else str(run.flaw),
+    }
+
+
+def _text(number: Fraction | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def seen_json(seen: Seen | None) -> dict[str, int | None] | None:
+    """Return by how many records counts must be wrong to be seen, for programs; None where none are told exactly."""
+    if seen is None:
+        return None
+    of_columns = None if seen.together is None else ceil(seen.together.wrong)
+    return {"one_group": _whole(seen.one), "two_groups": _whole(seen.two), "together": of_columns}
+
+
+def _whole(least: float | None) -> int | None:
+    return None if least is None else ceil(least)

@@ -1,0 +1,170 @@
+"""What a run reveals and what is left, in the words and the JSON that `plan`, `check` and the report share."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from party.node.check import Assessment, Past
+from party.settings.party import Acceptance
+from party.show.assessment import (
+    amount_lines,
+    noise_lines,
+    past_lines,
+    run_json,
+    run_lines,
+    seen_json,
+    seen_line,
+)
+from protocols.errors import InputError
+from protocols.noise.accounting import Spending
+from protocols.role import run_pair
+from protocols.terms import ALL, Cipher, Method
+from protocols.two_party.power import Seen, SeenTogether, seen_as_agreed, seen_of_alike
+from tests.support.parties import Case, make_local, make_roles, make_terms
+
+TOLD = Past({}, 2, 30, Fraction(3, 2))
+REFUSED = "which refuses it"
+SAME = "a run that is the same as an earlier one spends nothing more"
+CASE = Case(
+    sizes={"alice": (2,), "bob": (2, 2)},
+    class_owners=("alice",),
+    classes=2,
+    codes=np.random.default_rng(1).integers(0, 2, (400, 4)).astype(np.uint8),
+    groups={"alice": 1, "bob": 2},
+    terms=make_terms(theta=Fraction(9, 10), omega=1, max_depth=1),
+)
+
+
+@pytest.fixture
+def agree() -> Acceptance:
+    return Acceptance(
+        methods=tuple(Method), odds=None, omega=ALL, ciphers=tuple(Cipher), smallest_key_bits=2048, max_depth=None,
+        min_leaf=1,
+    )  # fmt: skip
+
+
+def test_what_was_revealed_stands_beside_what_may_be(agree: Acceptance) -> None:
+    bounded = replace(agree, epsilon=Fraction(3), life=replace(agree.life, runs=5, counts=20))
+    assert past_lines(TOLD, bounded) == [
+        "Revealed so far: 2 runs on different terms; 3 of 5 are left.",
+        "Revealed so far: 30 counts; 0 of 20 are left.",
+        "Epsilon spent on counts: 1.5; [agree] epsilon allows 3.",
+    ]
+    spent = past_lines(Past({}, 1, 1, Fraction(0)), replace(agree, life=replace(agree.life, runs=1, counts=20)))
+    refused = "a run on other terms is refused, one on the same terms is not"
+    assert spent[0] == f"Revealed so far: 1 run on different terms; 0 of 1 are left: {refused}."
+    assert spent[1] == "Revealed so far: 1 count; 19 of 20 are left."
+    assert past_lines(replace(TOLD, epsilon=None), bounded)[-1].startswith("Epsilon spent on counts: no bound")
+
+
+def test_nothing_is_said_of_what_is_neither_revealed_nor_bounded(agree: Acceptance) -> None:
+    nothing = Past({}, 0, 0, Fraction(0))
+    assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=None, counts=None))) == []
+    assert past_lines(nothing, replace(agree, life=replace(agree.life, runs=1, counts=None))) == [
+        "Revealed so far: 0 runs on different terms; 1 of 1 are left."
+    ]
+    told = past_lines(Past({}, 1, 4, None), replace(agree, life=replace(agree.life, runs=None, counts=None)))
+    assert [line.split(";")[0] for line in told] == [
+        "Revealed so far: 1 run on different terms",
+        "Revealed so far: 4 counts",
+        "Epsilon spent on counts: no bound, as counts without noise were revealed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spent", "allowed", "said"),
+    [
+        (Fraction(3, 2), Fraction(3), f"1 and leaves 0.5 of [agree] epsilon; {SAME}."),
+        (Fraction(5, 2), Fraction(3), f"1, 0.5 more than [agree] epsilon leaves, {REFUSED}; {SAME}."),
+        (None, Fraction(3), "1, but no epsilon bounds what was revealed before: [agree] epsilon refuses it."),
+        (Fraction(9), None, f"1; {SAME}."),
+    ],
+)
+def test_what_a_run_spends_and_leaves_is_said(
+    agree: Acceptance, spent: Fraction | None, allowed: Fraction | None, said: str
+) -> None:
+    run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, 30)
+    past, bounded = replace(TOLD, epsilon=spent), replace(agree, epsilon=allowed)
+    assert run_lines(run, past, bounded)[1:] == [f"This run spends epsilon {said}"]
+    assert not any("epsilon" in line for line in run_lines(Assessment(make_terms(), 40, 30), past, bounded))
+
+
+@pytest.mark.parametrize(("method", "what"), [("smc", "the whole run"), ("hybrid", "all counts, beside the disguised")])
+def test_what_noise_bounds_and_by_how_much_numbers_are_off_stands_in_one_line(method: str, what: str) -> None:
+    """Both scales are 80: a count has a variance of 4 times 6,400."""
+    spending = Spending(Fraction(1), 80)
+    terms = make_terms(method=method, noise=Fraction(1), max_depth=3)
+    (line,) = noise_lines(terms, spending, spending)
+    assert line.startswith(f"Noise: {what}")
+    assert "reveals epsilon 1 at most (delta 9.1e-13) to each side" in line
+    assert "noise of scale 80.0 (ours) and 80.0 (the peer's) puts" in line
+    assert "a count off by about 160 records (standard deviation), the number classified correctly by 2.0" in line
+    assert noise_lines(make_terms(), None, None) == []
+
+
+def test_a_forecast_is_never_the_bound_and_stands_beside_the_truth() -> None:
+    run = Assessment(make_terms(), most=451_371, likely=5_273)
+    (before,) = amount_lines(run)
+    assert before.startswith("This run reveals about 5,300 exact counts, at most 451,371 whatever tree it grows")
+    assert amount_lines(run, 4_711) == ["This run revealed 4,711 exact counts (about 5,300 forecast, at most 451,371)."]
+    (unknown,) = amount_lines(replace(run, likely=None))
+    assert unknown.startswith("This run reveals at most 451,371 exact counts whatever tree it grows")
+
+
+def test_programs_read_the_epsilon_the_bound_and_the_refusal(agree: Acceptance) -> None:
+    run = Assessment(make_terms(noise=Fraction(1), max_depth=3, rank="copies"), 40, None, flaw=InputError("no"))
+    assert run_json(run) == {
+        "counts_at_most": 40, "counts_probably": None, "epsilon": "1", "seen": None, "refused": "no",
+    }  # fmt: skip
+    assert run_lines(run, TOLD, agree)[-1] == "This party refuses this job: no"
+    assert run_json(None) is None
+
+
+# what is noticed of false counts
+
+
+def seen(**changes: Any) -> Seen:
+    case = replace(CASE, terms=replace(CASE.terms, **changes))
+    (agreed, _), _ = run_pair(*make_roles(case))
+    found = seen_as_agreed(make_local(case, "alice"), agreed)
+    assert found is not None
+    return found
+
+
+def test_how_wrong_a_count_must_be_stands_in_the_line_and_in_the_json() -> None:
+    found = seen()
+    assert found.one is not None
+    line = seen_line(found, CASE.terms)
+    assert f"end the run if one is wrong by {ceil(found.one):,} records or more" in line
+    assert (seen_json(found) or {})["one_group"] == ceil(found.one)
+    both = seen_line(replace(found, together=SeenTogether(3, 12.1)), CASE.terms)
+    assert "or all counts of a column by about 13;" in both
+
+
+@pytest.mark.parametrize("changes", [{"theta": Fraction(9, 20)}, {"theta": Fraction(11, 20)}, {"method": Method.SMC}])
+def test_where_nothing_is_noticed_it_is_said(changes: dict[str, Any]) -> None:
+    terms = replace(CASE.terms, **changes)
+    assert seen_line(seen(**changes), terms).startswith("False counts from the peer would not be noticed")
+
+
+def test_for_programs_what_is_not_seen_is_null_and_all_of_it_where_nothing_is_counted() -> None:
+    assert seen_json(None) is None
+    assert seen_json(Seen()) == {"one_group": None, "two_groups": None, "together": None}
+    assert seen_of_alike(make_local(CASE, "alice"), replace(CASE.terms, method=Method.RANDOMIZED), 400) is None
+
+
+def test_before_the_peer_is_known_the_same_is_seen_of_one_that_turns_out_to_be_alike() -> None:
+    codes = np.random.default_rng(1).integers(0, 2, (4000, 7)).astype(np.uint8)
+    terms = make_terms(theta=Fraction(9, 10), omega=None, max_depth=1)
+    alike = Case({"alice": (2,) * 3, "bob": (2,) * 3}, ("alice",), 2, codes, {"alice": 3, "bob": 3}, terms)
+    (agreed, _), _ = run_pair(*make_roles(alike))
+    local = make_local(alike, "alice")
+    local = replace(local, groups=((0,), (1,), (2,)))  # without the class, as Bob has no class
+    agreed = replace(agreed, peer_design=local.design(terms.theta, class_is_shared=True))
+    found = seen_of_alike(local, terms, 4000)
+    assert found == seen_as_agreed(local, agreed)
+    assert None not in (seen_json(found) or {}).values()
