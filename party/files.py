@@ -11,7 +11,6 @@ from pathlib import Path
 
 from protocols.errors import InputError
 
-LOCK_FILE = "lock"
 PRIVATE_FILES = ("*.key", "*.keys", "key.pem", "*.store", "*.sqlite", "*.sqlite-wal", "alignments.json")
 """Names of the files in a party's folder that are its owner's alone."""
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)  # what file systems without hard links say, such as FAT
@@ -217,13 +216,26 @@ def check_party_folder(folder: Path) -> None:
 class FolderLock:
     """Proof that no other process works in a folder. Made by `locked_folder` alone."""
 
-    folder: Path
+    _path: Path
+    _handle: int
+
+    @property
+    def folder(self) -> Path:
+        """The folder, as long as its path leads to what is held.
+
+        Raises:
+            InputError: It was moved, or another stands in its place, which nobody holds.
+        """
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(self._handle), self._path.stat()):
+                return self._path
+        raise InputError(f"{self._path} was moved or replaced while `cotally` works in it: start again")
 
 
 def is_locked(folder: Path) -> bool:
     """Tell whether a process works in a folder."""
     try:
-        handle = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        handle = _opened_folder(folder)
     except OSError:
         return False
     try:
@@ -239,14 +251,15 @@ def is_locked(folder: Path) -> bool:
 def locked_folder(folder: Path) -> Iterator[FolderLock]:
     """Hold a folder for as long as the context lasts; the system lets go of it when the process dies.
 
+    What is locked is the folder itself: a file in it could be deleted, and the folder be taken twice.
+
     Raises:
         InputError: Another process holds it, or it cannot be locked.
     """
-    path = folder / LOCK_FILE
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = _opened_folder(folder)
     except OSError as error:
-        raise InputError(f"{path} cannot be opened: {error.strerror}") from None
+        raise InputError(f"{folder} cannot be opened: {error.strerror}") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -255,8 +268,14 @@ def locked_folder(folder: Path) -> Iterator[FolderLock]:
             raise InputError(
                 f"another `cotally` process is working in {folder}: wait until it ends, or end it"
             ) from None
-        raise InputError(f"{path} cannot be locked: {error.strerror}") from None
+        raise InputError(
+            f"{folder} cannot be locked ({error.strerror}): use a folder on a disk of this machine"
+        ) from None
     try:
-        yield FolderLock(folder)
+        yield FolderLock(folder, handle)
     finally:
         os.close(handle)
+
+
+def _opened_folder(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -10,7 +10,7 @@ from pathlib import Path
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
 from party.demo.options import DemoOptions
-from party.files import LOCK_FILE, locked_folder, write_atomically
+from party.files import locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import create_party
 from party.records.run_file import FORMAT
@@ -45,7 +45,7 @@ def held_folder(out: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            if made and [path.name for path in out.iterdir()] == [LOCK_FILE]:
+            if made and not any(out.iterdir()):
                 _remove(out)
 
 
@@ -85,7 +85,7 @@ def check_out(out: Path) -> None:
         return
     if not out.is_dir():
         raise InputError(f"{out} is not a folder: choose another")
-    if any(path.name != LOCK_FILE for path in out.iterdir()) and not _is_demo(out):
+    if any(out.iterdir()) and not _is_demo(out):
         raise InputError(f"{out} holds files that are no demo's: choose another folder")
 
 

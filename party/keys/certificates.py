@@ -88,6 +88,11 @@ class Peer:
         """
         check_dates_of(self.certificate, f"the certificate of {self.name}", now)
 
+    def dates_text(self, now: datetime) -> str:
+        """Say from when to when the certificate holds, and what our clock says."""
+        first, last = self.certificate.not_valid_before_utc, self.certificate.not_valid_after_utc
+        return f"from {first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M}; our clock says {now:%Y-%m-%d %H:%M}, all UTC"
+
     def days_left(self, now: datetime) -> int | None:
         """Return in how many days the certificate expires; None where it is not soon."""
         left = (self.certificate.not_valid_after_utc - now).days

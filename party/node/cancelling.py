@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from party.errors import RunCancelledError
 from party.records.entries import job_content
 from party.records.journal import JournalError, RunRecord, RunState, cancelled_here, read_journal, recorded_runs
 from protocols.jobs import Job
@@ -17,9 +16,11 @@ CANCEL_LOOK_SECONDS: Final = 0.5
 
 @contextmanager
 def heeding_cancels(
-    folder: Path, secret: bytes, at_work: Callable[[], str | None], interrupt: Callable[[RunCancelledError], None]
+    folder: Path, secret: bytes, at_work: Callable[[], str | None], interrupt: Callable[[Exception], None]
 ) -> Iterator[None]:
     """Look, twice a second, whether the run that a session is at was cancelled, and interrupt the session if so.
+
+    A fault of the looking interrupts it too.
 
     Args:
         folder: Ours.
@@ -43,7 +44,7 @@ def _look(
     folder: Path,
     secret: bytes,
     at_work: Callable[[], str | None],
-    interrupt: Callable[[RunCancelledError], None],
+    interrupt: Callable[[Exception], None],
     over: threading.Event,
 ) -> None:
     try:
@@ -51,10 +52,10 @@ def _look(
             while not over.wait(CANCEL_LOOK_SECONDS):
                 if (run := at_work()) is not None:
                     journal.check_not_cancelled(run)
-    except RunCancelledError as error:
-        interrupt(error)
     except JournalError:
         pass  # who plays the run reads the same journal, and says what is wrong with it
+    except Exception as error:  # noqa: BLE001  # a cancellation, or else nobody would look any more
+        interrupt(error)
 
 
 @dataclass(frozen=True)

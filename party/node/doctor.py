@@ -20,7 +20,7 @@ from party.keys.keystore import load_keys, load_secret
 from party.node.inputs import pinned_peer
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.party import PartyConfig, read_party_config
-from party.transport.grpc.acquaintance import check_host
+from party.transport.grpc.acquaintance import check_host, check_key
 from party.transport.grpc.common import WIRE_VERSION, check_free
 from party.transport.grpc.probe import Sight, own_release, probe
 from party.transport.look import LOOK_SECONDS, PortView, greet, reach, resolve
@@ -147,26 +147,21 @@ class Examination:
         return (self._view.protocol,)
 
     def _pin(self) -> tuple[str, ...]:
-        shown, name = fingerprint(self._view.certificate), self._peer.name
-        if shown != self._peer.fingerprint:
-            raise IdentityError(
-                f"who answers for {name} has another key than the one that we trust: its fingerprint is "
-                f"{shown}. If {name} has made a new one, compare that by telephone, remove {name}.pem from peers/ and "
-                f"`cotally trust` it; if not, the address leads to somebody else"
-            )
+        check_key(self._peer, self._view.certificate)
         self._peer = self._peer.renewed_as(self._view.certificate)
         self._peer.check_dates(self._clock())
         check_host(self._peer, self._config.need_address().host)
-        return name, _until(self._peer.certificate), ", ".join(self._peer.hosts)
+        return self._peer.name, _until(self._peer.certificate), ", ".join(self._peer.hosts)
 
     def _welcome(self) -> tuple[str, ...]:
         name = self._peer.name
         if not self._view.takes_ours:
             raise IdentityError(
                 f"{name} does not accept our certificate: send it our cert.pem, and let it remove what it trusts of us "
-                "from peers/ and `cotally trust` this one; if that is the very one, compare the clocks of both machines"
+                "from peers/ and `cotally trust` this one; if that is the very one, it is out of its dates by the "
+                f"clock of {name} ({self._own.dates_text(self._clock())}): set the clock that is wrong"
             )
-        self._sight = probe(self._own, self._peer, str(self._config.need_address()), self._seconds)
+        self._sight = probe(self._own, self._peer, str(self._config.need_address()), self._seconds, self._clock)
         self._asked = self._clock()
         if self._sight.caller != self._own.name:
             raise PeerError(f"{name} takes us for another party: let it look into its folder peers/")

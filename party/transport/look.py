@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 
 from party.errors import ConfigError, PeerLostError
 from party.keys.identity import Identity
-from protocols.errors import PeerError
+from protocols.errors import CotallyError, PeerError
 
 LOOK_SECONDS: Final = 5.0
 _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL")
@@ -73,8 +73,8 @@ def reach(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> soc
         ) from None
 
 
-def greet(peer: str, connection: socket.socket, host: str, own: Identity) -> PortView:
-    """Return what a connection shows under TLS, and close it.
+def greet(peer: str, connection: socket.socket, host: str, own: Identity | None) -> PortView:
+    """Return what a connection shows under TLS, and close it; without our identity nothing of us is shown.
 
     Raises:
         PeerError: It does not speak TLS.
@@ -83,7 +83,9 @@ def greet(peer: str, connection: socket.socket, host: str, own: Identity) -> Por
         try:
             with _context(own).wrap_socket(connection, server_hostname=host) as secure:
                 shown = secure.getpeercert(binary_form=True) or b""
-                return PortView(x509.load_der_x509_certificate(shown), secure.version() or "TLS", _takes_ours(secure))
+                protocol = secure.version() or "TLS"
+                takes_ours = own is not None and _takes_ours(secure)
+                return PortView(x509.load_der_x509_certificate(shown), protocol, takes_ours)
         except TimeoutError:
             raise PeerError(f"what listens at {host} for {peer} says nothing: {_ANOTHER}") from None
         except ssl.SSLError as error:
@@ -98,20 +100,21 @@ _ANOTHER: Final = "another program has that port, or something between changes w
 
 
 def shown_certificate(host: str, port: int, seconds: float = LOOK_SECONDS) -> x509.Certificate | None:
-    """Return the certificate with which a port greets, whose key it has; None where none can be had.
-
-    Of us nothing is shown.
-    """
-    context = _believing_anybody()
-    context.minimum_version = ssl.TLSVersion.TLSv1_3  # in which who greets signs first
+    """Return the certificate with which a port greets, whose key it has; None where none can be had."""
     try:
-        with (
-            socket.create_connection((host, port), timeout=seconds) as connection,
-            context.wrap_socket(connection, server_hostname=host) as secure,
-        ):
-            return x509.load_der_x509_certificate(secure.getpeercert(binary_form=True) or b"")
-    except (OSError, ValueError):
+        return greeting("", host, port, seconds)
+    except CotallyError:
         return None
+
+
+def greeting(peer: str, host: str, port: int, seconds: float = LOOK_SECONDS) -> x509.Certificate:
+    """Return the certificate with which a port greets, whose key it has. Of us nothing is shown.
+
+    Raises:
+        PeerLostError: Nobody listens there, no route leads there, or nothing answers in time.
+        PeerError: It does not speak our TLS.
+    """
+    return greet(peer, reach(peer, host, port, seconds), host, None).certificate
 
 
 def _takes_ours(secure: ssl.SSLSocket) -> bool:
@@ -127,22 +130,19 @@ def _takes_ours(secure: ssl.SSLSocket) -> bool:
         return False
 
 
-def _context(own: Identity) -> ssl.SSLContext:
-    """Return TLS that shows our certificate, too."""
-    context = _believing_anybody()
+def _context(own: Identity | None) -> ssl.SSLContext:
+    """Return TLS that believes anybody, for what it is shown is judged elsewhere, and shows our certificate, if any."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.minimum_version = ssl.TLSVersion.TLSv1_3  # in which who greets signs first
+    context.set_alpn_protocols(["h2"])
+    if own is None:
+        return context
     word = secrets.token_hex(32)  # the library reads keys from files alone: this one is sealed for the moment
     key = own.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(word.encode()))
     with tempfile.TemporaryDirectory() as folder, suppress(FileNotFoundError):
         path = Path(folder) / "own.pem"
         path.write_bytes(key + own.pem)
         context.load_cert_chain(path, password=word)
-    return context
-
-
-def _believing_anybody() -> ssl.SSLContext:
-    """Return TLS that believes anybody: what it is shown is judged elsewhere."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    context.set_alpn_protocols(["h2"])
     return context

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -11,6 +11,7 @@ from party.errors import ConfigError
 _LOOK_SECONDS: Final = 0.5
 _STILL_SECONDS: Final = 5.0
 _LEAST_PATIENCE, _MOST_PATIENCE = 1.0, 86_400.0
+_SAID_AGAIN_SECONDS: Final = 60.0
 
 
 class Timer(Protocol):
@@ -33,7 +34,8 @@ class AwakeTime:
     """The machine's monotonic clock, less the time in which this process stood still, as when a laptop sleeps.
 
     Who has slept must not take the others for lost, who had no chance to call. A thread looks at the clock twice a
-    second; where nobody has looked for longer than `_STILL_SECONDS`, nothing of this process has run.
+    second; where nobody has looked for longer than `_STILL_SECONDS`, nothing of this process has run. If that thread
+    has died (a fork has none, say), that proves nothing: time has passed, and another thread looks from then on.
 
     Args:
         clock: Tells seconds.
@@ -42,15 +44,17 @@ class AwakeTime:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._looking = threading.Lock()
-        self._last: float | None = None
+        self._looker: threading.Thread | None = None
+        self._last = 0.0
         self._stood_still = 0.0
 
     def now(self) -> float:
         """Return the seconds that this process has been awake, since some moment."""
         with self._looking:
             moment = self._clock()
-            if self._last is None:
-                threading.Thread(target=self._look, name="clock", daemon=True).start()
+            if self._looker is None or not self._looker.is_alive():
+                self._looker = threading.Thread(target=self._look, name="clock", daemon=True)
+                self._looker.start()
             elif moment - self._last > _STILL_SECONDS:
                 self._stood_still += moment - self._last
             self._last = moment
@@ -78,6 +82,28 @@ class AwakeTime:
 
 
 REAL_TIME: Final[Timer] = AwakeTime()
+
+
+class Sparingly:
+    """Lets what a peer could make us say at will be said once a minute, key by key.
+
+    Args:
+        timer: Tells when a minute is over.
+    """
+
+    def __init__(self, timer: Timer = REAL_TIME) -> None:
+        self._timer = timer
+        self._saying = threading.Lock()
+        self._said: dict[Hashable, float] = {}
+
+    def may_say(self, key: Hashable) -> bool:
+        """Tell whether it has not been said for a minute; it counts as said from now on."""
+        with self._saying:
+            now = self._timer.now()
+            may = key not in self._said or now - self._said[key] >= _SAID_AGAIN_SECONDS
+            if may:
+                self._said[key] = now
+            return may
 
 
 @dataclass(frozen=True)

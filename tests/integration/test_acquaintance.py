@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from ipaddress import IPv6Address
+from pathlib import Path
 
 import pytest
 
 from party.errors import ConfigError, DatesError, IdentityError
 from party.keys.certificates import LIFETIME, Peer, general_name, self_signed, utc_now
-from party.keys.identity import Identity, make_identity
+from party.keys.identity import Identity, create_identity, make_identity
 from party.transport.grpc.acquaintance import Acquaintance
+from party.transport.grpc.client import connect
 from party.transport.grpc.server import NodeServer
 from tests.integration.test_rpc_identity import identity
 from tests.support.rpc import Parties
@@ -43,6 +46,22 @@ def serving(parties: Parties, own: Identity, made: datetime = NOW) -> NodeServer
 
 def test_who_is_as_on_file_is_not_looked_at(parties: Parties) -> None:
     known(parties).check()
+
+
+def link_local() -> str | None:
+    """Return an IPv6 address of this machine with its zone, such as fe80::1%eth0, if there is one."""
+    places = Path("/proc/net/if_inet6")
+    lines = [line.split() for line in places.read_text().splitlines()] if places.exists() else []
+    return next((f"{IPv6Address(int(line[0], 16))}%{line[5]}" for line in lines if line[3] == "20"), None)
+
+
+@pytest.mark.skipif(link_local() is None, reason="no IPv6 address with a zone here")
+def test_a_host_that_is_reached_by_its_zone_is_the_one_of_its_certificate(parties: Parties, tmp_path: Path) -> None:
+    host = str(link_local())
+    bob = create_identity(tmp_path, "bob", [host])
+    assert bob.hosts == (host.partition("%")[0],)
+    with NodeServer.listen(bob, [parties.pinned_alice], f"[{host}]:0") as server:
+        connect(parties.alice, bob, server.address).close()
 
 
 def test_our_own_certificate_must_be_within_its_dates(parties: Parties) -> None:

@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from party.errors import ConfigError, IdentityError, PeerLostError, PeerStoppedError, exit_code
-from party.keys.certificates import LIFETIME, Peer, fingerprint
-from party.keys.identity import Identity, create_identity
+from party.keys.certificates import LIFETIME, Clock, Peer, fingerprint, utc_now
+from party.keys.identity import Identity, create_identity, make_identity
 from party.transport.grpc import server as server_module
 from party.transport.grpc.client import connect
 from party.transport.grpc.common import WIRE_VERSION
@@ -179,10 +179,27 @@ def test_a_clock_that_jumps_in_a_run_is_told_as_a_clock_and_not_as_our_bad_input
     with NodeServer.listen(parties.bob, [parties.pinned_alice], "127.0.0.1:0", clock=lambda: now[0]) as server:
         alice = parties.connect(server.address)
         now[0] = NOW + 2 * LIFETIME
-        with pytest.raises(PeerError, match=r"^by the clock of bob our certificate is outside its dates: ") as told:
+        dates = parties.alice.dates_text(NOW).partition(";")[0]
+        problem = rf"^by the clock of bob our certificate is outside its dates \({dates}; our clock says {NOW:%Y}-"
+        with pytest.raises(PeerError, match=problem) as told:
             alice.receive(Verdict)
         assert exit_code(told.value) == 3
         alice.stop(Reason.CANCELLED)
+
+
+def test_a_caller_whom_a_wrong_clock_of_the_listener_keeps_out_is_told_its_dates_and_its_clock(
+    parties: Parties,
+) -> None:
+    """TLS itself refuses, without a word: the caller's clock is two days behind, so to it the listener's is ahead."""
+    alice = make_identity("alice", ["localhost"], clock=lambda: NOW - LIFETIME - timedelta(days=1))
+    bob = make_identity("bob", ["127.0.0.1"], clock=lambda: NOW - timedelta(days=3))
+    with NodeServer.listen(bob, [alice], "127.0.0.1:0") as server:
+        behind = NOW - timedelta(days=2)
+        problem = (
+            rf"^bob at {server.address} does not let us in: .*{re.escape(alice.dates_text(behind))}.*tried for 5 s"
+        )
+        with pytest.raises(PeerLostError, match=problem):
+            attempt(alice, bob, server.address, clock=lambda: behind)
 
 
 def test_the_session_of_one_peer_is_closed_to_another(parties: Parties) -> None:
@@ -209,19 +226,21 @@ def test_the_session_of_one_peer_is_closed_to_another(parties: Parties) -> None:
 # The responder's certificate
 
 
-def attempt(own: Identity, peer: Peer, address: str) -> None:
+def attempt(own: Identity, peer: Peer, address: str, clock: Clock = utc_now) -> None:
     """Try to open a session until patience, of a few calls' length, ends."""
     timer = SkippingTimer()
     with ThreadPoolExecutor(1) as pool:
-        opening = pool.submit(connect, own, peer, address, waits=Waits(5.0, timer=timer))
+        opening = pool.submit(connect, own, peer, address, waits=Waits(5.0, timer=timer), clock=clock)
         timer.skip_until(opening.done, 0.2)
         opening.result()
 
 
-def no_session(parties: Parties, address: str) -> None:
-    with pytest.raises(
-        PeerLostError, match=r"do both sides trust each other's present certificates\? `cotally doctor` tells"
-    ):
+ANOTHER_KEY = r"^who answers for bob has another key than the one that we trust: its fingerprint is .*tried for 5 s"
+ANOTHER_PROGRAM = r"^what listens at 127\.0\.0\.1 for bob .*: another program has that port, or .*tried for 5 s"
+
+
+def no_session(parties: Parties, address: str, why: str) -> None:
+    with pytest.raises(PeerLostError, match=why):
         attempt(parties.alice, parties.pinned_bob, address)
 
 
@@ -231,7 +250,7 @@ def test_another_key_is_not_believed_even_under_the_same_name(
 ) -> None:
     mallory = create_identity(tmp_path, name)
     with NodeServer.listen(mallory, [parties.pinned_alice], "127.0.0.1:0") as server:
-        no_session(parties, server.address)
+        no_session(parties, server.address, ANOTHER_KEY)
     assert not handled
 
 
@@ -266,7 +285,7 @@ def test_of_all_certificates_that_the_pinned_one_has_signed_none_is_believed(
 def test_what_we_make_is_believed_and_what_its_key_has_signed_is_not(parties: Parties, handled: list[str]) -> None:
     other = certified("bob", ec.generate_private_key(ec.SECP256R1()), parties.bob)
     with NodeServer.listen(other, [parties.pinned_alice], "localhost:0") as server:
-        no_session(parties, server.address)
+        no_session(parties, server.address, ANOTHER_KEY)
     assert not handled
     with parties.serve() as server:
         parties.connect(server.address).stop(Reason.CANCELLED)
@@ -311,7 +330,7 @@ def test_a_certificate_for_another_host_is_not_believed_and_the_reason_is_told(
 
 def test_a_host_is_known_in_any_spelling(parties: Parties, tmp_path: Path) -> None:
     bob = create_identity(tmp_path, "bob", ["LocalHost", "::1"])
-    for host in ("localhost", "LOCALHOST", "[0:0:0:0:0:0:0:1]"):
+    for host in ("localhost", "LOCALHOST", "[0:0:0:0:0:0:0:1]", "[::1%lo]"):
         with pytest.raises(PeerLostError):  # and no ConfigError
             attempt(parties.alice, bob, f"{host}:1")
 
@@ -338,7 +357,7 @@ def test_a_server_without_tls_is_told_nothing(parties: Parties) -> None:
                         heard.append(connection.recv(1 << 16))
 
         threading.Thread(target=listen, daemon=True).start()
-        no_session(parties, f"127.0.0.1:{listener.getsockname()[1]}")
+        no_session(parties, f"127.0.0.1:{listener.getsockname()[1]}", ANOTHER_PROGRAM)
         listener.shutdown(socket.SHUT_RDWR)
     assert heard
     assert not any(b"cotally" in data for data in heard)
@@ -352,7 +371,7 @@ def test_a_plain_grpc_server_is_refused(parties: Parties) -> None:
     with grpc.insecure_channel(address) as channel:
         node_pb2_grpc.NodeStub(channel).Open(wire.OpenRequest(version=WIRE_VERSION, session=SESSION), timeout=10)
     assert len(node.opens) == 1  # it does hear who speaks in the clear
-    no_session(parties, address)
+    no_session(parties, address, ANOTHER_PROGRAM)
     server.stop(None)
     assert len(node.opens) == 1
 

@@ -15,7 +15,7 @@ from party.transport.grpc import acquaintance
 from party.transport.grpc import client as client_module
 from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.common import WIRE_VERSION
-from party.transport.grpc.status import ERRORS
+from party.transport.grpc.status import refused
 from party.wire.codec import encode
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -178,7 +178,7 @@ def test_each_status_of_the_peer_becomes_an_error_without_its_text(
     with pytest.raises(CotallyError) as error:
         played.result()
     assert "canary" not in str(error.value)
-    assert type(error.value) is type(ERRORS[code]("bob"))
+    assert type(error.value) is type(refused(code, "bob", ""))
     may_pass = code in {Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED, Code.RESOURCE_EXHAUSTED}
     assert (len(servicer.pulls) > 1) == may_pass
 

@@ -16,6 +16,7 @@ from party.transport.timer import Waits
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import InputError, PeerError
 from tests.support.rpc import SESSION, Parties, opened, stub
+from tests.support.timer import SkippingTimer
 
 
 def test_a_node_without_a_peer_is_refused(parties: Parties) -> None:
@@ -102,6 +103,21 @@ def test_a_version_that_is_none_is_not_repeated(parties: Parties, version: str) 
             assert calls.Open(wire.OpenRequest(version=version, session=SESSION), timeout=5).version == WIRE_VERSION
         with pytest.raises(PeerError, match="alice speaks another one: install"):
             server.accept(5)
+
+
+def test_a_peer_that_asks_again_and_again_in_another_version_is_told_of_once_a_minute(parties: Parties) -> None:
+    timer = SkippingTimer()
+    with parties.serve(timer=timer) as server, stub(parties.alice, parties.pinned_bob, server.address) as calls:
+        for _ in range(2):
+            for version in range(900, 950):
+                calls.Open(wire.OpenRequest(version=str(version), session=SESSION), timeout=5)
+            with pytest.raises(PeerError, match="alice speaks 900: install"):
+                server.accept(5)
+            timer.skip(59.0)
+            calls.Open(wire.OpenRequest(version="950", session=SESSION), timeout=5)
+            with pytest.raises(PeerLostError):
+                server.accept(0.0)
+            timer.skip(1.0)
 
 
 def test_a_session_keeps_another_peer_out_until_it_has_ended_in_order(

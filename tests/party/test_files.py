@@ -249,6 +249,34 @@ def test_two_do_not_work_in_one_folder(tmp_path: Path) -> None:
         assert held.folder == tmp_path
 
 
+def test_a_folder_is_held_whatever_is_deleted_in_it(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    with locked_folder(tmp_path):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        assert is_locked(tmp_path)
+        with pytest.raises(InputError, match="another `cotally` process is working in"):
+            locked_folder(tmp_path).__enter__()
+    with pytest.raises(InputError, match="cannot be opened: No such file"):
+        locked_folder(tmp_path / "none").__enter__()
+
+
+def test_a_folder_that_was_moved_away_or_replaced_is_not_taken_for_the_one_that_is_held(tmp_path: Path) -> None:
+    folder = tmp_path / "alice"
+    folder.mkdir()
+    with locked_folder(folder) as held:
+        folder.rename(tmp_path / "moved")
+        with pytest.raises(InputError, match="alice was moved or replaced while `cotally` works in it: start again"):
+            _ = held.folder
+        with pytest.raises(InputError, match="another `cotally` process is working in"):
+            locked_folder(tmp_path / "moved").__enter__()
+        folder.mkdir()
+        with locked_folder(folder) as other:
+            with pytest.raises(InputError, match="was moved or replaced"):
+                _ = held.folder
+            assert other.folder == folder
+
+
 def test_a_folder_on_a_file_system_that_cannot_lock_is_not_called_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,5 +284,5 @@ def test_a_folder_on_a_file_system_that_cannot_lock_is_not_called_busy(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    with pytest.raises(InputError, match="lock cannot be locked: No locks available"):
+    with pytest.raises(InputError, match=r"cannot be locked \(No locks available\): use a folder on a disk of this"):
         locked_folder(tmp_path).__enter__()

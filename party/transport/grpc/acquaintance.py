@@ -10,13 +10,14 @@ from contextlib import suppress
 from ipaddress import ip_address
 
 import grpc
+from cryptography import x509
 
 from party.errors import ConfigError, IdentityError
-from party.keys.certificates import Clock, OnRenewed, Peer
+from party.keys.certificates import Clock, OnRenewed, Peer, fingerprint
 from party.keys.identity import Identity
 from party.transport.grpc.common import OPTIONS, split_address
-from party.transport.look import shown_certificate
-from protocols.errors import InputError
+from party.transport.look import greeting, shown_certificate
+from protocols.errors import CotallyError, InputError
 
 CLIENT_OPTIONS = (
     *OPTIONS,
@@ -82,11 +83,41 @@ class Acquaintance:
                 self._renewed(peer)
         return before != (self.own, self.peer)
 
+    def why_silent(self) -> str:
+        """Look at the port to which all calls have failed, and say what keeps us from the peer."""
+        name = self.peer.name
+        try:
+            check_key(self.peer, greeting(name, self._host, self._port, _LOOK_SECONDS))
+        except CotallyError as error:
+            return str(error)
+        return (
+            f"{name} at {self.address} does not let us in: it must trust the key of our cert.pem, and by its clock "
+            f"that certificate must be within its dates ({self.own_dates()}); `cotally doctor` says more"
+        )
+
+    def own_dates(self) -> str:
+        """Say from when to when our certificate holds, and what our clock says: where clocks differ, one is wrong."""
+        return self.own.dates_text(self._clock())
+
     def channel(self) -> grpc.Channel:
         """Return a channel to the peer."""
         credentials = grpc.ssl_channel_credentials(self.peer.pem, self.own.key_pem, self.own.pem)
         return grpc.secure_channel(
             self.address, credentials, options=CLIENT_OPTIONS, compression=grpc.Compression.NoCompression
+        )
+
+
+def check_key(peer: Peer, shown: x509.Certificate) -> None:
+    """Refuse a certificate over another key than the peer's.
+
+    Raises:
+        IdentityError: It is.
+    """
+    if (found := fingerprint(shown)) != peer.fingerprint:
+        raise IdentityError(
+            f"who answers for {peer.name} has another key than the one that we trust: its fingerprint is {found}. "
+            f"If {peer.name} has made a new one, compare that by telephone, remove {peer.name}.pem from peers/ and "
+            f"`cotally trust` it; if not, the address leads to somebody else"
         )
 
 
@@ -97,7 +128,7 @@ def check_host(peer: Peer, host: str) -> None:
         ConfigError: The peer's certificate is not for this host.
     """
     with suppress(ValueError):
-        host = str(ip_address(host))
+        host = str(ip_address(host.partition("%")[0]))  # a zone is this machine's name for a line, of no certificate
     if host.lower() not in {name.lower() for name in peer.hosts}:
         hosts = ", ".join(peer.hosts)
         raise ConfigError(f"the certificate of {peer.name} is for {hosts}, not for {host}")

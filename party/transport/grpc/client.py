@@ -26,7 +26,7 @@ from party.transport.grpc.common import (
     page_from_wire,
     page_to_wire,
 )
-from party.transport.grpc.status import ERRORS, NotNowError, StoppedHereError, status_told
+from party.transport.grpc.status import NotNowError, StoppedHereError, refused, status_told
 from party.transport.pages import Page, Pages, Reason
 from party.transport.timer import USUAL_WAITS, Waits
 from party.wire.codec import is_canonical, require_fast_protobuf
@@ -116,9 +116,9 @@ class _Line:
         request = wire.OpenRequest(version=WIRE_VERSION, session=self.session)
         try:
             reply: wire.OpenReply = self.call("Open", request, refused_seconds=self._patience, heed=self.waits.heed)
-        except PeerLostError as error:
-            hint = "is it listening there, and do both sides trust each other's present certificates?"
-            raise PeerLostError(f"{error}: {hint} `cotally doctor` tells") from None
+        except PeerLostError:
+            tried = f"tried for {self._patience:g} s"
+            raise PeerLostError(f"{self._acquaintance.why_silent()} ({tried})") from None
         if reply.version != WIRE_VERSION:
             raise other_version(self._peer, reply.version)
 
@@ -156,12 +156,12 @@ class _Line:
                 code, details = status_told(error), str(error.details())
             _log.debug("a call failed: %s %r", code, details)
             if code not in repeat:
-                raise ERRORS[code](self._peer)
-            refused = "onnection refused" in details
-            limit = min(self._patience, refused_seconds) if refused else self._patience
+                raise self._told(code)
+            nobody = "onnection refused" in details
+            limit = min(self._patience, refused_seconds) if nobody else self._patience
             if self._timer.now() - started >= limit or self._pause(attempt):
-                raise self._given_up(code, limit, refused=refused)
-            if code is grpc.StatusCode.UNAVAILABLE and not refused:
+                raise self._given_up(code, limit, nobody=nobody)
+            if code is grpc.StatusCode.UNAVAILABLE and not nobody:
                 self._look()
         raise AssertionError
 
@@ -178,10 +178,13 @@ class _Line:
         """Wait before the next attempt; tell whether there shall be none."""
         return self._timer.wait(self._gone, min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LAST_PAUSE))
 
-    def _given_up(self, code: grpc.StatusCode, limit: float, *, refused: bool) -> CotallyError:
+    def _told(self, code: grpc.StatusCode) -> CotallyError:
+        return refused(code, self._peer, self._acquaintance.own_dates())
+
+    def _given_up(self, code: grpc.StatusCode, limit: float, *, nobody: bool) -> CotallyError:
         if code not in _LOST:
-            return ERRORS[code](self._peer)
-        what = "refuses connections" if refused else "does not answer"
+            return self._told(code)
+        what = "refuses connections" if nobody else "does not answer"
         return PeerLostError(f"{self._peer} at {self._address} {what}, for {limit:g} s now")
 
     def close(self) -> None:

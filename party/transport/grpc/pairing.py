@@ -172,7 +172,8 @@ def _call(method: Callable[..., M], request: object, address: str, seconds: floa
     except grpc.RpcError as error:
         if status_told(error) in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
             raise PeerLostError(
-                f"nobody waits for a code at {address}: run `cotally pair` there first, while no `serve` runs"
+                f"nobody waits for a code at {address}: run `cotally pair` there first, while no `serve` or other "
+                "program has that port"
             ) from None
         raise PeerError(
             f"{address} has another code, which is void now, or does not accept us, as its screen tells: {_AGAIN}"

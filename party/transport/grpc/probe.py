@@ -13,11 +13,11 @@ from typing import Final
 import grpc
 
 from party.errors import PeerLostError
-from party.keys.certificates import Clock, Peer
+from party.keys.certificates import Clock, Peer, utc_now
 from party.keys.identity import Identity
 from party.transport.grpc.acquaintance import CLIENT_OPTIONS
 from party.transport.grpc.common import WIRE_VERSION
-from party.transport.grpc.status import ERRORS, caller, status_told
+from party.transport.grpc.status import caller, refused, status_told
 from party.wire.codec import is_canonical
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -70,7 +70,7 @@ class Doctor(node_pb2_grpc.DoctorServicer):
         )
 
 
-def probe(identity: Identity, peer: Peer, address: str, seconds: float) -> Sight:
+def probe(identity: Identity, peer: Peer, address: str, seconds: float, clock: Clock = utc_now) -> Sight:
     """Ask a node how it sees us.
 
     Raises:
@@ -90,7 +90,7 @@ def probe(identity: Identity, peer: Peer, address: str, seconds: float) -> Sight
                 ) from None
             if code is grpc.StatusCode.UNAVAILABLE:
                 raise PeerLostError(f"{peer.name} greets us and breaks off: start its `cotally serve` anew") from None
-            raise ERRORS[code](peer.name) from None
+            raise refused(code, peer.name, identity.dates_text(clock())) from None
     return _sight(reply, peer.name)
 
 

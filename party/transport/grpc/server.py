@@ -38,7 +38,7 @@ from party.transport.grpc.status import (
     caller,
 )
 from party.transport.pages import Page, Pages, Reason
-from party.transport.timer import USUAL_WAITS, Waits
+from party.transport.timer import USUAL_WAITS, Sparingly, Waits
 from party.wire.codec import require_fast_protobuf
 from party.wire.v1 import node_pb2 as wire
 from party.wire.v1 import node_pb2_grpc
@@ -65,6 +65,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         self._session: _Session | None = None
         self._pending: _Session | None = None  # until it is accepted
         self._foreign: PeerError | None = None  # of a peer that speaks another version, until it is told
+        self._said = Sparingly(waits.timer)
         self._closed = False
         self._pool = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="node")
         self._server: grpc.Server | None = None
@@ -173,7 +174,7 @@ class NodeServer(node_pb2_grpc.NodeServicer, Closing):
         with self._changed:
             if request.version == WIRE_VERSION:
                 self._start(peer, request.session)
-            else:
+            elif self._said.may_say(peer.fingerprint):
                 self._foreign = other_version(peer.name, request.version)
                 self._changed.notify_all()
         return wire.OpenReply(version=WIRE_VERSION)
@@ -313,11 +314,14 @@ class _Session(PagedChannel):
         self._outgoing.fail(error)
 
     def _watch(self) -> None:
-        while not self._timer.wait(self._released, self._patience / 10):
-            gone = self._incoming.ended and self._outgoing.idle
-            if not gone and self._timer.now() - self._last_call > self._patience:
-                self._fail(PeerLostError(f"lost {self.peer}: it has not called for {self._patience:g} s"))
-                return
+        try:
+            while not self._timer.wait(self._released, self._patience / 10):
+                gone = self._incoming.ended and self._outgoing.idle
+                if not gone and self._timer.now() - self._last_call > self._patience:
+                    self._fail(PeerLostError(f"lost {self.peer}: it has not called for {self._patience:g} s"))
+                    return
+        except Exception as error:  # noqa: BLE001 - or else nobody would miss the peer
+            self._fail(error)
 
     def _tell(self, reason: Reason) -> None:
         if isinstance(self._incoming.failure, RunCancelledError | None):

@@ -17,6 +17,7 @@ from party.errors import DatesError, IdentityError, PeerLostError, PeerStoppedEr
 from party.keys.certificates import ODD, Clock, OnRenewed, Peer, fingerprint
 from party.transport.channel import stopped_by
 from party.transport.pages import Reason
+from party.transport.timer import Sparingly
 from party.wire.codec import is_canonical
 from protocols.errors import CotallyError, DeviationError, DisagreementError, PeerError
 
@@ -75,12 +76,12 @@ _FORGOTTEN: Final = (
     "when this machine sleeps"
 )
 _DATES: Final = (
-    "by the clock of {peer} our certificate is outside its dates: compare the clocks of both machines, and see in "
-    "cert.pem whether it has expired meanwhile"
+    "by the clock of {peer} our certificate is outside its dates ({dates}): set the clock that is wrong, or renew "
+    "the certificate (`cotally keys renew`)"
 )
 _UNTRUSTED: Final = "{peer} does not accept our certificate: it must trust our present one"
 
-ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
+_ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
     Code.ABORTED: lambda peer: stopped_by(peer, Reason.DEVIATION),
     Code.CANCELLED: lambda peer: stopped_by(peer, Reason.CANCELLED),
     Code.INTERNAL: lambda peer: stopped_by(peer, Reason.INTERNAL),
@@ -91,7 +92,6 @@ ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
     Code.NOT_FOUND: lambda peer: PeerLostError(_FORGOTTEN.format(peer=peer)),
     Code.RESOURCE_EXHAUSTED: lambda peer: NotNowError(f"{peer} is busy with another session"),
     Code.PERMISSION_DENIED: lambda peer: IdentityError(_UNTRUSTED.format(peer=peer)),
-    Code.UNAUTHENTICATED: lambda peer: PeerError(_DATES.format(peer=peer)),
     Code.INVALID_ARGUMENT: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.FAILED_PRECONDITION: lambda peer: PeerError(_REFUSED.format(peer=peer)),
     Code.ALREADY_EXISTS: lambda peer: PeerError(_REFUSED.format(peer=peer)),
@@ -100,18 +100,25 @@ ERRORS: Final[dict[grpc.StatusCode, Callable[[str], CotallyError]]] = {
 }
 
 
-def status_of(error: Exception) -> tuple[grpc.StatusCode, str]:
-    """Return the code and the fixed text that cross for an error of a handler."""
+def status_of(error: Exception, said: Sparingly | None = None) -> tuple[grpc.StatusCode, str]:
+    """Return the code and the fixed text that cross for an error of a handler; a peer that repeats it fills no log."""
     if isinstance(error, StoppedHereError):
         return STOPS[error.reason], "the session has ended"
     for kind in type(error).__mro__:
         if kind in STATUS:
-            level = logging.DEBUG if kind is NotNowError else logging.INFO  # back-pressure says it all the time
-            _log.log(level, "refused a call of the peer: %s", error)
+            quiet = kind is NotNowError or not (said is None or said.may_say(kind))  # back-pressure is no event
+            _log.log(logging.DEBUG if quiet else logging.INFO, "refused a call of the peer: %s", error)
             return STATUS[kind]
     incident = secrets.token_hex(4)
     _log.error("incident %s in a call of the peer", incident, exc_info=error)
     return Code.INTERNAL, f"internal error, incident {incident}"
+
+
+def refused(code: grpc.StatusCode, peer: str, dates: str) -> CotallyError:
+    """Return the error of a call that a peer has refused; `dates` are those of our certificate, beside our clock."""
+    if code is Code.UNAUTHENTICATED:
+        return PeerError(_DATES.format(peer=peer, dates=dates))
+    return _ERRORS[code](peer)
 
 
 def status_told(error: grpc.RpcError) -> grpc.StatusCode:
@@ -141,6 +148,9 @@ def _shown(context: grpc.ServicerContext) -> x509.Certificate:
 class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in its stubs only
     """Stand before every handler: strict parsing, and fixed texts for whatever goes wrong."""
 
+    def __init__(self) -> None:
+        self._said = Sparingly()
+
     def intercept_service(self, continuation: Callable[[Any], Any], handler_call_details: Any) -> Any:
         """Wrap the handler of a call; its body stays bytes until the caller is admitted."""
         handler = continuation(handler_call_details)
@@ -152,7 +162,7 @@ class StrictCalls(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic 
                 self._admit(context)
                 return handler.unary_unary(_read(body, handler.request_deserializer), context)
             except Exception as error:  # noqa: BLE001 - whatever it is, its text must not cross
-                code, text = status_of(error)
+                code, text = status_of(error, self._said)
             context.set_trailing_metadata((_MARK,))
             return context.abort(code, text)
 
@@ -172,6 +182,7 @@ class Guard(StrictCalls):
     """
 
     def __init__(self, peers: Iterable[Peer], clock: Clock, renewed: OnRenewed) -> None:
+        super().__init__()
         self._peers = {peer.fingerprint: peer for peer in peers}
         self._clock, self._renewed = clock, renewed
 

@@ -32,6 +32,30 @@ def test_while_a_process_stands_still_no_time_passes_for_it() -> None:
     assert timer.now() - started == pytest.approx(41.0)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_has_died_is_not_taken_for_a_process_that_stood_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("party.transport.timer._LOOK_SECONDS", 0.0)
+    seconds, failing = [100.0], threading.Event()
+
+    def clock() -> float:
+        if failing.is_set() and threading.current_thread().name == "clock":
+            raise SystemExit  # of this thread alone
+        return seconds[0]
+
+    timer = AwakeTime(clock)
+    started = timer.now()
+    looker = timer._looker
+    assert looker is not None
+    failing.set()
+    looker.join()
+    seconds[0] += 60.0
+    assert timer.now() - started == 60.0
+    again = timer._looker
+    assert again is not None
+    assert again is not looker
+    again.join()  # by the same fault
+
+
 def test_a_wait_that_a_sleep_has_cut_short_goes_on_for_the_rest() -> None:
     clock = Clock()
     timer = AwakeTime(clock)

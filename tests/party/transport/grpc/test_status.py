@@ -7,10 +7,20 @@ import pytest
 
 from party.errors import DataError, IdentityError, PeerLostError, PeerStoppedError
 from party.transport.grpc.common import WIRE_VERSION
-from party.transport.grpc.status import ERRORS, STATUS, STOPS, NotNowError, StoppedHereError, _read, status_of
+from party.transport.grpc.status import (
+    STATUS,
+    STOPS,
+    NotNowError,
+    StoppedHereError,
+    _read,
+    refused,
+    status_of,
+)
 from party.transport.pages import Reason
+from party.transport.timer import Sparingly
 from party.wire.v1 import node_pb2 as wire
 from protocols.errors import CotallyError, DeviationError, InputError, PeerError
+from tests.support.timer import SkippingTimer
 
 Code = grpc.StatusCode
 OPEN = wire.OpenRequest(version=WIRE_VERSION, session=bytes(16))
@@ -26,7 +36,7 @@ def subclasses(kind: type) -> set[type]:
 
 
 def test_the_tables_are_total() -> None:
-    assert set(ERRORS) == set(Code) - {Code.OK}
+    assert all("bob" in str(refused(code, "bob", "")) for code in set(Code) - {Code.OK})
     assert set(STOPS) == set(Reason)
     for error in subclasses(CotallyError):
         assert any(kind in STATUS for kind in error.__mro__)
@@ -42,6 +52,18 @@ def test_no_text_of_an_error_crosses(caplog: pytest.LogCaptureFixture) -> None:
         texts = [status_of(error)[1] for error in errors]
     assert not any("4711" in text for text in texts if "incident" not in text)
     assert all("incident" in text for text in texts[-2:])
+
+
+def test_what_a_peer_is_refused_again_and_again_is_noted_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    timer = SkippingTimer()
+    said = Sparingly(timer)
+    with caplog.at_level(logging.INFO):
+        for lines in (2, 4):
+            for _ in range(50):
+                status_of(PeerError("a page is out of order"), said)
+                status_of(IdentityError("a key that is not pinned"), said)
+            assert len(caplog.records) == lines
+            timer.skip(60.0)
 
 
 def test_an_error_that_only_its_base_is_listed_for_has_that_status() -> None:
