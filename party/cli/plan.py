@@ -73,7 +73,8 @@ def _plan_training(
     patterns = design.patterns if design else 1
     sizes = Sizes(
         records=arguments.records or len(local.records),
-        domains=[*own, *peer],
+        sides=(own, peer),
+        class_holder=0 if local.holds_class else 1,
         classes=local.class_attribute.size if local.class_attribute else 2,
         patterns=(patterns, arguments.peer_patterns or patterns),
         key=local.secrets.keys[terms.cipher],

@@ -11,7 +11,8 @@ def forecast_agreed(agreed: Agreement, local: PartyInputs, speed: Speed) -> Fore
     schema = agreed.schema
     sizes = Sizes(
         records=len(local.records),
-        domains=[attribute.size for attribute in schema.attributes],
+        sides=(schema.sizes_of(local.party), schema.sizes_of(agreed.peer)),
+        class_holder=None if len(schema.class_owners) > 1 else int(schema.class_owners[0] != local.party),
         classes=schema.classes,
         patterns=(agreed.own_design.patterns, agreed.peer_design.patterns),
         key=local.secrets.keys[agreed.terms.cipher],

@@ -15,10 +15,11 @@ from protocols.ciphers.port import AnyKeyHolder
 from protocols.errors import InputError
 from protocols.terms import ALL, Learner, Rank, Terms
 from protocols.two_party.copies import PAGE_RECORDS
+from protocols.two_party.secure import lighter_side
 from protocols.two_party.split import training_records
 
 SPLITS_FACTOR, SPLITS_POWER = 0.9, 0.72
-_PLANES_PER_SPLIT, _TEST_PLANES_PER_SPLIT = 0.75, 0.85  # distinct `E_a` of a tree, fitted to tic-tac-toe
+_PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree's nodes and leaves, fitted to adult
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _DIGITS, _SUMS_PER_CELL = 20, 10  # of a comparison of classes: at odds of a million to one, and of a cell
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
@@ -30,13 +31,22 @@ _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of o
 
 @dataclass(frozen=True)
 class Sizes:
-    """What both parties bring: `domains` of all attributes, coin patterns of both sides, a key like those of both."""
+    """What both parties bring: the domains of each side's attributes, coin patterns of both, a key like those of both.
+
+    `class_holder` is the place of the side that alone holds the class, None if both do.
+    """
 
     records: int
-    domains: Sequence[int]
+    sides: tuple[Sequence[int], Sequence[int]]
+    class_holder: int | None
     classes: int
     patterns: tuple[int, int]
     key: AnyKeyHolder
+
+    @property
+    def domains(self) -> list[int]:
+        """Of all attributes."""
+        return [size for side in self.sides for size in side]
 
 
 @dataclass(frozen=True)
@@ -249,9 +259,17 @@ class _Model:
         if self.terms.encrypts_coins:
             return self.sizes.records * (min(self.sizes.patterns) - 1)
         test = self.sizes.records - self.train
+        holder = int(lighter_side(dict(zip("01", self.sizes.sides, strict=True)), str(self.sizes.class_holder)))
+        columns, labels = self.sizes.sides[holder], self.sizes.classes if holder == self.sizes.class_holder else 1
+        candidates = self.window() * sum(columns) / max(1, len(self.sizes.domains))
+        slots = self.sizes.key.public.slots(self.train)
+        per_path = ceil(candidates * labels / slots) + ceil(labels / slots)
         if self.terms.learner is Learner.NAIVE_BAYES:
-            return _PLANES_PER_SPLIT * self.train + self.compared() + test * self.sizes.classes
-        return self.splits * (_PLANES_PER_SPLIT * self.train + _TEST_PLANES_PER_SPLIT * test)
+            return per_path * self.train + self.compared() + test * self.sizes.classes
+        possible = prod(1 + size for size in columns)  # conjunctions of the key holder's columns
+        paths = min(possible, _PATHS_PER_SPLIT * self.splits)
+        leaves = min(possible, _LEAF_PATHS_PER_SPLIT * self.splits) * labels
+        return per_path * paths * self.train + leaves * test
 
     def compared(self) -> float:
         """Cells of the comparisons by which naive Bayes is tested without encrypted coins."""

@@ -80,6 +80,10 @@ class Schema:
         own = tuple(i for i, a in enumerate(self.attributes) if a.party == party)
         return (*own, self.class_index) if party in self.class_owners else own
 
+    def sizes_of(self, party: str) -> list[int]:
+        """Return how many values each attribute of a party has."""
+        return [attribute.size for attribute in self.attributes if attribute.party == party]
+
 
 def joint_schema(attributes: Iterable[Attribute], class_attribute: Attribute, class_owners: Sequence[str]) -> Schema:
     """Bring both parties' attributes into the agreed order.

@@ -1,5 +1,6 @@
 """Setting up exact counts in a run of two parties: who holds the key, and the engine at either side (DESIGN 6)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -116,14 +117,33 @@ class SecureCounting:
 
 
 def key_holder(party: str, agreed: Agreement) -> str:
-    """Return who holds the key: who has less to encrypt; the first name if neither has.
+    """Return who holds the key: who has less to encrypt.
 
-    For `encrypted_coins` that is the side with fewer coin patterns (DESIGN 6.2), for `dot_product` the side whose
-    columns can take fewer combinations of values, since each distinct `E_a` costs a vector.
+    For `encrypted_coins` that is the side with fewer coin patterns, of equals the first name (DESIGN 6.2); for
+    `dot_product` the side that probably makes fewer distinct conjunctions of its columns (DESIGN 6.1).
     """
-    terms, schema = agreed.terms, agreed.schema
-    if terms.encrypts_coins:
-        cost = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
-    else:
-        cost = {name: prod(a.size for a in schema.attributes if a.party == name) for name in (party, agreed.peer)}
-    return min(cost, key=lambda name: (cost[name], name))
+    if not agreed.terms.encrypts_coins:
+        schema, parties = agreed.schema, (party, agreed.peer)
+        columns = {name: schema.sizes_of(name) for name in parties}
+        return lighter_side(columns, schema.class_owners[0] if len(schema.class_owners) == 1 else None)
+    patterns = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
+    return min(patterns, key=lambda name: (patterns[name], name))
+
+
+def lighter_side(columns: Mapping[str, Sequence[int]], class_holder: str | None) -> str:
+    """Return who has less to encrypt, from what both know: a vector for each distinct `E_a` of its columns.
+
+    That is who has fewer combinations of values, where those of who alone holds the class are squared: its estimates of
+    its own columns are the exact ones, so most splits stand on them; and it would have a column for each class. Of
+    equals it is who does not hold the class, then the first name.
+
+    Args:
+        columns: Of each party, how many values its columns have.
+        class_holder: Who alone holds the class; None if both do.
+    """
+
+    def weight(name: str) -> tuple[int, bool, str]:
+        alone = name == class_holder
+        return prod(columns[name]) ** (2 if alone else 1), alone, name
+
+    return min(columns, key=weight)

@@ -90,8 +90,9 @@ def expected_sizes(halves: Halves, key: AnyKeyHolder) -> forecasting.Sizes:
         columns = domains(halves, party, with_class=True)
         groups = default_groups(columns, OPTIONS.groups)
         patterns.append(RelatedDesign(tuple(columns), groups, OPTIONS.theta).patterns)
-    attributes = [size for party in ("alice", "bob") for size in domains(halves, party, with_class=False)]
-    return forecasting.Sizes(len(halves.ids), attributes, 2, (patterns[0], patterns[1]), key)
+    alice, bob = (domains(halves, party, with_class=False) for party in ("alice", "bob"))
+    holder = int(not halves.of["alice"].holds_class)
+    return forecasting.Sizes(len(halves.ids), (alice, bob), holder, 2, (patterns[0], patterns[1]), key)
 
 
 def measure(case: Case, key_bits: int) -> tuple[dict[str, object], list[str]]:

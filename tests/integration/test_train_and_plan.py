@@ -202,15 +202,17 @@ def test_plan_says_that_columns_of_one_group_tell_more_together(pair: Pair) -> N
 
 def expected(
     pair: Pair,
-    domains: list[int],
+    sides: tuple[list[int], list[int]],
     patterns: tuple[int, int],
     classes: int = 2,
     splits: int | None = None,
+    party: str = "bob",
     **terms: object,
 ) -> str:
     sizes = Sizes(
         records=RECORDS,
-        domains=domains,
+        sides=sides,
+        class_holder=1 if party == "bob" else 0,
         classes=classes,
         patterns=patterns,
         key=load_keys(pair.bob, BITS)[Cipher.CURVE],
@@ -221,18 +223,18 @@ def expected(
 
 def test_plan_takes_the_peer_for_like_oneself(pair: Pair) -> None:
     """Bob's columns have 4 and 2 values, in a group each; the mean is 3."""
-    assert told(pair) == expected(pair, [4, 2, 3, 3], (8, 8))
-    assert told(pair, omega=1) == expected(pair, [4, 2, 3, 3], (8, 8), omega=1)
+    assert told(pair) == expected(pair, ([4, 2], [3, 3]), (8, 8))
+    assert told(pair, omega=1) == expected(pair, ([4, 2], [3, 3]), (8, 8), omega=1)
 
 
 def test_plan_counts_the_class_of_who_holds_it_for_the_disguise_only(pair: Pair) -> None:
     """Alice's columns have 3 and 2 values, the class 2: it shares a group with the other column of 2."""
-    assert told(pair, party="alice") == expected(pair, [3, 2, 2, 2], (6, 6))
+    assert told(pair, party="alice") == expected(pair, ([3, 2], [2, 2]), (6, 6), party="alice")
 
 
 def test_plan_uses_what_is_known_better(pair: Pair) -> None:
     options = ("--peer-columns", "5", "--peer-patterns", "2", "--splits", "1000")
-    assert told(pair, *options) == expected(pair, [4, 2, 3, 3, 3, 3, 3], (8, 2), splits=1000)
+    assert told(pair, *options) == expected(pair, ([4, 2], [3, 3, 3, 3, 3]), (8, 2), splits=1000)
 
 
 def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
@@ -247,12 +249,12 @@ def test_plan_says_what_it_takes_the_peers_data_for(pair: Pair) -> None:
 
 
 def test_plan_needs_no_disguise_for_smc(pair: Pair) -> None:
-    assert told(pair, method="smc", theta="1/3") == expected(pair, [4, 2, 3, 3], (1, 1), method="smc")
+    assert told(pair, method="smc", theta="1/3") == expected(pair, ([4, 2], [3, 3]), (1, 1), method="smc")
 
 
 def test_plan_discloses_no_exact_count_for_randomized(pair: Pair) -> None:
     line = told(pair, method="randomized")
-    assert line == expected(pair, [4, 2, 3, 3], (8, 8), method="randomized")
+    assert line == expected(pair, ([4, 2], [3, 3]), (8, 8), method="randomized")
     ended = cotally_here("plan", pair.bob / "party.toml", pair.write_job(method="randomized"))
     assert "This run reveals the counts of the classes and no others exactly." in ended.out.splitlines()
 
@@ -282,7 +284,7 @@ def test_plan_forecasts_more_records_on_more_workers_over_a_line(pair: Pair) -> 
         "Supposed: 100,000,000 records like ours; 64 workers at each party, each on a processor like ours; a line of "
         "100 Mb/s; a delay of 1e+09 ms each way"
     )
-    sizes = Sizes(10**8, [4, 2, 3, 3], 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.CURVE])
+    sizes = Sizes(10**8, ([4, 2], [3, 3]), 1, 2, (8, 8), load_keys(pair.bob, BITS)[Cipher.CURVE])
     terms = read_job(pair.write_job(max_depth=2)).terms
     told = forecast(sizes, terms, SPEED, line=Line(1e8, 1e6))
     time, rest = line.split(", ", 1)

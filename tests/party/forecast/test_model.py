@@ -13,6 +13,7 @@ from party.forecast.model import NO_LINE, Forecast, Line, Sizes, forecast, likel
 from party.show.costs import forecast_text, supposed_line
 from protocols.ciphers.elgamal.cipher import CurveKeyHolder
 from protocols.ciphers.elgamal.keys import CurvePrivateKey
+from protocols.ciphers.port import AnyKeyHolder
 from protocols.counting.plaintext import PlaintextEngine
 from protocols.errors import InputError
 from protocols.learning.id3 import HybridId3
@@ -22,12 +23,14 @@ from protocols.terms import ALL, Cipher, Learner, Terms
 from tests.support.parties import key_holder, make_terms
 
 KEY = key_holder(0)
+CURVE = CurveKeyHolder(CurvePrivateKey(1))
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
 
 
 def sizes(**changes: object) -> Sizes:
     usual: dict[str, object] = {
-        "records": 10_000, "domains": (2,) * 14, "classes": 2, "patterns": (4, 4), "key": KEY
+        "records": 10_000, "sides": ((2,) * 7, (2,) * 7), "class_holder": 0, "classes": 2, "patterns": (4, 4),
+        "key": KEY,
     }  # fmt: skip
     return Sizes(**{**usual, **changes})  # type: ignore[arg-type]
 
@@ -66,9 +69,9 @@ def test_the_most_counts_follow_from_splits_window_and_classes() -> None:
     assert cost(make_terms(omega=1), splits=100).counts == 2 + 100 * 1 * 2 * 2 + 1  # one more tells the accuracy
     assert cost(terms, splits=100, classes=3).counts == 3 + 100 * 1 * 2 * 3
     limited = make_terms(omega=1, test=Fraction(0), max_depth=3, min_leaf=2)
-    assert cost(limited, records=20, domains=(2, 4, 2, 2, 2)).counts == 2 + (1 + 4 + 5) * 4 * 2
+    assert cost(limited, records=20, sides=((2, 4), (2, 2, 2))).counts == 2 + (1 + 4 + 5) * 4 * 2
     # nodes on each level, of attributes of 4, 2, 2, 2 and 2 values over 20 records
-    assert cost(terms, records=20, domains=(2, 4, 2, 2, 2)).counts == 2 + (1 + 4 + 8 + 10 + 10) * 4 * 2
+    assert cost(terms, records=20, sides=((2, 4), (2, 2, 2))).counts == 2 + (1 + 4 + 8 + 10 + 10) * 4 * 2
     assert cost(make_terms(method="randomized")).counts == 2
 
 
@@ -110,6 +113,27 @@ def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
     assert narrow.counts < wide.counts
     assert narrow.seconds < wide.seconds
     assert cost(splits=10).round_trips < cost(splits=1000).round_trips <= 13 + 2 + 2 + 1 + 2 * 14 + 1
+
+
+@pytest.mark.parametrize("key", [KEY, CURVE])
+def test_dot_products_are_forecast_for_the_side_that_encrypts_least(key: AnyKeyHolder) -> None:
+    """Two columns of two values make nine conjunctions, however large the tree is."""
+    smc = make_terms(method="smc", test=Fraction(0))
+    few = ((2,) * 12, (2, 2))
+    cheap = cost(smc, splits=1000, sides=few, key=key)
+    assert cheap.bytes == cost(smc, splits=1000, sides=few[::-1], class_holder=1, key=key).bytes
+    assert cheap.bytes < 1.5 * cost(smc, splits=100, sides=few, key=key).bytes < cost(smc, splits=100, key=key).bytes
+    other = cost(smc, splits=100, class_holder=1, key=key)
+    assert other.bytes == cost(smc, splits=100, key=key).bytes < cost(smc, splits=100, classes=12, key=key).bytes
+
+
+def test_dot_products_on_the_curve_are_forecast_column_by_column() -> None:
+    """Of 14 columns 9.2 are left at a mean node, half of them encrypted: 10 values, and one vector more."""
+    smc = make_terms(method="smc", test=Fraction(0), max_depth=8)
+    vectors = 0.4 * 100 * 10_000
+    for key, columns in ((KEY, 2), (CURVE, 11)):
+        sent = cost(smc, splits=100, key=key).bytes / key.public.ciphertext_bytes
+        assert columns * vectors == pytest.approx(sent, rel=0.02)
 
 
 def test_dot_products_cost_far_more_than_encrypted_coins() -> None:
@@ -158,16 +182,13 @@ def test_workers_share_encryption_but_not_what_one_process_does() -> None:
     assert shared > 10**7 * (3 * (SPEED.read + 2 * SPEED.add) + 4e-5)  # reading, adding and our own work stay
 
 
-CURVE = CurveKeyHolder(CurvePrivateKey(1))
-
-
 @pytest.mark.parametrize(("records", "megabytes", "mebibytes", "trips"), [
     (10**4, 1.20, 198, 31), (10**5, 8.19, 282, 37), (10**6, 77.5, 678, 92),
 ])  # fmt: skip
 def test_forecasts_of_large_runs_hold(records: int, megabytes: float, mebibytes: float, trips: int) -> None:
     """Beside runs of `scripts/benchmarks/growth.py --cipher curve --only-records`."""
     terms = make_terms(omega=3, cipher=Cipher.CURVE)
-    told = forecast(sizes(records=records, domains=(2,) * 10, patterns=(2, 2), key=CURVE), terms, SPEED)
+    told = forecast(sizes(records=records, sides=((2,) * 5, (2,) * 5), patterns=(2, 2), key=CURVE), terms, SPEED)
     assert told.bytes == pytest.approx(megabytes * 1e6, rel=0.1)
     assert told.memory == pytest.approx(mebibytes * 2**20, rel=0.3)
     assert told.round_trips == pytest.approx(trips, abs=6)

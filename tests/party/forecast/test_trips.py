@@ -13,7 +13,7 @@ from tests.support.parties import Case, key_holder, make_terms
 from tests.support.sessions import Sessions
 
 SPEED = Speed(encrypt=1e-3, read=1e-5, add=1e-5, seal=4e-2, decrypt=1e-2)
-SIZES = Sizes(records=80, domains=(2, 3, 2, 2), classes=2, patterns=(2, 4), key=key_holder(0))
+SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2, patterns=(2, 4), key=key_holder(0))
 
 
 @pytest.mark.parametrize("pages", [1, 3])

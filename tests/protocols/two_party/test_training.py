@@ -5,14 +5,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import DeviationError, InputError, PeerError
-from protocols.messages import DisguisedPage, HolderKey, ModelDigest
-from protocols.role import Message
+from protocols.messages import CiphertextPage, DisguisedPage, HolderKey, ModelDigest
+from protocols.role import Message, Transcript
 from protocols.terms import Cipher
+from protocols.two_party import secure
+from protocols.two_party.secure import lighter_side
 from protocols.two_party.split import split_records
 from protocols.two_party.training import Outcome
 from tests.support.cases import correlated
@@ -72,6 +75,46 @@ def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
     key = private_key(0 if holder == "alice" else 1).public_key
     assert a.key_holder == b.key_holder == holder
     assert a.fingerprint == b.fingerprint == key.fingerprint()
+
+
+@pytest.mark.parametrize(("peer_columns", "lighter"), [(1, "bob"), (3, "bob"), (4, "bob"), (5, "alice")])
+def test_who_alone_holds_the_class_encrypts_only_with_less_than_half_of_the_columns(
+    peer_columns: int, lighter: str
+) -> None:
+    columns = {"alice": [2, 2], "bob": [2] * peer_columns}
+    seen_by_bob = dict(reversed(columns.items()))
+    assert lighter_side(columns, "alice") == lighter_side(seen_by_bob, "alice") == lighter
+    shared = "bob" if peer_columns == 1 else "alice"
+    assert lighter_side(columns, None) == lighter_side(seen_by_bob, None) == shared
+
+
+def mirrored(owner: str, **changes: object) -> Case:
+    """Both sides hold three columns of two values; the class, and the columns that tell it, go to the owner."""
+    codes = correlated((2,) * 7, 60, seed=5, flips=0.3)
+    halves = (codes[:, :3], codes[:, 3:6]) if owner == "alice" else (codes[:, 3:6], codes[:, :3])
+    codes = np.column_stack([*halves, codes[:, 6]])
+    terms = make_terms(engine="dot_product", **changes)
+    return Case({"alice": (2,) * 3, "bob": (2,) * 3}, (owner,), 2, codes, {"alice": 3, "bob": 3}, terms)
+
+
+@pytest.mark.parametrize("cipher", ["paillier", "curve"])
+@pytest.mark.parametrize("changes", [{"method": "smc"}, {"omega": 1}, {"omega": 2}])
+def test_of_equal_sides_the_one_without_the_class_encrypts_and_has_fewer_vectors(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], cipher: str
+) -> None:
+    def encrypted(case: Case, holder: str) -> int:
+        sent = Transcript()
+        assert {outcome.key_holder for outcome in play(case, sent)} == {holder}
+        pages = [page for page in [*sent.sent_by_a, *sent.sent_by_b] if isinstance(page, CiphertextPage)]
+        return sum(len(page.ciphertexts) for page in pages)
+
+    others = {"alice": "bob", "bob": "alice"}
+    for owner, other in others.items():
+        case = mirrored(owner, cipher=Cipher(cipher), **changes)
+        fewer = encrypted(case, other)
+        with monkeypatch.context() as taken_out:
+            taken_out.setattr(secure, "lighter_side", lambda *_, owner=owner: owner)
+            assert encrypted(case, owner) > 1.2 * fewer
 
 
 def test_randomized_needs_no_key_and_discloses_no_exact_count() -> None:

@@ -39,10 +39,10 @@ from tests.support.duel import End, Tamper, duel, honest
 from tests.support.parties import Case, make_local, make_roles, make_terms, play, private_key_of
 
 CASE = Case(
-    sizes={"alice": (2, 3), "bob": (2, 2, 3)},
+    sizes={"alice": (2, 3), "bob": (2, 2, 3, 4)},
     class_owners=("alice",),
     classes=2,
-    codes=correlated((2, 3, 2, 2, 3, 2), 60, seed=9, flips=0.5),
+    codes=correlated((2, 3, 2, 2, 3, 4, 2), 60, seed=9, flips=0.5),
     groups={"alice": 1, "bob": 2},
     terms=make_terms(),
 )
@@ -106,8 +106,8 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | MODELS,
     ),
 }
-"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 combinations and patterns
-against Bob's 12. She holds the class, too, and so is the one who mines."""
+"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 patterns against Bob's
+more, and 6 combinations, 36 as she holds the class, against 48. So she is also the one who mines."""
 
 
 def transcript(case: Case) -> Transcript:
@@ -164,7 +164,7 @@ def copies(case: Case, party: str = "b") -> bytes:
 def test_the_disguised_copy_is_the_same_in_every_run() -> None:
     """FAULTS cases 35 and 37: whatever else the run is about."""
     first = copies(CASE)
-    assert len(first) == 60 * 3
+    assert len(first) == 60 * 4
     others = (
         make_terms(),
         make_terms(omega=1),
@@ -176,7 +176,7 @@ def test_the_disguised_copy_is_the_same_in_every_run() -> None:
 
 
 def test_the_disguised_copy_is_disguised() -> None:
-    true = np.ascontiguousarray(CASE.codes[:, 2:5]).tobytes()
+    true = np.ascontiguousarray(CASE.codes[:, 2:6]).tobytes()
     assert len(copies(CASE)) == len(true)
     assert copies(CASE) != true
 
