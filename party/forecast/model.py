@@ -23,7 +23,7 @@ _PATHS_PER_SPLIT, _LEAF_PATHS_PER_SPLIT = 0.4, 0.65  # distinct `E_a` of a tree'
 _SECONDS_PER_SPLIT = 0.004  # both sides' own work at a node: estimates, checks
 _DIGITS, _SUMS_PER_CELL = 20, 10  # of a comparison of classes: at odds of a million to one, and of a cell
 _ONE_NODE = 1.0  # sets of items are counted on all records, each by itself
-_SECONDS_PER_RECORD = 4e-5  # one party's own work, of ten two-valued columns: coins, disguise, ids, merging
+_SECONDS_PER_RECORD, _SECONDS_PER_CELL = 1.5e-5, 2.5e-6  # one party's own work: ids, merging; coins, disguise
 _BASE_MEMORY = 190 << 20
 _BYTES_PER_RECORD = 280  # ids, coins, both tables
 _AGREEMENT_TRIPS, _LAST_TRIPS = 13, 2  # up to the class counts, of a class of one side; from the model's digest on
@@ -110,9 +110,10 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
         return terms.rules.most_told
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
-    total, asked, left = 0, 0, splits
+    total, asked, left, paths, split = 0, 0, splits, 1, max(1, train // terms.growth.smallest_split)
     for level in range(_most_levels(len(sizes), terms)):
-        nodes = min(prod(sizes[:level]), max(1, train // terms.growth.smallest_split))
+        nodes = min(paths, split)
+        paths = min(paths * sizes[level], split)
         if left is not None:
             nodes = min(nodes, left)
             left -= nodes
@@ -181,9 +182,14 @@ def guess_splits(domains: Sequence[int], terms: Terms, train: int) -> float:
         train: Training records.
     """
     mean = sum(domains) / len(domains)
-    levels = (mean**level for level in range(_most_levels(len(domains), terms)))
     grown: float = SPLITS_FACTOR * (train / terms.min_leaf) ** SPLITS_POWER
-    return min(grown, sum(levels))
+    full, level = 0.0, 1.0
+    for _ in range(_most_levels(len(domains), terms)):
+        full += level
+        level *= mean
+        if full >= grown:
+            return grown
+    return full
 
 
 @dataclass(frozen=True)
@@ -207,7 +213,8 @@ class _Model:
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
         others = copies + gains + counts * 2 + (self.replies(counts) + compared) * length + 8_000
         trips = self.round_trips()
-        own = 1 + self.sizes.records * _SECONDS_PER_RECORD + self.splits * _SECONDS_PER_SPLIT
+        each = _SECONDS_PER_RECORD + len(self.sizes.domains) * _SECONDS_PER_CELL
+        own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT
         waiting = self.line.sending(others) + 2 * trips * self.line.delay
         return Forecast(
             seconds=own + self.setting_up(encrypted) + self.counting(counts) + self.comparing(compared) + waiting,

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import ClassVar, Protocol, Self
 
@@ -114,7 +115,11 @@ class Design(ABC):
 
     def group_of(self, column: int) -> int | None:
         """Return the group of a column; None if it is plain."""
-        return next((k for k, group in enumerate(self.groups) if column in group), None)
+        return self._places.get(column)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {column: k for k, group in enumerate(self.groups) for column in group}
 
     def touched(self, expression: Expression) -> tuple[tuple[int, Expression], ...]:
         """Return the groups that an expression touches, each with the expression's part `e_k` on it."""

@@ -108,6 +108,12 @@ def test_limits_make_a_run_cheaper() -> None:
     assert shallow.round_trips == 13 + 2 + 2 + 1 + 2 * 2 + 1
 
 
+def test_thousands_of_columns_take_longer_than_ten_and_their_tree_is_still_guessed() -> None:
+    few, many = (cost(make_terms(method="randomized"), domains=(2,) * columns) for columns in (10, 2000))
+    assert many.seconds - few.seconds > 1990 * 10_000 * 2e-6
+    assert 0 < many.likely_counts <= many.counts
+
+
 def test_a_wider_window_and_a_larger_tree_cost_more() -> None:
     narrow, wide = cost(make_terms(omega=1)), cost(make_terms(omega=5))
     assert narrow.counts < wide.counts
