@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.randomized_response.candidates import Candidates
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -167,6 +168,14 @@ class Design(ABC):
         """
 
     @abstractmethod
+    def candidates(self, codes: Codes, group: int, columns: Sequence[int]) -> Candidates:
+        """Return which truths could have made these responses on these columns of a group, all of them answered."""
+
+    @abstractmethod
+    def alone(self, column: int) -> "OneKind":
+        """Return the design that asks this column as now, by a coin of its own, and no other column."""
+
+    @abstractmethod
     def coin_chances(self, group: int) -> tuple[Fraction, ...]:
         """Return the chances of a group's coin, the truth first."""
 
@@ -248,6 +257,10 @@ class OneKind(Design):
     def with_sizes(self, sizes: tuple[int, ...]) -> Self:
         """Return the same design for columns of other domain sizes."""
         return replace(self, sizes=sizes)
+
+    def alone(self, column: int) -> "OneKind":
+        """Return the design of this column with the same theta."""
+        return replace(self, groups=((column,),))
 
     def declaration(self) -> dict[str, object]:
         """Return kind, theta, groups, and the personal chances, if there are any."""

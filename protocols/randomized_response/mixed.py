@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Self
 
 from protocols.errors import InputError
+from protocols.randomized_response.candidates import Candidates
 from protocols.randomized_response.design import Design, Draw, Factors, Matrix, Moments, OneKind
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
@@ -74,6 +75,14 @@ class MixedDesign(Design):
         """Return that of the group's own design."""
         return self.parts[group].transition(0, columns)
 
+    def candidates(self, codes: Codes, group: int, columns: Sequence[int]) -> Candidates:
+        """Return those of the group's own design."""
+        return self.parts[group].candidates(codes, 0, columns)
+
+    def alone(self, column: int) -> OneKind:
+        """Return that of the column's own design."""
+        return next(part for part in self.parts if column in part.groups[0]).alone(column)
+
     def coin_chances(self, group: int) -> tuple[Fraction, ...]:
         """Return those of the group's own design."""
         return self.parts[group].coin_chances(0)
@@ -115,3 +124,9 @@ class MixedDesign(Design):
 def _named(draw: Draw, group: int) -> Draw:
     """Return draws for the purposes of one group."""
     return lambda purpose, bound: draw(group.to_bytes(4, "big") + purpose, bound)
+
+
+def one_coin_each(design: Design) -> MixedDesign:
+    """Return the design that sends every column as this one does, by a coin of its own."""
+    hidden = sorted(column for group in design.groups for column in group)
+    return MixedDesign.of(design.sizes, [design.alone(column) for column in hidden])

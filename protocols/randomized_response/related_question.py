@@ -15,7 +15,7 @@ Discloses, with certainty: how the attributes of a group relate within a record 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm, prod
@@ -25,7 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Draw, Factors, Kind, Matrix, Moments, OneKind, cells
+from protocols.tables.arrays import Index
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
 
@@ -146,6 +148,39 @@ class RelatedDesign(OneKind):
                 moved = ((v + offset) % self.sizes[column] for v, column in zip(cell, columns, strict=True))
                 rows[index[tuple(moved)]][truth] += share
         return tuple(map(tuple, rows))
+
+    def candidates(self, codes: Codes, group: int, columns: Sequence[int]) -> Candidates:
+        """Return the responses moved by every offset that these columns tell apart.
+
+        A place is the offset from the one record of a list that stands for it: in each column the residue that is left
+        is below what the columns before leave open.
+        """
+        period, places = 1, np.zeros(len(codes), dtype=np.int64)
+        left = np.zeros((len(codes), len(columns)), dtype=np.int64)
+        sizes = [self.sizes[column] for column in columns]
+        for k, size in enumerate(sizes):
+            common = gcd(period, size)
+            gap = (codes[:, columns[k]] - places) % size
+            steps = gap // common * pow(period // common, -1, size // common) % (size // common)
+            places, period = places + period * steps, lcm(period, size)
+        for k, size in enumerate(sizes):
+            left[:, k] = (codes[:, columns[k]] - places) % size
+        first, lists = numbered(left)
+        base = left[first]
+        other = (self.lie(group) * self.orders[group] / period,) * period
+
+        def at(kinds: Index, where: Index) -> Codes:
+            moved: Codes = ((base[kinds] + where[:, None]) % np.array(sizes)).astype(np.uint8)
+            return moved
+
+        return Candidates(lists, places.astype(np.intp), self.contrast(group), other, at)
+
+    def alone(self, column: int) -> OneKind:
+        """Return the design of this column with the contrast of its group: what it is sent as does not change."""
+        group = self.group_of(column)
+        size = self.sizes[column]
+        contrast = Fraction(1) if group is None else self.contrast(group)
+        return replace(self, groups=((column,),), theta=(1 + contrast * (size - 1)) / size, by_contrast=False)
 
     def coin_chances(self, group: int) -> tuple[Fraction, ...]:
         """Return the chance of each offset."""

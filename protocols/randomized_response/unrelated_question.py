@@ -10,7 +10,7 @@ and of the private ones; the paper's experiments have every personal attribute u
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from math import lcm, prod
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import MAX_DENOMINATOR, Draw, Factors, Kind, Matrix, Moments, OneKind, cells
 from protocols.tables.expression import Expression
 from protocols.tables.table import Codes
@@ -117,6 +118,23 @@ class UnrelatedDesign(OneKind):
             tuple(self.theta * (row == truth) + lie * chance for truth in range(len(every)))
             for row, chance in enumerate(chances)
         )
+
+    def candidates(self, codes: Codes, group: int, columns: Sequence[int]) -> Candidates:
+        """Return one list: the responses that were seen."""
+        del group
+        seen = codes[:, list(columns)]
+        first, places = numbered(seen)
+        base, lie = seen[first], 1 - self.theta
+        other = tuple(
+            lie * prod(self.personal[column][value] for column, value in zip(columns, cell, strict=True))
+            for cell in base.tolist()
+        )
+        return Candidates(np.zeros(len(codes), dtype=np.intp), places, self.theta, other, lambda _, where: base[where])
+
+    def alone(self, column: int) -> OneKind:
+        """Return the design of this column with the same theta and personal chances."""
+        own = tuple(chances if k == column else () for k, chances in enumerate(self.personal))
+        return replace(self, groups=((column,),), personal=own)
 
     def coin_chances(self, group: int) -> tuple[Fraction, ...]:
         """Return `theta` and `1 - theta`: whether the group tells the truth."""

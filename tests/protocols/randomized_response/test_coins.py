@@ -181,6 +181,8 @@ def test_nothing_is_divided_but_fractions() -> None:
     assert divide == [
         ("randomized_response/related_question.py", "_truths"),
         ("randomized_response/related_question.py", "_lies"),
+        ("randomized_response/related_question.py", "candidates"),
+        ("randomized_response/related_question.py", "alone"),
         ("randomized_response/related_question.py", "factors"),
         ("randomized_response/related_question.py", "moments_of"),
         ("randomized_response/related_question.py", "likelihood_ratio"),
@@ -197,5 +199,6 @@ def test_nothing_is_divided_but_fractions() -> None:
     numbers: list[object] = [design.lie(0), design.lie(1), *design.guess_weights(0), *design.guess_weights(1)]
     for each, group in ((design, 1), (unrelated, 0)):
         numbers += [*each.factors(sent, part, group).values, *each.moments(group, part)]
-        numbers.append(each.likelihood_ratio(group, [1]))
+        found = each.candidates(sent, group, [1])
+        numbers += [each.likelihood_ratio(group, [1]), each.alone(1).theta, found.plus, *found.other]
     assert all(isinstance(number, Fraction) for number in numbers)

@@ -1,0 +1,323 @@
+"""The receiver's attack: how many records of a disguised copy are read by whoever has it (DESIGN 10).
+
+The receiver knows the design and no secret. It lists for every record the truths that could have made it
+(`candidates.py`), looks for the distribution of records that makes the copy most likely, by expectation-maximization
+over these lists, and reads of every record the likeliest candidate. Columns that share a coin leave few candidates, and
+how they hang together is sent in the clear; so most records of such a copy may be read.
+
+Coins move a record along its lists and never off them. Records with the same lists, and the same plain columns, are a
+*class*; the distribution is an array of classes by places, one axis per group, and a group's matrix acts along its own
+axis: `y = plus p + other (sum p)`. No cell that is nobody's candidate has a place, and equal records are one entry. A
+step costs the number of places times the number of groups, whatever the number of cells.
+
+The climb begins where the columns are independent, each as common as the copy shows, since most data have more than
+one most likely distribution, and this one generalizes best: it reads .97 of mushroom's records where a flat beginning
+reads .79. What is read is looked at after each number of steps of `STEPS`: too few do not see how columns hang
+together, many follow chance in small classes. Every figure is the most that one of these readings reaches, so it
+depends on the truth, as only the owner can know it: no receiver who runs this attack reads more.
+
+Bounded is the work of a step, `WORK` places times groups. All groups are read together as long as that holds, for
+together they read most; else in blocks of groups, one after the other. Of more than `MOST_RECORDS` records, and where
+one group has too many places, every second record, or fourth and so on, is read: `CopyReading.records` says how many.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.randomized_response.candidates import Candidates, numbered
+from protocols.randomized_response.design import Design, Draw
+from protocols.randomized_response.likelihood import most_likely
+from protocols.randomized_response.mixed import one_coin_each
+from protocols.tables.arrays import Floats, Index
+from protocols.tables.table import NO_ANSWER, Codes
+
+STEPS = (0, 10, 100, 1000)
+WORK = 1 << 20
+MOST_RECORDS = 1 << 17
+CERTAIN = Fraction(99, 100)
+
+
+@dataclass(frozen=True)
+class CopyReading:
+    """How much of some records is read rightly; cells of plain columns are no secret and count for nothing.
+
+    Args:
+        records: How many were looked at.
+        whole: Records of which every cell is right.
+        cells: Cells that are right.
+        of: Cells that were looked at.
+        sure: Records of which the reader is sure, by `CERTAIN` and more, and right; 0 for who guesses.
+    """
+
+    records: int
+    whole: int
+    cells: int
+    of: int
+    sure: int = 0
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What a receiver reads of a copy, beside what less would have shown.
+
+    Args:
+        table: Records of the whole table.
+        copy: Of the copy.
+        apart: Of a copy whose columns are sent alike, each by a coin of its own.
+        values: By guessing the commonest value of each column.
+        record: By guessing the commonest record.
+    """
+
+    table: int
+    copy: CopyReading
+    apart: CopyReading
+    values: CopyReading
+    record: CopyReading
+
+
+def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclosure | None:
+    """Run the attack on an owner's own table.
+
+    Args:
+        truth: The table, by columns of the design.
+        sent: The copy of it that leaves.
+        design: How it was disguised.
+        draw: Chance, for the copy with one coin per column.
+
+    Returns:
+        None where the copy hides nothing: no group has a column of two values.
+
+    Raises:
+        InputError: The tables do not fit the design, or each other.
+    """
+    apart = one_coin_each(design)
+    if not _hidden(design):
+        return None
+    return Disclosure(
+        len(truth),
+        read_copy(truth, sent, design),
+        read_copy(truth, apart.randomize(truth, draw), apart),
+        _guess(truth, design, _commonest_values(truth, design)),
+        _guess(truth, design, truth[_commonest(truth[:, _hidden(design)])]),
+    )
+
+
+def read_copy(truth: Codes, sent: Codes, design: Design) -> CopyReading:
+    """Return how much of its own table an owner's copy gives away.
+
+    Raises:
+        InputError: The tables do not fit the design, or each other.
+    """
+    for codes in (truth, sent):
+        design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
+    if truth.shape != sent.shape or ((truth == NO_ANSWER) != (sent == NO_ANSWER)).any():
+        raise InputError("a copy has the records of its table, with answers where the table has them")
+    every = np.arange(0, len(sent), -(-len(sent) // MOST_RECORDS) or 1)
+    asked = sent[:, _hidden(design)] != NO_ANSWER
+    shares = {column: _shares(sent, column, design) for column in _hidden(design)}
+    parts = [_Part(truth[rows], sent[rows], design, shares) for rows in _alike(asked, every) if asked[rows[0]].any()]
+    contexts = [(), design.plain] if design.plain else [()]
+    tallies = [sum((part.tally(context) for part in parts), np.zeros((len(STEPS), 5))) for context in contexts]
+    return _most(np.concatenate(tallies), sum(part.cells for part in parts))
+
+
+def _hidden(design: Design) -> list[int]:
+    """Columns that a coin hides."""
+    return sorted(column for group in design.groups for column in group if design.sizes[column] > 1)
+
+
+def _shares(sent: Codes, column: int, design: Design) -> Floats:
+    """Return how common the copy shows each value to be, none without a share: as if it had come once more."""
+    answered = int((sent[:, column] != NO_ANSWER).sum())
+    if not answered:
+        return np.ones(design.sizes[column])
+    found = most_likely(sent, (column,), design, tolerance=1e-6, limit=1000).shares
+    return (found * answered + 1) / (answered + design.sizes[column])
+
+
+def _alike(asked: NDArray[np.bool_], rows: Index) -> Iterator[Index]:
+    """Yield rows with answers in the same columns."""
+    _, patterns = numbered(asked[rows].astype(np.uint8))
+    for pattern in range(int(patterns.max(initial=-1)) + 1):
+        yield rows[patterns == pattern]
+
+
+def _most(tallies: Floats, cells: int) -> CopyReading:
+    """Return the most of every figure; of sure records, where of those who are sure as many are right as they say."""
+    looked, whole, right, sure, sure_and_right = tallies.T
+    fair = sure_and_right >= float(CERTAIN) * sure
+    return CopyReading(
+        int(looked[0]), int(whole.max()), int(right.max()), cells, int(sure_and_right[fair].max(initial=0))
+    )
+
+
+class _Part:
+    """Records with answers in the same columns."""
+
+    def __init__(self, truth: Codes, sent: Codes, design: Design, shares: Mapping[int, Floats]) -> None:
+        asked = [column for column in shares if sent[0, column] != NO_ANSWER]
+        parts = ((k, [column for column in group if column in asked]) for k, group in enumerate(design.groups))
+        self._columns = {k: columns for k, columns in parts if columns}
+        self._design, self._shares = design, shares
+        while True:
+            self._lists = {k: design.candidates(sent, k, columns) for k, columns in self._columns.items()}
+            if all(len(_classes([own])[0]) * own.length <= WORK for own in self._lists.values()):
+                break
+            truth, sent = truth[::2], sent[::2]
+        self._truth, self._sent = truth, sent
+        self.cells = len(truth) * len(asked)
+
+    def tally(self, context: Sequence[int]) -> Floats:
+        """Return records, whole ones, cells, sure ones and those of them that are right, for each number of steps.
+
+        Args:
+            context: Plain columns by which records are told apart.
+        """
+        _, context_of = numbered(self._sent[:, list(context)])
+        right = np.zeros((len(STEPS), len(self._sent)), dtype=np.int64)
+        post = np.ones((len(STEPS), len(self._sent)))
+        for block in self._blocks(context_of):
+            for step, (places, chance) in enumerate(self._block(block, context_of)):
+                post[step] *= chance
+                for k, where in zip(block, places, strict=True):
+                    own = self._lists[k]
+                    codes = own.codes(own.lists, where)
+                    right[step] += (codes == self._truth[:, self._columns[k]]).sum(axis=1)
+        whole, sure = right == self.cells // len(self._sent), post >= float(CERTAIN)
+        records = np.full(len(STEPS), len(self._sent))
+        each = (whole.sum(axis=1), right.sum(axis=1), sure.sum(axis=1), (sure & whole).sum(axis=1))
+        return np.stack([records, *each], axis=1).astype(np.float64)
+
+    def _blocks(self, context: Index) -> list[list[int]]:
+        """Return the groups in blocks whose places times groups are within the bound, or which have one group."""
+        blocks: list[list[int]] = []
+        for k in self._lists:
+            wider = [*blocks[-1], k] if blocks else []
+            lists = [self._lists[each] for each in wider]
+            size = prod(own.length for own in lists) * len(wider)
+            if wider and size <= WORK and len(_classes(lists, context)[0]) * size <= WORK:
+                blocks[-1] = wider
+            else:
+                blocks.append([k])
+        return blocks
+
+    def _block(self, block: Sequence[int], context: Index) -> Iterator[tuple[list[Index], Floats]]:
+        """Yield what is read of these groups after each number of steps: places on the lists, and their chance."""
+        lists = [self._lists[k] for k in block]
+        first, classes = _classes(lists, context)
+        model = Likelihood(lists, classes)
+        shares, done = self._beginning(block, model.shape, first), 0
+        for steps in STEPS:
+            for _ in range(steps - done):
+                shares = model.step(shares)
+            done = steps
+            yield model.likeliest(shares)
+
+    def _beginning(self, block: Sequence[int], shape: tuple[int, ...], first: Index) -> Floats:
+        """Return the distribution of independent columns, given the first record of every class."""
+        shares = np.ones(shape)
+        for axis, k in enumerate(block, start=1):
+            own = self._lists[k]
+            kinds, places = np.repeat(own.lists[first], own.length), np.tile(np.arange(own.length), len(first))
+            codes = own.codes(kinds, places)
+            each = np.prod([self._shares[c][codes[:, i]] for i, c in enumerate(self._columns[k])], axis=0)
+            shares *= _along(each.reshape(len(first), own.length), axis, len(shape))
+        return shares * (1 / float(shares.sum()))
+
+
+def _classes(lists: Sequence[Candidates], context: Index | None = None) -> tuple[Index, Index]:
+    """Return the first record of each class, and the class of each record."""
+    keys = [own.lists for own in lists] + ([] if context is None else [context])
+    return numbered(np.stack(keys, axis=1))
+
+
+class Likelihood:
+    """How likely a copy is under a distribution of records: an array of classes by places, one axis per group."""
+
+    def __init__(self, lists: Sequence[Candidates], classes: Index) -> None:
+        self.shape = (int(classes.max()) + 1, *[own.length for own in lists])
+        others = (np.array(own.other, dtype=np.float64)[None] for own in lists)
+        self._coins = [
+            (float(own.plus), _along(other, axis, len(self.shape)))
+            for axis, (own, other) in enumerate(zip(lists, others, strict=True), start=1)
+        ]
+        self._records = np.ravel_multi_index((classes, *[own.places for own in lists]), self.shape)
+        self._seen = np.bincount(self._records, minlength=prod(self.shape)).reshape(self.shape) / len(classes)
+
+    def predicted(self, shares: Floats) -> Floats:
+        """Return the chance of every response."""
+        for axis, (plus, other) in enumerate(self._coins, start=1):
+            shares = plus * shares + other * shares.sum(axis=axis, keepdims=True)
+        return shares
+
+    def step(self, shares: Floats) -> Floats:
+        """Return the next distribution: that of the candidates as the last one weighs them."""
+        predicted = self.predicted(shares)
+        ratio = np.divide(self._seen, predicted, out=np.zeros_like(predicted), where=self._seen > 0)
+        for axis, (plus, other) in enumerate(self._coins, start=1):
+            ratio = plus * ratio + (other * ratio).sum(axis=axis, keepdims=True)
+        moved: Floats = shares * ratio
+        return moved * (1 / float(moved.sum()))
+
+    def log_likelihood(self, shares: Floats) -> float:
+        """Return the mean logarithm of the chance of a record."""
+        seen = self._seen > 0
+        return float((self._seen[seen] * np.log(self.predicted(shares)[seen])).sum())
+
+    def likeliest(self, shares: Floats) -> tuple[list[Index], Floats]:
+        """Return of every record the places of its likeliest candidate, and the chance that it is the truth.
+
+        Group by group, the better is kept of the response itself and the best other one of its list.
+        """
+        best, origin = shares, np.arange(shares.size).reshape(shares.shape)
+        for axis, (plus, other) in enumerate(self._coins, start=1):
+            itself = (plus + other) * best
+            rival, where = _best_other(best, axis)
+            best = np.maximum(itself, other * rival)
+            origin = np.where(itself >= other * rival, origin, np.take_along_axis(origin, where, axis))
+        chance = best.ravel()[self._records] / self.predicted(shares).ravel()[self._records]
+        _, *places = np.unravel_index(origin.ravel()[self._records], shares.shape)
+        return places, chance
+
+
+def _along(values: Floats, axis: int, axes: int) -> Floats:
+    """Return classes by places with the places along this axis of so many."""
+    return values.reshape([values.shape[0], *[1] * (axis - 1), values.shape[1], *[1] * (axes - axis - 1)])
+
+
+def _best_other(values: Floats, axis: int) -> tuple[Floats, Index]:
+    """Return for every place along an axis the largest of the others, and where it stands; of one place, nothing."""
+    top = values.argmax(axis=axis, keepdims=True)
+    without = values.copy()
+    np.put_along_axis(without, top, 0, axis)
+    second = without.argmax(axis=axis, keepdims=True)
+    here = np.arange(values.shape[axis]).reshape([-1 if k == axis else 1 for k in range(values.ndim)])
+    where = np.where(here == top, second, top)
+    return np.take_along_axis(without if values.shape[axis] == 1 else values, where, axis), where
+
+
+def _commonest(records: Codes) -> int:
+    """Return a row that comes most often."""
+    first, numbers = numbered(records)
+    return int(first[np.bincount(numbers).argmax()])
+
+
+def _commonest_values(truth: Codes, design: Design) -> list[int]:
+    """Return the commonest value of each column, of those that were given."""
+    pairs = zip(truth.T, design.sizes, strict=True)
+    return [int(np.bincount(column[column < size], minlength=1).argmax()) for column, size in pairs]
+
+
+def _guess(truth: Codes, design: Design, guess: Sequence[int]) -> CopyReading:
+    """Return what is right of one guess for every record."""
+    hidden = _hidden(design)
+    answered = truth[:, hidden] != NO_ANSWER
+    right = (truth[:, hidden] == np.array(guess)[hidden]) & answered
+    whole = (right | ~answered).all(axis=1) & answered.any(axis=1)
+    return CopyReading(int(answered.any(axis=1).sum()), int(whole.sum()), int(right.sum()), int(answered.sum()))

@@ -1,0 +1,142 @@
+"""The receiver's attack: its lists, its climb and what it reads, against enumeration over whole records."""
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from protocols.errors import InputError
+from protocols.privacy.attack import CopyReading, Likelihood, disclosure, read_copy
+from protocols.randomized_response.design import Design, cells
+from protocols.randomized_response.mixed import one_coin_each
+from protocols.tables.table import NO_ANSWER
+from tests.protocols.privacy.designs import DESIGNS, related, unrelated
+from tests.support.declaration import joint_transition
+
+
+def all_records(design: Design) -> NDArray[np.uint8]:
+    return np.array(cells(design.sizes), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_a_response_has_the_declared_chance_under_every_candidate_and_none_under_others(design: Design) -> None:
+    for k, group in enumerate(design.groups):
+        sent = np.array(cells(design.sizes), dtype=np.uint8)
+        found = design.candidates(sent, k, group)
+        matrix = design.transition(k, group)
+        own = cells([design.sizes[column] for column in group])
+        for row, record in enumerate(sent):
+            response = own.index(tuple(record[list(group)]))
+            expected = {truth: chance for truth, chance in zip(own, matrix[response], strict=True) if chance}
+            listed = found.codes(np.full(found.length, found.lists[row]), np.arange(found.length))
+            assert len({tuple(codes) for codes in listed}) == found.length
+            chances = {
+                tuple(codes): found.other[found.places[row]] + found.plus * (place == found.places[row])
+                for place, codes in enumerate(listed)
+            }
+            assert {truth: chance for truth, chance in chances.items() if chance} == expected
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_one_coin_each_sends_every_column_as_before(design: Design) -> None:
+    apart = one_coin_each(design)
+    assert sorted(column for group in apart.groups for column in group) == sorted(sum(design.groups, ()))
+    assert all(len(group) == 1 for group in apart.groups)
+    for k, (column,) in enumerate(apart.groups):
+        group = design.group_of(column)
+        assert group is not None
+        assert apart.transition(k, (column,)) == design.transition(group, (column,))
+
+
+def test_the_likeliest_candidate_is_that_of_enumeration_in_fractions() -> None:
+    """Two groups over a distribution that is known: of every response, the best truth and its posterior."""
+    design = related([2, 2, 3], [[0, 1], [2]], "2/5")
+    records = cells(design.sizes)
+    known = {record: Fraction(1 + (7 * place) % 11, 1) for place, record in enumerate(records)}
+    total = sum(known.values())
+    matrix = joint_transition(design, range(3))
+    sent = all_records(design)
+    lists = [design.candidates(sent, k, group) for k, group in enumerate(design.groups)]
+    kinds = lists[0].lists
+    shape = (int(kinds.max()) + 1, lists[0].length, lists[1].length)
+    shares = np.zeros(shape)
+    for record, kind, *places in zip(records, kinds, *(own.places for own in lists), strict=True):
+        shares[kind, places[0], places[1]] = float(known[record] / total)
+    model = Likelihood(lists, kinds)
+    places, chance = model.likeliest(shares)
+    first = lists[0].codes(kinds, places[0])
+    second = lists[1].codes(lists[1].lists, places[1])
+    for row in range(len(records)):
+        joint = [known[truth] * matrix[row][t] for t, truth in enumerate(records)]
+        assert joint[records.index((*map(int, first[row]), *map(int, second[row])))] == max(joint)
+        assert chance[row] == pytest.approx(float(max(joint) / sum(joint)))
+
+
+def test_no_step_makes_the_copy_less_likely() -> None:
+    chance = np.random.default_rng(5)
+    design = related([2, 2, 2, 4], [[0, 1, 2], [3]], "9/20")
+    sent = chance.integers(0, 2, (50, 4)).astype(np.uint8)
+    lists = [design.candidates(sent, k, group) for k, group in enumerate(design.groups)]
+    model = Likelihood(lists, lists[0].lists)
+    shares = chance.dirichlet(np.ones(32)).reshape(model.shape)
+    before = model.log_likelihood(shares)
+    for _ in range(200):
+        shares = model.step(shares)
+        after = model.log_likelihood(shares)
+        assert after >= before - 1e-12
+        before = after
+
+
+def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -> None:
+    """Columns that are alike but for few records: who shares a coin sends that they are, and in which records not."""
+    chance = np.random.default_rng(11)
+    base = chance.integers(0, 10, 4000) == 0
+    truth = np.stack([base, base ^ (chance.integers(0, 9, 4000) == 0)], axis=1).astype(np.uint8)
+    shared = related([2, 2], [[0, 1]], "2/3")
+    apart = one_coin_each(shared)
+    copies = [design.randomize(truth, lambda _, bound: chance.integers(0, bound, 4000)) for design in (shared, apart)]
+    together, alone = (read_copy(truth, copy, design) for copy, design in zip(copies, (shared, apart), strict=True))
+    assert together.whole > alone.whole
+    assert together.records == alone.records == 4000
+
+
+def test_missing_answers_are_seen_and_read_by_what_was_answered() -> None:
+    design = unrelated([[0, 1]], "1/2", ["1/2 1/2", "1/2 1/2"])
+    truth = np.array([[0, NO_ANSWER], [1, 1], [NO_ANSWER, NO_ANSWER]], dtype=np.uint8)
+    found = disclosure(truth, truth, design, lambda _, bound: np.zeros(3, dtype=np.int64))
+    assert found is not None
+    assert (found.table, found.copy.records, found.copy.of) == (3, 2, 3)
+
+
+def test_a_copy_with_other_answers_is_refused() -> None:
+    design = related([2, 2], [[0, 1]], "2/3")
+    truth = np.zeros((2, 2), dtype=np.uint8)
+    with pytest.raises(InputError, match="a copy has the records of its table"):
+        read_copy(truth, np.where(truth == 0, NO_ANSWER, truth).astype(np.uint8), design)
+
+
+def test_what_hides_nothing_has_no_figure() -> None:
+    truth = np.zeros((2, 2), dtype=np.uint8)
+    assert disclosure(truth, truth, related([1, 2], [[0]], "2/3"), lambda _, __: np.zeros(2, dtype=np.int64)) is None
+
+
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_of_any_design_what_is_read_is_between_nothing_and_all(design: Design) -> None:
+    chance = np.random.default_rng(3)
+    truth = np.array([list(c) for c, _ in product(cells(design.sizes), range(3))], dtype=np.uint8)
+
+    def draw(_: bytes, bound: int) -> NDArray[np.int64]:
+        return chance.integers(0, bound, len(truth))
+
+    found = disclosure(truth, design.randomize(truth, draw), design, draw)
+    hidden = [column for group in design.groups for column in group if design.sizes[column] > 1]
+    assert (found is None) == (not hidden)
+    if found is not None:
+        for reading in (found.copy, found.apart, found.values, found.record):
+            assert isinstance(reading, CopyReading)
+            assert 0 <= reading.sure <= reading.whole <= reading.records == len(truth)
+            assert reading.whole <= reading.cells <= reading.of == len(truth) * len(hidden)
+        assert found.record.whole >= len(truth) // prod(design.sizes[column] for column in hidden)
