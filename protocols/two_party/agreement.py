@@ -60,7 +60,6 @@ class Objection:
 
 Policy = Callable[[Job], Objection | None]
 
-_PEER = "the peer does not agree: its screen says why"
 _ALIGN = (
     "`cotally align` and `cotally train` find those whom both list, where the [agree] most_alignments of both sides "
     "allows it"
@@ -70,6 +69,26 @@ _KNOWN_OTHERWISE = (
     "knowing that answers to both can be subtracted"
 )
 _PEER_WANTS = {
+    "version": "the peer runs another version of cotally: install the same release on both sides",
+    "party": "the peer expects a party of another name: compare name and [node] peer in the party.toml of both sides",
+    "method": "the peer's [agree] methods does not list this method: choose another, or ask its owner to add it",
+    "theta": "the peer's [agree] odds or table refuses this theta: choose one nearer 1/2, or ask its owner",
+    "omega": "the peer's [agree] omega allows fewer attributes with exact counts: choose a smaller omega",
+    "engine": "the peer does not take this engine: choose the other",
+    "cipher": "the peer's [agree] ciphers does not list this cipher: choose the other",
+    "class": "the class column has another name at the peer, or no side holds it: compare class in job.toml and [data]",
+    "seed": "the peer has used its data set with another seed before: use that seed, or ask its owner",
+    "rank": "the peer's [agree] ranks does not list this rank: choose the other",
+    "impurity": "the peer does not take this impurity: ask its owner which it takes",
+    "learner": "the peer does not take this learner: ask its owner which it takes",
+    "rules": "the peer does not take these rules: raise min_support, or lower most_sets",
+    "receiver": "the peer does not agree on who receives the classes: ask its owner",
+    "job": "the peer does not take part in such a job: ask its owner what its [agree] allows",
+    "records": f"the tables differ in their number of records: {_ALIGN}",
+    "record ids": f"the tables list other people: {_ALIGN}",
+    "class column": "both hold the class, with different contents",
+    "columns": "the peer cannot use our columns: give columns of both sides different names",
+    "groups": "the peer cannot carry the coins: name fewer groups, merge values, or choose engine = dot_product",
     "ids": "the peer declares another form of ids: write the same [data] id_alike and as many columns on both sides",
     "id list": (
         "the peer takes no such list: its [agree] most_ids or most_alignments, or a run over its data set, is "
@@ -228,7 +247,7 @@ def settle(own: Objection | None) -> Role[None]:
     fields = [field for field in (own.field if own else "", theirs) if field]
     if fields:
         first = min(fields, key=FIELDS.index)
-        reason = own.reason if own and own.field == first else _PEER_WANTS.get(first, _PEER)
+        reason = own.reason if own and own.field == first else _PEER_WANTS[first]
         raise DisagreementError(first, reason)
 
 
@@ -248,7 +267,7 @@ def _greeting_objection(
     local: PartyInputs, job: Job | Unusable, greeting: Greeting, policy: Policy, peer: str
 ) -> Objection | None:
     if greeting.version != VERSION:
-        return Objection("version", f"we speak {VERSION}")
+        return Objection("version", _PEER_WANTS["version"])
     if greeting.party != peer or greeting.party == local.party:
         return Objection("party", f"the peer must be {peer}, and not {local.party}")
     return _job_objection(local, greeting.job, job, policy)

@@ -11,7 +11,7 @@ from protocols.errors import DisagreementError, InputError
 from protocols.messages import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
 from protocols.terms import Method, Terms
 from protocols.two_party import agreement
-from protocols.two_party.agreement import Objection
+from protocols.two_party.agreement import FIELDS, Objection
 from tests.support.meeting import (
     Meeting,
     meet,
@@ -28,7 +28,15 @@ from tests.support.parties import (
 def test_only_the_side_that_objects_knows_why() -> None:
     alice, bob, _ = outcome_of(meet(bob_agrees=object_to("seed")))
     assert "canary" in str(bob)
-    assert str(alice) == "the parties differ on 'seed': the peer does not agree: its screen says why"
+    assert str(alice).startswith("the parties differ on 'seed': the peer has used its data set with another seed")
+
+
+def test_of_every_field_the_other_screen_says_the_cause_and_the_next_step() -> None:
+    for field in FIELDS:
+        alice, *_ = outcome_of(meet(bob_agrees=object_to(field)))
+        reason = str(alice).removeprefix(f"the parties differ on {field!r}: ")
+        assert len(reason.split()) > 5, field
+        assert "canary" not in reason
 
 
 def test_of_two_differences_both_name_the_first() -> None:
