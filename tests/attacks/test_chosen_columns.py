@@ -1,7 +1,7 @@
 """Attacks by columns that the partner chooses: combinations that name people, columns without end, complements.
 
-Some are refused, some are bounded, and some work, as `.github/SECURITY.md` says of each. What works is tested too, so
-that nobody takes a limit for more than it is, and that whoever mends it finds the sentence to take back.
+Some are refused, some are bounded, and some work, as `README.md` beside this file says of each. What works is tested
+too, so that nobody takes a limit for more than it is.
 """
 
 from collections.abc import Iterator
@@ -274,7 +274,7 @@ def test_rounded_gains_of_as_many_columns_as_there_are_records_tell_hardly_more_
 
 
 def test_gains_of_many_more_columns_than_records_tell_more_than_the_copy_unless_theta_is_near_one_half() -> None:
-    """Four hundred columns for a hundred people (SECURITY tells it)."""
+    """Four hundred columns for a hundred people (the list of attacks has it)."""
     copy, both = read_from_gains(Fraction(2, 3), 4 * RECORDS)
     assert both > copy + 0.03
     copy, both = read_from_gains(Fraction(9, 20), 4 * RECORDS)
