@@ -203,6 +203,6 @@ class SecureEngine(CountEngine, Protocol):
         """Send or receive what precedes the first batch."""
         ...
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Return for each of these, of which there is one at least, how many pruning records have what it claims."""
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Return of how many training records each of these, of which there is one at least, is true."""
         ...

@@ -8,7 +8,7 @@ evaluator's reply does, and precedes a fact without numbers, since it does not k
 from dataclasses import dataclass
 from enum import StrEnum
 
-from protocols.counts import Claims, Query
+from protocols.counts import Query
 from protocols.messages import SentTree
 from protocols.role import Fact
 from protocols.tables.expression import Expression
@@ -96,21 +96,12 @@ class CorrectFact(Fact):
 
 
 @dataclass(frozen=True, repr=False)
-class ClaimsFact(Fact):
-    """Of how many pruning records each of these claims is true; `values` are None while we do not know them."""
-
-    way: Way
-    asked: tuple[Claims, ...]
-    values: tuple[int, ...] | None
-
-
-@dataclass(frozen=True, repr=False)
-class OwnSetsFact(Fact):
-    """How many records have each of these sets of items, all of them of one party's columns."""
+class SetsFact(Fact):
+    """How many records have each of these sets of items; `values` are None while we do not know them."""
 
     way: Way
     sets: tuple[Expression, ...]
-    values: tuple[int, ...]
+    values: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, repr=False)

@@ -175,9 +175,9 @@ class Terms:
     `theta` is the chance of the truth for two values, `omega` the window, `test` the share of records held out,
     `key_bits` the least strength of the key, as the length of a modulus that is as hard to factor, `rank` what
     candidates are ranked by, `max_depth` and `min_leaf` the limits of the tree, `noise` the epsilon of the noise in
-    counts against each side, None for exact counts, `impurity` what splits are chosen by, `prune` the share of records
-    that the tree is pruned by, `learner` what is learned. Terms that the method does not use must still be legal,
-    except that `theta` may be 1/2 where nothing is disguised; naive Bayes has no limit that only trees have.
+    counts against each side, None for exact counts, `impurity` what splits are chosen by, `learner` what is learned.
+    Terms that the method does not use must still be legal, except that `theta` may be 1/2 where nothing is disguised;
+    naive Bayes has no limit that only trees have.
 
     Raises:
         TermError: The first term that no run can have.
@@ -197,7 +197,6 @@ class Terms:
     min_leaf: int = 1
     noise: Fraction | None = None
     impurity: Impurity = Impurity.INFORMATION_GAIN
-    prune: Fraction = NO_SHARE
     learner: Learner = Learner.TREE
     rules: RuleTerms | None = None
 
@@ -223,7 +222,6 @@ class Terms:
         self._check_learner()
         _ = self.growth
         self._check_noise()
-        self._check_prune()
         self._check_rules()
 
     def _check_rules(self) -> None:
@@ -232,7 +230,7 @@ class Terms:
             return
         if self.class_name != EVERYONE:
             raise TermError("class", "is not for rules: they are about all columns alike")
-        for field in ("test", "prune", "noise", "max_depth"):
+        for field in ("test", "noise", "max_depth"):
             if getattr(self, field):
                 raise TermError(field, "is not for rules")
 
@@ -243,20 +241,8 @@ class Terms:
             return
         if self.max_depth is not None:
             raise TermError("max_depth", "is for trees: naive Bayes counts at one node")
-        if self.prune:
-            raise TermError("prune", "is for trees")
         if self.noise is not None and self.window is not ALL:
             raise TermError("noise", 'needs omega = "all": what naive Bayes estimates for the rest would have none')
-
-    def _check_prune(self) -> None:
-        if not self.prune:
-            return
-        if self.test + self.prune >= 1:
-            raise TermError("prune", "must leave records to train on beside those of test")
-        if not self.counts_exactly:
-            raise TermError("prune", "is for the methods hybrid and smc, which tell exact counts")
-        if self.noise is not None:
-            raise TermError("prune", "does not go with noise: what it tells would have none")
 
     def _check_noise(self) -> None:
         if self.noise is None:
@@ -284,7 +270,6 @@ class Terms:
             min_class=self.min_leaf,
             noise=self.noise,
             impurity=self.impurity,
-            prune=self.prune,
         )
 
     @property

@@ -60,7 +60,7 @@ def make_reference(parties: Mapping[str, PartyInputs], options: DemoOptions) -> 
         InputError: The parties' class columns differ.
     """
     schema, codes = _join(parties)
-    train, test, _ = split_records(options.seed, len(codes), options.test)
+    train, test = split_records(options.seed, len(codes), options.test)
     engine = PlaintextEngine(schema, codes[train], codes[test])
     bounds = bounds_of(schema, ALL, options.growth)
     learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=options.growth, bounds=bounds)

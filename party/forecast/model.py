@@ -110,17 +110,15 @@ def most_counts(domains: Sequence[int], classes: int, train: int, terms: Terms, 
         return terms.rules.most_told
     sizes = sorted(domains, reverse=True)
     window = len(sizes) if terms.window is ALL else terms.window
-    total, asked, left, paths, split = 0, 0, splits, 1, max(1, train // terms.growth.smallest_split)
+    total, left, paths, split = 0, splits, 1, max(1, train // terms.growth.smallest_split)
     for level in range(_most_levels(len(sizes), terms)):
         nodes = min(paths, split)
         paths = min(paths * sizes[level], split)
         if left is not None:
             nodes = min(nodes, left)
             left -= nodes
-        asked += nodes
         total += nodes * sum(sizes[: min(window, len(sizes) - level)]) * classes
-    pruning = 2 * asked if terms.prune else 0
-    return classes + total + pruning + (terms.test > 0)
+    return classes + total + (terms.test > 0)
 
 
 def likely_counts(domains: Sequence[int], classes: int, train: int, terms: Terms) -> int:
@@ -232,9 +230,9 @@ class _Model:
         fixed = _AGREEMENT_TRIPS + copies + _LAST_TRIPS
         if not terms.counts_exactly:
             return fixed
-        remembered, pruned = terms.noise is None, terms.prune > 0
+        remembered = terms.noise is None
         tested = (2 if self.compared() else 1) if terms.test > 0 else 0
-        return fixed + remembered + self.levels() + self.ranked_levels() + pruned + tested
+        return fixed + remembered + self.levels() + self.ranked_levels() + tested
 
     def ranked_levels(self) -> int:
         """At how many levels gains cross: not where the window holds all that is left."""

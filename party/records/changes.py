@@ -9,12 +9,12 @@ from pathlib import Path
 from party.errors import ConfigError
 from protocols.terms import EVERYONE
 
-_SHOWN = ("class", "theta", "seed", "test", "prune")
+_SHOWN = ("class", "theta", "seed", "test")
 """Fields whose values may be shown: they are terms, and name nothing of a table."""
 _BROUGHT = ("class values", "peer columns", "peer groups", "peer data", "peer copy")
 _ORDER = (
     "party", "class", "columns", "items", "kind", "theta", "groups", "personal", "operators", "records", "answers",
-    "seed", "test", "prune", *_BROUGHT,
+    "seed", "test", *_BROUGHT,
 )  # fmt: skip
 
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 from typing import Any, Final
 
 from party.records.ledger import Content, Ledger, LedgerEntry, PeerName
-from protocols.counts import Claims, Query
+from protocols.counts import Query
 from protocols.errors import InputError
 from protocols.facts import (
-    ClaimsFact,
     ClassCountsFact,
     CopyFact,
     CorrectFact,
@@ -20,7 +19,7 @@ from protocols.facts import (
     GainsFact,
     MinedFact,
     ModelFact,
-    OwnSetsFact,
+    SetsFact,
     Way,
 )
 from protocols.jobs import Job, Train
@@ -211,7 +210,7 @@ def terms_of(content: Mapping[str, Any]) -> Terms:
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    **dict.fromkeys(("theta", "test", "noise", "prune"), Fraction),
+    **dict.fromkeys(("theta", "test", "noise"), Fraction),
     "method": Method,
     "engine": Engine,
     "cipher": Cipher,
@@ -219,6 +218,15 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "impurity": Impurity,
     "learner": Learner,
 }
+
+
+def terms_of_run(run: Mapping[str, Any]) -> dict[str, object]:
+    """Return the terms of a run's entry: none of now has records to prune a tree by, as runs of earlier releases had.
+
+    >>> terms_of_run({"terms": {"seed": 1, "prune": "0"}})
+    {'seed': 1}
+    """
+    return {name: value for name, value in run["terms"].items() if (name, value) != ("prune", "0")}
 
 
 def job_content(job: Job) -> dict[str, object]:
@@ -245,8 +253,9 @@ def _content(fact: Fact, run: RunPages) -> tuple[str, dict[str, object]]:  # noq
             return _estimated(fact, schema)
         case CorrectFact(way, count, tests):
             return "accuracy", {"way": way, "correct": count, "tests": tests}
-        case ClaimsFact() | OwnSetsFact():
-            return _counted_sets(fact, run)
+        case SetsFact(way, sets, values):
+            told = None if values is None else list(values)
+            return "itemsets", {"way": way, "sets": [_path(schema, each) for each in sets], "counts": told}
         case ModelFact(digest):
             return "model", {"way": Way.BOTH, "digest": digest.hex()}
         case _:
@@ -262,17 +271,6 @@ def _estimated(fact: MinedFact | EstimatesFact | EstimatedCorrectFact, schema: S
             return "estimates", {"way": way, "nodes": list(_counts(schema, queries, values))}
         case EstimatedCorrectFact(way, correct, error, tests):
             return "estimated accuracy", {"way": way, "correct": correct, "error": error, "tests": tests}
-
-
-def _counted_sets(fact: ClaimsFact | OwnSetsFact, run: RunPages) -> tuple[str, dict[str, object]]:
-    """Name what was counted by itself: sets of items, or claims that pruned a tree."""
-    schema, told = run.agreed.schema, None if fact.values is None else list(fact.values)
-    if isinstance(fact, OwnSetsFact):
-        return "itemsets", {"way": fact.way, "sets": [_path(schema, each) for each in fact.sets], "counts": told}
-    if run.agreed.terms.rules is None:
-        return "pruning", {"way": fact.way, "claims": [_claims(schema, each) for each in fact.asked], "counts": told}
-    sets = [_path(schema, expression) for claims in fact.asked for expression, _ in claims]
-    return "itemsets", {"way": fact.way, "sets": sets, "counts": told}
 
 
 def _design(way: Way, run: RunPages) -> dict[str, object]:
@@ -336,12 +334,6 @@ def _together(schema: Schema, query: Query) -> Mapping[str, object]:
     labels = schema.class_attribute.values
     groups = [[labels[label] for label in group] for group in query.together]
     return {"together": groups} if groups else {}
-
-
-def _claims(schema: Schema, claims: Claims) -> list[Content]:
-    """Name nodes, and the class that is claimed for the records of each."""
-    labels = schema.class_attribute.values
-    return [{"path": _path(schema, expression), "class": labels[label]} for expression, label in claims]
 
 
 def _path(schema: Schema, expression: Expression) -> list[list[str]]:

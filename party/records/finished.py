@@ -50,7 +50,7 @@ class FinishedRun:
     itemsets: frozenset[NodePath] = frozenset()
 
 
-_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "prune", "learner", "rules")
+_ALIKE = ("class_name", "seed", "test", "max_depth", "min_leaf", "noise", "impurity", "learner", "rules")
 """The terms that must be the same where runs are compared by their windows."""
 
 

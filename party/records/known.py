@@ -15,7 +15,7 @@ from protocols.two_party.agreement import Agreement
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.itemsets import set_key
 
-_SAME = ("class_name", "seed", "test", "noise", "prune")
+_SAME = ("class_name", "seed", "test", "noise")
 """Terms that decide, with the tables, which number a count is."""
 
 

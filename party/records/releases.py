@@ -36,7 +36,9 @@ _ALL_THE_SAME = (
 )
 _DATA_CHANGED = f"the data have changed since: bring the earlier table again; {_ALL_THE_SAME}"
 _COPIES = f"a second copy in another disguise would undo the first: return to it; {_ALL_THE_SAME}"
-_SPLITS = "counts over two splits can be subtracted and show single records: keep the split"
+_SPLITS = (
+    "counts over two splits can be subtracted and show single records: keep the split, or name a new [data] dataset"
+)
 _PEERS = f"two peers together would learn more than either: return to the first; {_ALL_THE_SAME}"
 _CLASSES = f"counts against two classes show more of a record than against one: return to the first; {_ALL_THE_SAME}"
 _CURES = {
@@ -48,9 +50,8 @@ _CURES = {
     "groups": _COPIES,
     "seed": _SPLITS,
     "test": _SPLITS,
-    "prune": _SPLITS,
 }
-_SPLIT_OF_CLASS = ("party", "class", "seed", "test", "prune")
+_SPLIT_OF_CLASS = ("party", "class", "seed", "test")
 _CLASS_TELLS = {
     Leaving.CLASS_WORD: _SPLIT_OF_CLASS,
     Leaving.CLASS_COUNTS: (*_SPLIT_OF_CLASS, "records", "class values"),
@@ -92,7 +93,6 @@ def _let_out_by_training(local: PartyInputs, terms: Terms) -> dict[str, object]:
         "columns": sorted([column.name, list(column.values)] for column in table.attributes),
         "seed": terms.seed,
         "test": str(terms.test),
-        "prune": str(terms.prune),
     }
     if terms.disguises:
         fields["theta"] = str(terms.theta)
@@ -168,8 +168,15 @@ def released(entries: Iterable[LedgerEntry]) -> dict[str, dict[str, object]]:
         if content["kind"] == _KIND:
             before = known.get(content["dataset"], {})
             spent = spent_of(before) | content[_SPENT]
-            known[content["dataset"]] = {**content["fields"], **before, **({_SPENT: spent} if spent else {})}
+            known[content["dataset"]] = {**_fields(content), **before, **({_SPENT: spent} if spent else {})}
     return known
+
+
+def _fields(release: Mapping[str, Any]) -> dict[str, object]:
+    """Return what an entry names; with records to prune by, as runs of earlier releases had, a split is another."""
+    fields = dict(release["fields"])
+    prune = fields.pop("prune", "0")
+    return fields if prune == "0" else {**fields, "test": f"{fields['test']}, prune {prune}"}
 
 
 def spent_of(known: Mapping[str, object]) -> dict[str, str]:

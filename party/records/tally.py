@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from party.records.entries import COLUMNS
+from party.records.entries import COLUMNS, terms_of_run
 from party.records.ledger import LedgerEntry, PeerName
 from party.records.predictions import PREDICTION
 from protocols.facts import Way
@@ -171,7 +171,7 @@ class Dealings:
             self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "run":
             self.runs.append(content["run"])
-            self.terms[content["run"]] = content["terms"]
+            self.terms[content["run"]] = terms_of_run(content)
             self.first, self.last = self.first or content["time"], content["time"]
         if content["kind"] == "model":
             _once(self.finished, self.terms[content["run"]])

@@ -26,6 +26,7 @@ from protocols.terms import (
 )
 
 _KEYS = [name for name in TERM_NAMES if name != RULES]
+_GONE = {"prune": "max_depth and min_leaf keep a tree small, and name nobody"}
 USUAL_THETA = "11/20"  # of the same strength as the papers' 9/20, with weaker odds where columns have many values
 
 
@@ -40,7 +41,7 @@ def read_job(path: Path, key_floor: int = KEY_FLOOR) -> Train:
         ConfigError: The file cannot be read, or a term is missing, unknown or out of range.
     """
     of_rules = read_toml(path, None).raw("learner", None) == RULES
-    section = read_toml(path, RULE_KEYS if of_rules else _KEYS)
+    section = read_toml(path, RULE_KEYS if of_rules else _KEYS, _GONE)
     try:
         return Train(read_rules(section, key_floor) if of_rules else _terms(section, key_floor))
     except TermError as error:
@@ -63,6 +64,5 @@ def _terms(job: Section, key_floor: int) -> Terms:
         min_leaf=job.integer("min_leaf", 1, MOST_LEAF, USUAL_MIN_LEAF),
         noise=read_noise(job),
         impurity=Impurity(job.choice("impurity", Impurity.names(), Impurity.INFORMATION_GAIN)),
-        prune=job.fraction("prune", "0"),
         learner=Learner(job.choice("learner", Learner.names(), Learner.TREE)),
     )

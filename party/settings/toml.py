@@ -5,12 +5,13 @@ A misspelt key gets a suggestion. Numbers with a point are read as decimals, nev
 
 import re
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 from party.errors import ConfigError
 from party.files import read_bytes
@@ -18,6 +19,7 @@ from party.names import nearest, suggestion
 from protocols.errors import InputError
 
 MAX_BYTES = 1 << 20
+NOTHING_GONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 _MOST_EXPONENT = 40
 _MOST_PARTS = (
@@ -56,8 +58,13 @@ _KINDS = {
 }
 
 
-def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
+def read_toml(path: Path, keys: Collection[str] | None, gone: Mapping[str, str] = NOTHING_GONE) -> "Section":
     """Read a TOML file whose top level may hold these keys, or any; a byte order mark before it is allowed.
+
+    Args:
+        path: The file.
+        keys: What may stand in it.
+        gone: Keys of earlier releases, with what replaces each.
 
     Raises:
         ConfigError: It cannot be read, is not TOML, is one of ours of another kind, or has another key.
@@ -73,7 +80,7 @@ def read_toml(path: Path, keys: Collection[str] | None) -> "Section":
         raise ConfigError(f"{path} is not UTF-8 text") from None
     content = _content(path, text)
     _check_kind(path, content, () if keys is None else keys)
-    return Section(path, "", content, keys)
+    return Section(path, "", content, keys, gone)
 
 
 def _check_kind(path: Path, content: Collection[str], keys: Collection[str]) -> None:
@@ -134,14 +141,24 @@ class Section:
         place: Name of the table, empty for the top level.
         content: As parsed.
         keys: What may stand in it; None for any names.
+        gone: Keys of earlier releases, with what replaces each.
 
     Raises:
         ConfigError: It has another key.
     """
 
-    def __init__(self, path: Path, place: str, content: dict[str, Any], keys: Collection[str] | None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        place: str,
+        content: dict[str, Any],
+        keys: Collection[str] | None,
+        gone: Mapping[str, str] = NOTHING_GONE,
+    ) -> None:
         self.path, self.place, self._content = path, place, content
         for key in content if keys is not None else ():
+            if key in gone:
+                raise self.error(key, f"is a setting no more: {gone[key]}")
             if key not in (keys or ()):
                 raise self.error(key, "unknown key" + suggestion(key, keys or ()))
 

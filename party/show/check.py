@@ -21,7 +21,7 @@ _HEADINGS = (
     ScreenColumn("sent", is_text=True),
 )
 _MOST_VALUES = 12
-_RELEASE = ("class", "theta", "seed", "test", "prune")  # the terms of a release; the rest are digests and lists
+_RELEASE = ("class", "theta", "seed", "test")  # the terms of a release; the rest are digests and lists
 
 Notices = Iterable[Notice | ReleasedBefore]
 

@@ -45,10 +45,9 @@ def agreed_lines(local: PartyInputs, agreed: Agreement) -> list[str]:
     theta = f", theta {terms.theta}" if terms.disguises else ""
     depth = f", max_depth {depth_text(terms.max_depth)}" if terms.learner is Learner.TREE else ""
     limits = f"{depth}, min_leaf {terms.min_leaf}, {terms.impurity}"
-    pruned = f", pruned by {terms.prune} of the records" if terms.prune else ""
     noise = "" if terms.noise is None else f", noise {noise_text(terms.noise)}"
     attributes = f"{len(agreed.schema.attributes)} attributes"
-    how = f"{terms.method}{theta}{window}{limits}{pruned}{noise}"
+    how = f"{terms.method}{theta}{window}{limits}{noise}"
     told = f"{_LEARNERS[terms.learner]} by {how}, class {terms.class_name!r}, {attributes}"
     return [
         f"Agreed with {agreed.peer}: {told}",

@@ -60,7 +60,6 @@ def _terms(proto: wire.Terms) -> Terms:
         min_leaf=proto.min_leaf,
         noise=_fraction("noise", proto.noise) if proto.noise else None,
         impurity=Impurity(proto.impurity),
-        prune=_fraction("prune", proto.prune),
         learner=Learner(proto.learner),
         rules=_rules(proto.rules) if proto.HasField("rules") else None,
     )
@@ -87,7 +86,6 @@ def _terms_to_wire(terms: Terms) -> wire.Terms:
         min_leaf=terms.min_leaf,
         noise="" if terms.noise is None else _fraction_text(terms.noise),
         impurity=terms.impurity,
-        prune=_fraction_text(terms.prune),
         learner=terms.learner,
         rules=None if terms.rules is None else _rules_to_wire(terms.rules),
     )

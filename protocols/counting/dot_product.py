@@ -21,7 +21,7 @@ import numpy as np
 
 from protocols.ciphers.port import AnyCiphertexts, Reply, Shape, Sums, Values
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
-from protocols.counts import Answer, Claims, Correct, Learned, Predictor, Query
+from protocols.counts import Answer, Correct, Learned, Predictor, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.role import Phase, Progress, Role, Send, receive
@@ -115,15 +115,17 @@ def _cells(query: Query, schema: Schema) -> Iterator[AnyOf]:
             yield AnyOf(tuple(Expression((Term(candidate, value), label)) for label in classes))
 
 
-def plan_claims(asked: Sequence[Claims], layout: Layout) -> list[Item]:
-    """Return the products that add up to the records of which each of these is true, one per node and claim."""
-    items = []
-    for number, claims in enumerate(asked):
-        for expression, label in claims:
-            hit = expression & Term(layout.schema.class_index, label)
-            plane = Plane(hit.restricted(layout.holder_columns), (_EVERY,))
-            items.append(Item(plane, AnyOf((hit.restricted(layout.evaluator_columns),)), (number,)))
-    return items
+def plan_sets(asked: Sequence[Sequence[Expression]], layout: Layout) -> list[Item]:
+    """Return the products whose sums are of how many records any of these is true, one per expression."""
+    return [
+        Item(
+            Plane(each.restricted(layout.holder_columns), (_EVERY,)),
+            AnyOf((each.restricted(layout.evaluator_columns),)),
+            (number,),
+        )
+        for number, disjoint in enumerate(asked)
+        for each in disjoint
+    ]
 
 
 def planes_of(items: Sequence[Item]) -> list[Plane]:
@@ -137,7 +139,7 @@ class DotProductKeyHolder(Generic[Values]):
     Args:
         encryption: Encrypts under our key.
         layout: Of both sides.
-        train, test, pruning: Joint codes with our own columns filled in.
+        train, test: Joint codes with our own columns filled in.
         telling: Decrypts, checks and tells counts.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
@@ -149,11 +151,10 @@ class DotProductKeyHolder(Generic[Values]):
         layout: Layout,
         train: Codes,
         test: Codes,
-        pruning: Codes,
         telling: KeyHolderReplies[Values],
     ) -> None:
         self._encryption, self._layout, self._telling = encryption, layout, telling
-        self._train, self._test, self._pruning = train, test, pruning
+        self._train, self._test = train, test
         self._known: set[Plane] = set()
 
     def set_up(self) -> Role[None]:
@@ -192,13 +193,15 @@ class DotProductKeyHolder(Generic[Values]):
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Send one plane per distinct leaf, then decrypt and tell the number of correctly classified test records."""
         if len(self._test):
-            yield from self._send(planes_of(plan_claims([_leaves(model)], self._layout)), self._test, Phase.HELD_OUT)
+            items = plan_sets([_right(model, self._layout)], self._layout)
+            yield from self._send(planes_of(items), self._test, Phase.HELD_OUT)
         return (yield from self._telling.correct(model))
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Send one plane per distinct claim, then decrypt, check and tell of how many pruning records each is true."""
-        yield from self._send(planes_of(plan_claims(asked, self._layout)), self._pruning, Phase.HELD_OUT)
-        return (yield from self._telling.claims(asked, len(self._pruning)))
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Send one plane per distinct part of ours, then decrypt, check and tell how many records have each."""
+        items = plan_sets([[each] for each in sets], self._layout)
+        yield from self._send(planes_of(items), self._train, Phase.COLUMNS)
+        return (yield from self._telling.sets(sets))
 
 
 class DotProductEvaluator(Generic[Values]):
@@ -206,17 +209,15 @@ class DotProductEvaluator(Generic[Values]):
 
     Args:
         layout: Of both sides.
-        train, test, pruning: Joint codes with our own columns filled in.
+        train, test: Joint codes with our own columns filled in.
         replying: Seals, sends and checks counts, under the peer's key.
 
     Discloses: to the peer, rerandomized encryptions of the exact counts of every batch.
     """
 
-    def __init__(
-        self, layout: Layout, train: Codes, test: Codes, pruning: Codes, replying: EvaluatorReplies[Values]
-    ) -> None:
+    def __init__(self, layout: Layout, train: Codes, test: Codes, replying: EvaluatorReplies[Values]) -> None:
         self._layout, self._cipher, self._replying = layout, replying.cipher, replying
-        self._train, self._test, self._pruning = train, test, pruning
+        self._train, self._test = train, test
         self._known: dict[Plane, Values] = {}
 
     def set_up(self) -> Role[None]:
@@ -261,19 +262,19 @@ class DotProductEvaluator(Generic[Values]):
 
     def count_correct(self, model: Learned) -> Role[Correct]:
         """Add the correctly classified test records of all leaves under encryption: one number is disclosed."""
-        leaves = [_leaves(model)] if len(self._test) else []
-        return (yield from self._replying.correct(model, (yield from self._totals(leaves, self._test))))
+        asked = [_right(model, self._layout)] if len(self._test) else []
+        return (yield from self._replying.correct(model, (yield from self._totals(asked, self._test, Phase.HELD_OUT))))
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Add the pruning records that have what is claimed under encryption: one number for each."""
-        totals = yield from self._totals(asked, self._pruning)
-        return (yield from self._replying.claims(asked, totals, len(self._pruning)))
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Add the records that have each of these under encryption: one number for each."""
+        totals = yield from self._totals([[each] for each in sets], self._train, Phase.COLUMNS)
+        return (yield from self._replying.sets(sets, totals))
 
-    def _totals(self, asked: Sequence[Claims], codes: Codes) -> Role[Values]:
-        """Receive the planes of these claims, and add the records for each."""
+    def _totals(self, asked: Sequence[Sequence[Expression]], codes: Codes, phase: Phase) -> Role[Values]:
+        """Receive the planes of these, and add the records of which any of those in one place is true."""
         totals = self._cipher.sums(len(asked))
-        items = plan_claims(asked, self._layout)
-        vectors = yield from self._receive(planes_of(items), len(codes), Phase.HELD_OUT)
+        items = plan_sets(asked, self._layout)
+        vectors = yield from self._receive(planes_of(items), len(codes), phase)
         for item in items:
             self._select(totals, item.cells[0], item, vectors[item.plane], codes)
         return totals.totals()
@@ -285,12 +286,12 @@ def shapes_of(items: Sequence[Item]) -> list[Shape]:
     return [Shape(slots.count(size), size) for size in sorted(set(slots))]
 
 
-def _leaves(model: Learned) -> Claims:
-    """Return what a tree says leaf by leaf: each is a dot product.
+def _right(model: Learned, layout: Layout) -> list[Expression]:
+    """Return what is true of a record that a tree classifies correctly, leaf by leaf: each is a dot product.
 
     Raises:
         InputError: The model has no leaves; the terms do not allow to test it.
     """
     if not isinstance(model, Predictor):
         raise InputError("dot products test trees alone")
-    return model.leaves()
+    return [path & Term(layout.schema.class_index, label) for path, label in model.leaves()]

@@ -22,12 +22,12 @@ from protocols.ciphers.port import Ciphertexts, Reply, Values, sum_by_group
 from protocols.counting.cells import NodeTask, bundles, count_nodes
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies, PlacedReply, page_length
 from protocols.counting.rows import View, expand, merge_equal, rows_by_node
-from protocols.counts import Answer, Claims, Correct, Learned, Query
+from protocols.counts import Answer, Correct, Learned, Query
 from protocols.errors import InputError, PeerError
 from protocols.messages import CiphertextPage
 from protocols.randomized_response.related_question import RelatedDesign
 from protocols.role import Part, Phase, Progress, Role, Save, Send, receive
-from protocols.tables.expression import AnyOf, Term
+from protocols.tables.expression import Expression
 from protocols.work import PageEncryptor, Workers
 
 MAX_CIPHERTEXTS_PER_RECORD = 255
@@ -53,9 +53,8 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
     Args:
         encryption: Encrypts under our key.
         design: Our own disguise.
-        patterns: Coin pattern of every record: of those trained on, to test, to prune by.
+        patterns: Coin pattern of every record: of those trained on, then of those to test.
         telling: Decrypts, checks and tells counts.
-        pruning: How many records there are to prune by.
         there: How many bytes of ciphertexts the peer has kept from before.
 
     Discloses: to the peer, ciphertexts under our key, and the exact counts of every batch.
@@ -67,11 +66,10 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         design: RelatedDesign,
         patterns: NDArray[np.intp],
         telling: KeyHolderReplies[Values],
-        pruning: int,
         there: int = 0,
     ) -> None:
         self._encryption, self._design, self._patterns, self._telling = encryption, design, patterns, telling
-        self._pruning, self._there = pruning, there
+        self._there = there
 
     def set_up(self) -> Role[None]:
         """Encrypt the coins that the peer lacks and send them page by page, each as soon as it is made.
@@ -106,9 +104,9 @@ class EncryptedCoinsKeyHolder(Generic[Values]):
         """Decrypt and tell the number of test records that the model classifies correctly."""
         return (yield from self._telling.correct(model))
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Decrypt, check and tell of how many pruning records each claim is true."""
-        return (yield from self._telling.claims(asked, self._pruning))
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Decrypt, check and tell of how many training records each of these is true."""
+        return (yield from self._telling.sets(sets))
 
 
 class EncryptedCoinsEvaluator(Generic[Values]):
@@ -117,7 +115,6 @@ class EncryptedCoinsEvaluator(Generic[Values]):
     Args:
         train: Our view of the training records.
         test: Our view of the test records.
-        pruning: Our view of the records to prune by.
         replying: Seals, sends and checks counts, under the peer's key.
         workers: Where nodes are counted.
         kept: Pages of encrypted coins that have come before.
@@ -129,7 +126,6 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         self,
         train: View,
         test: View,
-        pruning: View,
         replying: EvaluatorReplies[Values],
         workers: Workers,
         kept: Iterator[bytes] | None = None,
@@ -139,7 +135,6 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         self._cipher = replying.cipher
         self._train = _WeightedRows(train, self._cipher)
         self._test = _WeightedRows(test, self._cipher)
-        self._pruning, self._pruning_records = _WeightedRows(pruning, self._cipher), len(pruning)
         self._sets = rows_by_node(self._train.codes)
 
     def set_up(self) -> Role[None]:
@@ -169,7 +164,7 @@ class EncryptedCoinsEvaluator(Generic[Values]):
 
     @property
     def _parts(self) -> tuple["_WeightedRows[Values]", ...]:
-        return self._train, self._test, self._pruning
+        return self._train, self._test
 
     def _take(self, content: bytes, most: int) -> int:
         """Count in a page of ciphertexts, and return how many it has."""
@@ -213,13 +208,11 @@ class EncryptedCoinsEvaluator(Generic[Values]):
         total = sum_by_group(self._cipher, values, np.zeros(len(hits), dtype=np.intp), 1)
         return (yield from self._replying.correct(model, total))
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Add up, under encryption, the pruning rows that have what is claimed: one number for each."""
-        codes, label = self._pruning.codes, self._schema.class_index
-        hits = [AnyOf(tuple(e & Term(label, c) for e, c in claims)).satisfied_by(codes) for claims in asked]
-        numbers, rows = np.nonzero(np.array(hits))
-        totals = sum_by_group(self._cipher, self._cipher.take(self._pruning.weights, rows), numbers, len(asked))
-        return (yield from self._replying.claims(asked, totals, self._pruning_records))
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
+        """Add up, under encryption, the training rows of which each of these is true: one number for each."""
+        numbers, rows = np.nonzero(np.array([each.satisfied_by(self._train.codes) for each in sets]))
+        totals = sum_by_group(self._cipher, self._cipher.take(self._train.weights, rows), numbers, len(sets))
+        return (yield from self._replying.sets(sets, totals))
 
 
 class _WeightedRows(Generic[Values]):

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from protocols.answers import AnswerNumbers, KeptAnswers
+from protocols.answers import KeptAnswers
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Claims, Correct, Counts, Learned, Query, SecureEngine
+from protocols.counts import Answer, Correct, Counts, Learned, Query, SecureEngine
 from protocols.role import Role
 
 
@@ -46,10 +46,3 @@ class KeptCounts:
         correct = yield from self._engine.count_correct(model)
         yield from self._answers.keep((float(round(correct.count)),))
         return correct
-
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
-        """Recall these, or ask for them and keep them."""
-        return [int(count) for count in (yield from self._answers.ask(self._claimed(asked)))]
-
-    def _claimed(self, asked: Sequence[Claims]) -> Role[AnswerNumbers]:
-        return tuple(float(count) for count in (yield from self._engine.count_claims(asked)))

@@ -10,13 +10,14 @@ from typing import Generic
 
 from protocols.ciphers.port import AnyCiphertexts, Ciphertexts, KeyHolder, Reply, Shape, Values
 from protocols.counting.checks import Checks
-from protocols.counts import Answer, Claims, Correct, Learned, Query
+from protocols.counts import Answer, Correct, Learned, Query
 from protocols.errors import DeviationError
-from protocols.facts import ClaimsFact, CorrectFact, CountsFact, Way
+from protocols.facts import CorrectFact, CountsFact, SetsFact, Way
 from protocols.messages import ExactCounts, PackedCounts
 from protocols.noise.both import EXACT, Noises
 from protocols.randomness import Randomness
 from protocols.role import Note, Role, Send, receive
+from protocols.tables.expression import Expression
 
 REPLY_PAGE_BYTES = 1 << 20
 
@@ -84,15 +85,16 @@ class KeyHolderReplies(Generic[Values]):
         yield Send(ExactCounts((told + lift.both,)))
         return self._noises.correct(told, self._tests)
 
-    def claims(self, asked: Sequence[Claims], records: int) -> Role[list[int]]:
-        """Receive, decrypt and tell of how many of the pruning records, so many in all, each claim is true.
+    def sets(self, asked: Sequence[Expression]) -> Role[list[int]]:
+        """Receive, decrypt and tell of how many training records each of these is true.
 
         Raises:
             DeviationError: They cannot be true; nothing is told.
         """
         sealed = (yield from receive(PackedCounts)).ciphertexts
-        told = _checked_claims(self.key.counts(sealed, [Shape(len(asked), 1)], records), asked, records)
-        yield Note(ClaimsFact(Way.BOTH, tuple(asked), told))
+        counts = self.key.counts(sealed, [Shape(len(asked), 1)], self._records)
+        told = _checked_sets(counts, asked, self._records)
+        yield Note(SetsFact(Way.BOTH, tuple(asked), told))
         yield Send(ExactCounts(told))
         return list(told)
 
@@ -163,20 +165,20 @@ class EvaluatorReplies(Generic[Values]):
         yield Note(CorrectFact(Way.LEARNED, told[0], self._tests))
         return self._noises.correct(told[0], self._tests)
 
-    def claims(self, asked: Sequence[Claims], totals: Values, records: int) -> Role[list[int]]:
-        """Send of how many of the pruning records each claim is true, encrypted, and return what the key holder tells.
+    def sets(self, asked: Sequence[Expression], totals: Values) -> Role[list[int]]:
+        """Send of how many training records each of these is true, encrypted, and return what the key holder tells.
 
         Raises:
             DeviationError: It cannot be true.
         """
-        yield Note(ClaimsFact(Way.TOLD, tuple(asked), None))
-        yield Send(self._sealed([Reply(totals, slots=1)], records))
-        told = _checked_claims((yield from receive(ExactCounts)).values, asked, records)
-        yield Note(ClaimsFact(Way.LEARNED, tuple(asked), told))
+        yield Note(SetsFact(Way.TOLD, tuple(asked), None))
+        yield Send(self._sealed([Reply(totals, slots=1)], self._records))
+        told = _checked_sets((yield from receive(ExactCounts)).values, asked, self._records)
+        yield Note(SetsFact(Way.LEARNED, tuple(asked), told))
         return list(told)
 
 
-def _checked_claims(told: Sequence[int], asked: Sequence[Claims], records: int) -> tuple[int, ...]:
+def _checked_sets(told: Sequence[int], asked: Sequence[Expression], records: int) -> tuple[int, ...]:
     if len(told) != len(asked) or not all(0 <= count <= records for count in told):
         raise DeviationError
     return tuple(told)

@@ -57,9 +57,6 @@ class PackedCounts(Message):
 class ExactCounts(Message):
     """The counts of one batch, as the key holder decrypted them.
 
-    A batch of pruning (DESIGN 7.7) holds, for each split that is asked for, how many pruning records are of its
-    majority class and, if it has leaves, how many these get right: over few records, numbers that name people.
-
     In a run with noise both sides' is in them, lifted by the largest that it can be: the receiver, who knows its own,
     learns the counts with the key holder's.
     """

@@ -31,7 +31,7 @@ from protocols.two_party.inputs import PartyInputs, share_design
 from protocols.two_party.people import as_spelt, as_written, tell_difference
 from protocols.two_party.split import held_out_records, split_records, training_records
 
-VERSION = "cotally/2"
+VERSION = "cotally/3"
 MAX_EXPANDED_ROWS = 1 << 24  # of the expanded table: about 50 bytes each
 MAX_SET_BITS = 1 << 34  # of one side's sets of items, a bit per record each: 2 GiB, twice over at worst
 FIELDS = (
@@ -112,7 +112,6 @@ _PEER_WANTS = {
     "min_leaf": "the peer does not agree: it asks for larger leaves",
     "noise": "the peer does not agree: it allows a smaller epsilon only, or has spent that of its data set",
     "key_bits": "the peer does not agree: its own key is smaller, or it asks for a larger one",
-    "prune": "the peer does not agree: keep the share that it knows, prune by more records, or by none (prune = 0)",
     "test": "the peer does not agree: keep the share that it knows, hold out more records, or none (test = 0)",
 }
 
@@ -317,9 +316,6 @@ def _object_to_sizes(local: PartyInputs, terms: Terms) -> Objection | None:
     reason = local.limits.refuse_test(held_out)
     if reason is not None:
         return Objection("test", reason)
-    reason = local.limits.refuse_pruning(held_out_records(len(local.records), terms.prune))
-    if reason is not None:
-        return Objection("prune", reason)
     train = training_records(len(local.records), terms)
     if terms.min_leaf > 1 and terms.growth.smallest_split > train:
         most = f"no split is possible, take {train // 2} or less"
@@ -352,7 +348,7 @@ def object_to_limits(local: PartyInputs, terms: Terms) -> Objection | None:
     objection = _object_to_sizes(local, terms)
     if objection is not None or not local.holds_class or terms.noise is not None:
         return objection
-    train, *_ = split_records(terms.seed, len(local.records), terms.test, terms.prune)
+    train, *_ = split_records(terms.seed, len(local.records), terms.test)
     reason = local.limits.refuse_counts(local.class_counts(train))
     return None if reason is None else Objection("class counts", reason)
 

@@ -20,12 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.counting.replies import EvaluatorReplies, KeyHolderReplies
-from protocols.counts import Answer, Claims, Correct, Learned, Query, SecureEngine
+from protocols.counts import Answer, Correct, Learned, Query, SecureEngine
 from protocols.errors import InputError
 from protocols.learning.contest import Contest
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.role import Phase, Role
 from protocols.tables.arrays import Index
+from protocols.tables.expression import Expression
 from protocols.tables.schema import Schema
 from protocols.tables.table import Codes
 from protocols.two_party.comparing import learn_places, tell_places
@@ -95,9 +96,9 @@ class _Counting:
         """Let the engine do so."""
         return (yield from self.engine.count(queries))
 
-    def count_claims(self, asked: Sequence[Claims]) -> Role[list[int]]:
+    def count_sets(self, sets: Sequence[Expression]) -> Role[list[int]]:
         """Let the engine do so."""
-        return (yield from self.engine.count_claims(asked))
+        return (yield from self.engine.count_sets(sets))
 
 
 @dataclass(frozen=True, repr=False)

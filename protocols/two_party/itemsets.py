@@ -152,9 +152,9 @@ class _Run:
 
     @property
     def _parts(self) -> RecordParts:
-        """All records are counted on as others prune by them, a number per set; dot products take widths from these."""
+        """All records are counted on, and none are held out."""
         every = np.arange(len(self.local.records), dtype=np.intp)
-        return every[:0] if self.agreed.terms.encrypts_coins else every, every[:0], every
+        return every, every[:0]
 
 
 CountCheck = Callable[[Expression, int], None]
@@ -215,7 +215,7 @@ class _Supports:
         known = self._memory.both
         unknown = [each for each, key in zip(sets, keys, strict=True) if key not in known]
         self.remembered += len(sets) - len(unknown)
-        told = iter((yield from self._engine.count_claims([[(each, 0)] for each in unknown])) if unknown else [])
+        told = iter((yield from self._engine.count_sets(unknown)) if unknown else [])
         counts = [int(known[key].sum()) if key in known else next(told) for key in keys]
         for each, key, count in zip(sets, keys, counts, strict=True):
             check_same_as_before(key, np.array([[count]]), self._memory.own)

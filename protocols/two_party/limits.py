@@ -45,14 +45,5 @@ class Limits:
             "hold out more, or none (test = 0)"
         )
 
-    def refuse_pruning(self, held_out: int) -> str | None:
-        """Return why this number of pruning records is refused, and what to do; None if it is accepted."""
-        if not 0 < held_out < self.smallest_test:
-            return None
-        return (
-            f"{held_out} records would prune the tree, our [agree] smallest_test asks for {self.smallest_test}: "
-            "take more, or none (prune = 0)"
-        )
-
 
 USUAL_LIMITS = Limits()

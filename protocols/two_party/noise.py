@@ -37,7 +37,7 @@ def tables_digest(local: PartyInputs, agreement: Agreement) -> bytes:
     """
     terms, schema = agreement.terms, agreement.schema
     columns = sorted(canonical(_name(a), *(value.encode() for value in a.values)) for a in schema.columns)
-    split = (str(value).encode() for value in (terms.seed, terms.test, terms.prune))
+    split = (str(value).encode() for value in (terms.seed, terms.test))
     return keyed_digest(
         local.secrets.coins,
         b"cotally noisy tables",

@@ -9,7 +9,7 @@ from protocols.association.joint import items_of
 from protocols.association.own_sets import OwnSet, OwnSets, find_own_sets
 from protocols.association.term_sets import TermSet
 from protocols.errors import PeerError
-from protocols.facts import OwnSetsFact, Way
+from protocols.facts import SetsFact, Way
 from protocols.messages import SetCounts
 from protocols.role import Note, Role, exchange
 from protocols.rule_terms import RuleTerms
@@ -129,8 +129,8 @@ class OwnCounts:
         return more == count or more - count >= self.agreed.terms.min_leaf
 
 
-def _fact(way: Way, sets: tuple[OwnSet, ...]) -> OwnSetsFact:
-    return OwnSetsFact(way, tuple(Expression(each.terms) for each in sets), tuple(each.count for each in sets))
+def _fact(way: Way, sets: tuple[OwnSet, ...]) -> SetsFact:
+    return SetsFact(way, tuple(Expression(each.terms) for each in sets), tuple(each.count for each in sets))
 
 
 def _require(holds: object) -> None:

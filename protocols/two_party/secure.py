@@ -26,8 +26,8 @@ from protocols.two_party.copies import Copies
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.resume import Resumed
 
-RecordParts = tuple[Index, Index, Index]
-"""The records that are trained on, those to test, and those to prune by."""
+RecordParts = tuple[Index, Index]
+"""The records that are trained on, and those to test."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,39 +80,38 @@ class SecureCounting:
     def engine(self, cipher: AnyCiphertexts, checks: Checks) -> SecureEngine:
         """Make our side's engine under the shared key."""
         view = self.copies.view
-        train, test, pruning = (view.rows(part) for part in self.parts)
+        train, test = (view.rows(part) for part in self.parts)
         sizes = (len(train), len(test))
         telling = KeyHolderReplies(self._key, checks, sizes, self.noises)
         replying = EvaluatorReplies(cipher, checks, sizes, self.local.secrets.randomness, self.noises)
         compute = self.local.computing
         if not self.agreed.terms.encrypts_coins:
-            return self._dot_product(cipher, (train, test, pruning), telling, replying)
+            return self._dot_product(cipher, (train, test), telling, replying)
         if self._holds_key:
             design = self.agreed.own_design
             patterns = design.pattern_of(self.copies.coins[np.concatenate(self.parts)])
             there = self.resumed.sent_before(cipher.fingerprint())
-            encryption, records = compute.encryption(self._key), len(pruning)
-            return EncryptedCoinsKeyHolder(encryption, design, patterns, telling, records, there)
+            return EncryptedCoinsKeyHolder(compute.encryption(self._key), design, patterns, telling, there)
         pages = self.resumed.pages(cipher.fingerprint())
-        return EncryptedCoinsEvaluator(train, test, pruning, replying, compute.workers, pages)
+        return EncryptedCoinsEvaluator(train, test, replying, compute.workers, pages)
 
     def _dot_product(
         self,
         cipher: AnyCiphertexts,
-        views: tuple[View, View, View],
+        views: tuple[View, View],
         telling: KeyHolderReplies[Any],
         replying: EvaluatorReplies[Any],
     ) -> SecureEngine:
-        train, test, pruning = (view.codes for view in views)
+        train, test = (view.codes for view in views)
         largest = telling.largest if self._holds_key else replying.largest
         layout = make_layout(self.agreed.schema, self.key_holder, largest, cipher)
         held_out = TestRecords(self.local, self.agreed.schema, test, self.key_holder)
         is_bayes = self.agreed.terms.learner is Learner.NAIVE_BAYES
         if self._holds_key:
             encryption = self.local.computing.encryption(self._key)
-            holder = DotProductKeyHolder(encryption, layout, train, test, pruning, telling)
+            holder = DotProductKeyHolder(encryption, layout, train, test, telling)
             return BayesTestKeyHolder(holder, held_out, telling) if is_bayes else holder
-        evaluator = DotProductEvaluator(layout, train, test, pruning, replying)
+        evaluator = DotProductEvaluator(layout, train, test, replying)
         return BayesTestEvaluator(evaluator, held_out, replying) if is_bayes else evaluator
 
 

@@ -5,7 +5,6 @@
     public key        from the key holder (not for `randomized`)
     encrypted coins   from the key holder (engine `encrypted_coins`)
     the model         a tree level by level; naive Bayes by one batch of counts, estimates of the rest by another
-    pruning           counts of the records to prune by, if any, in one batch
     accuracy          one number
     model digests     both ways, and they must be equal
 
@@ -46,7 +45,6 @@ from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.known import NOTHING_KNOWN, agree_on_known
 from protocols.two_party.mined import MinedLimits, mine, receive_mined
 from protocols.two_party.noise import noises_of
-from protocols.two_party.pruning import prune_by_claims
 from protocols.two_party.resume import Resumed, resume
 from protocols.two_party.rounding import gain_step
 from protocols.two_party.same_model import confirm_same_model, keep_nothing
@@ -66,8 +64,8 @@ class Outcome:
 
     `correct` is the number of test records classified correctly: exact, for `randomized` an estimate whose standard
     error is at most `standard_error`, None without test records. `exact_counts_disclosed` are the computations, one
-    count per class, those of pruning, and the accuracy where it is exact; `remembered` of them were known from earlier
-    runs, and were not asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
+    count per class, and the accuracy where it is exact; `remembered` of them were known from earlier runs, and were not
+    asked for again. `key_holder` and `fingerprint` name the key that was used, if any.
     """
 
     model: Model
@@ -119,9 +117,9 @@ def run(
 
     Discloses: to the peer, our training class counts if we hold the class, our disguised copy (unless `smc`), our
     rounded estimated gains (`hybrid` that ranks by gains) or estimated counts (`randomized`), ciphertexts, the exact
-    counts of the window and of pruning (unless `randomized`), and the number of correctly classified test records. Of
-    naive Bayes, where we hold the class, also our rounded estimates of the counts that are not exact. The peer's model
-    is the same as ours.
+    counts of the window (unless `randomized`), and the number of correctly classified test records. Of naive Bayes,
+    where we hold the class, also our rounded estimates of the counts that are not exact. The peer's model is the same
+    as ours.
 
     Raises:
         PeerError: The peer sent what the protocol does not allow.
@@ -135,13 +133,12 @@ def run(
 
 @dataclass(frozen=True)
 class _Grown:
-    """The model, how good it is, the key that was used, if any, and how many counts it took, pruned it, were known."""
+    """The model, how good it is, the key that was used, if any, and how many counts it took and were known."""
 
     model: Model
     computations: int
     correct: Correct
     fingerprint: str | None
-    pruning: int = 0
     remembered: int = 0
 
 
@@ -160,8 +157,7 @@ class _Run:
         self._local, self._agreed, self._terms = local, agreed, agreed.terms
         self._judge, self._keep, self._known, self._resumed = judge, keep, known, resumed
         terms, records = agreed.terms, len(local.records)
-        self._parts = split_records(terms.seed, records, terms.test, terms.prune)
-        self._train, self._test, self._pruning = self._parts
+        self._train, self._test = self._parts = split_records(terms.seed, records, terms.test)
         self._noises = noises_of(local, agreed)
 
     def play(self, record: PutOnRecord) -> Role[Outcome]:
@@ -179,15 +175,15 @@ class _Run:
         yield from confirm_same_model(grown.model.digest())
         return self._outcome(grown, len(told))
 
-    def _split(self, view: View) -> tuple[View, View, View]:
-        return view.rows(self._train), view.rows(self._test), view.rows(self._pruning)
+    def _split(self, view: View) -> tuple[View, View]:
+        return view.rows(self._train), view.rows(self._test)
 
     def _mine(self, copies: Copies, told: ClassTally) -> Role[_Grown]:
         """Let the class holder mine; of two, the first name."""
         agreed, growth = self._agreed, self._terms.growth
         designs = (agreed.own_design, agreed.peer_design)
         if agreed.schema.class_attribute.party == self._local.party:
-            train, test, _ = self._split(copies.view)
+            train, test = self._split(copies.view)
             tree, correct = yield from mine(train, test, told, designs, growth)
         else:
             most = len(self._test) * largest_factor(agreed.own_design, tuple(range(len(agreed.own_design.groups))))
@@ -209,7 +205,7 @@ class _Run:
         agreed, answers = self._agreed, self._resumed.answers
         step = estimate_step(agreed.own_design, agreed.peer_design, len(self._train))
         if agreed.schema.class_attribute.party == self._local.party:
-            train, test, _ = self._split(copies.view)
+            train, test = self._split(copies.view)
             return TellingEstimates(train, test, step, answers)
         return HearingEstimates(agreed.schema, (len(self._train), len(self._test)), agreed.own_design, step, answers)
 
@@ -222,7 +218,7 @@ class _Run:
         known = NOTHING_KNOWN
         if self._noises is None:
             known = yield from agree_on_known(self._known, self._agreed.nonces)
-        train, *_ = self._split(copies.view)
+        train, _ = self._split(copies.view)
         estimator = Estimator(train) if self._terms.disguises else None
         plausibility = None if estimator is None else Plausibility(train, estimator, self._noises)
         counting = SecureCounting(self._local, self._agreed, copies, self._parts, self._resumed, self._noises or EXACT)
@@ -239,13 +235,10 @@ class _Run:
             learner = self._bayes(told, estimates)
             learned = yield from learner.build(self._refined(kept), self._terms.window, ranking)
             correct = yield from kept.count_correct(learned.model)
-            return _Grown(
-                learned.model, learned.computations, correct, cipher.fingerprint(), remembered=remembered.taken
-            )
+            return _Grown(learned.model, learned.computations, correct, cipher.fingerprint(), remembered.taken)
         result = yield from self._grow(self._refined(kept), ranking, told)
-        pruned = yield from prune_by_claims(result.tree, kept, len(self._train), len(self._pruning))
-        correct = yield from kept.count_correct(pruned.tree)
-        return _Grown(pruned.tree, result.computations, correct, cipher.fingerprint(), pruned.counts, remembered.taken)
+        correct = yield from kept.count_correct(result.tree)
+        return _Grown(result.tree, result.computations, correct, cipher.fingerprint(), remembered.taken)
 
     @property
     def _class_noise(self) -> Geometric | None:
@@ -288,7 +281,7 @@ class _Run:
             correct=correct.count if tested else None,
             standard_error=correct.error,
             smc_computations=grown.computations if secure else 0,
-            exact_counts_disclosed=told + (grown.computations + grown.pruning + tested if secure else 0),
+            exact_counts_disclosed=told + (grown.computations + tested if secure else 0),
             key_holder=key_holder(self._local.party, self._agreed) if secure else None,
             fingerprint=grown.fingerprint,
             remembered=grown.remembered,

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from party.errors import ConfigError
+from party.settings.job import read_job
 from protocols.messages import DisguisedPage, ExactCounts
 from protocols.randomized_response.related_question import disguise
 from protocols.tables.table import Codes, Table
+from protocols.terms import TERM_NAMES
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.split import split_records
 from tests.support.curious import Guarded, assert_built, assert_refused
@@ -90,7 +93,7 @@ def test_a_class_that_its_holder_refuses_is_on_record_with_its_split_and_may_be_
     rare = holding(np.minimum(np.arange(RECORDS) // 5, 2), "alice")
     node = Guarded(tmp_path, rare)
     assert_refused(node.meet(rare.terms), "class counts")
-    assert node.released.keys() - {"spent"} == {"party", "class", "seed", "test", "prune"}
+    assert node.released.keys() - {"spent"} == {"party", "class", "seed", "test"}
     assert_refused(node.meet(replace(rare.terms, seed=2)), "seed")
     merged = holding(np.minimum(np.arange(RECORDS) // 10, 1), "alice")
     assert_built(Guarded(tmp_path, merged, visits=2).meet(merged.terms))
@@ -130,6 +133,21 @@ def test_two_splits_that_differ_by_one_person_tell_that_row_and_the_second_is_re
     assert_built(node.meet(case.terms))
     assert_refused(node.meet(replace(case.terms, test=shares[1])), "test")
     assert_refused(node.meet(replace(case.terms, seed=2)), "seed")
+
+
+def test_pruning_by_one_record_of_each_group_would_tell_its_class_and_no_job_can_ask_for_it(tmp_path: Path) -> None:
+    """The split is public: Bob's column makes groups of twenty records that grow the tree and one to prune it by."""
+    label = RNG.integers(0, 2, RECORDS)
+    train, pruning = split_records(1, RECORDS, Fraction(9, RECORDS))
+    for group, person in enumerate(pruning):
+        majority = np.bincount(label[train[20 * group : 20 * (group + 1)]], minlength=2).argmax()
+        told = int(label[person] == majority)  # of one record, how many are of the majority
+        assert (majority if told else 1 - majority) == label[person]
+    job = tmp_path / "job.toml"
+    job.write_text('method = "smc"\nclass = "class"\nprune = "9/200"\n')
+    with pytest.raises(ConfigError, match="prune: is a setting no more: max_depth and min_leaf"):
+        read_job(job)
+    assert "prune" not in TERM_NAMES
 
 
 @pytest.mark.parametrize("method", METHODS)

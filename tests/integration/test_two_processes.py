@@ -161,15 +161,3 @@ def test_two_processes_learn_naive_bayes_that_classifies_rows_and_counts_it_from
     other = cotally_here("report", str(pair.bob / "party.toml"), "-o", str(tmp_path / "report.html"), "--overwrite")
     assert other.code == 0, other.err
     assert "surer than the figures below say" in (tmp_path / "report.html").read_text()
-
-
-def test_pruning_is_agreed_told_and_stands_in_the_model(pair: Pair) -> None:
-    with serving(pair, "--once") as alice:
-        trained = pair.train(pair.write_job(prune="1/4"))
-        assert trained.code == 0, trained.err
-        assert finish(alice).code == 0
-    assert "pruned by 1/4 of the records" in trained.err
-    tree = read_tree(pair.bob / "model.json")
-    assert tree.growth.prune == Fraction(1, 4)
-    report = json.loads((pair.bob / "report.json").read_text())
-    assert report["exact_counts_disclosed"] > report["smc_computations"] + 2 + 1

@@ -102,7 +102,6 @@ KNOWN_ROLES = {
     "two_party.prediction.learn_classes",
     "two_party.prediction.predict_together",
     "two_party.prediction.tell_classes",
-    "two_party.pruning.prune_by_claims",
     "two_party.resume.resume",
     "two_party.rounding.RoundedCounts",
     "two_party.row_sums.ask_row_sums",

@@ -26,19 +26,12 @@ def test_what_the_cases_below_begin_from_can_be_made(terms: Terms) -> None:
 
 
 APART: list[tuple[Terms, dict[str, Any], str, str]] = [
-    (TREE, {"prune": LONG}, "prune", "18 digits"),
-    (TREE, {"prune": Fraction(1), "test": Fraction(0)}, "prune", "below 1"),
-    (TREE, {"prune": Fraction(-1, 9)}, "prune", "0 or more"),
-    (TREE, {"prune": Fraction(1, 2), "test": Fraction(1, 2)}, "prune", "must leave records to train on"),
-    (TREE, {"prune": Fraction(1, 5), "method": Method.RANDOMIZED}, "prune", "hybrid and smc"),
-    (NOISY, {"prune": Fraction(1, 5)}, "prune", "does not go with noise"),
     (TREE, {"noise": LONG + 1}, "noise", "18 digits"),
     (TREE, {"noise": Fraction(1, 10_000)}, "noise", "0.001 to 1000"),
     (NOISY, {"method": Method.RANDOMIZED}, "noise", "hybrid and smc"),
     (NOISY, {"max_depth": None}, "noise", "needs a max_depth"),
     (NOISY, {"method": Method.HYBRID, "omega": 2, "rank": Rank.GAINS}, "noise", "gains of our own columns"),
     (BAYES, {"max_depth": 2}, "max_depth", "is for trees"),
-    (BAYES, {"prune": Fraction(1, 5)}, "prune", "is for trees"),
     (
         replace(BAYES, method=Method.HYBRID, omega=2, rank=Rank.COPIES, test=Fraction(0)),
         {"noise": Fraction(1)},
@@ -49,7 +42,6 @@ APART: list[tuple[Terms, dict[str, Any], str, str]] = [
     (RULES, {"learner": Learner.TREE}, "learner", "must be rules where"),
     (RULES, {"class_name": "class"}, "class", "is not for rules"),
     (RULES, {"test": Fraction(1, 5)}, "test", "is not for rules"),
-    (RULES, {"prune": Fraction(1, 5)}, "prune", "is not for rules"),
     (RULES, {"noise": Fraction(1)}, "noise", "is not for rules"),
     (RULES, {"max_depth": 2}, "max_depth", "is not for rules"),
 ]

@@ -205,7 +205,7 @@ def plain_id3(case: Case) -> tuple[Result, float]:
         Attribute(owner, "class", labels(case.classes)),
         case.class_owners,
     )
-    train, test, _ = split_records(case.terms.seed, len(case.codes), case.terms.test)
+    train, test = split_records(case.terms.seed, len(case.codes), case.terms.test)
     engine = PlaintextEngine(schema, case.codes[train], case.codes[test])
     growth = case.terms.growth
     learner = HybridId3(schema, engine.class_counts, ALL, engine, growth=growth, bounds=bounds_of(schema, ALL, growth))

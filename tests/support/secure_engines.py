@@ -65,9 +65,8 @@ def by_coins(tests: int = 10, theta: str = "9/20", key: AnyKeyHolder = HOLDER, t
     coins: Coins = design.coins(keyed_draw(bytes(32), "d", [str(i) for i in range(len(codes))]))
     seen = view_of(SCHEMA, "alice", codes, design, coins)
     train, test = seen.rows(np.arange(30)), seen.rows(np.arange(30, 30 + tests))
-    pruning = seen.rows(np.arange(0))
-    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, 0, there)
-    return EncryptedCoinsEvaluator(train, test, pruning, replying, InlineWorkers()), holder
+    holder = EncryptedCoinsKeyHolder(key.encryption(secrets), design, design.pattern_of(coins), telling, there)
+    return EncryptedCoinsEvaluator(train, test, replying, InlineWorkers()), holder
 
 
 def layout(slots: int | None = None, schema: Schema = SCHEMA, key: AnyKeyHolder = HOLDER) -> Layout:
@@ -80,11 +79,11 @@ def by_dots(tests: int = 10, slots: int | None = None, key: AnyKeyHolder = HOLDE
     telling, replying = halves(test=tests, key=key)
     shape = layout(slots, key=key)
 
-    def own(party: str) -> tuple[Any, Any, Any]:
+    def own(party: str) -> tuple[Any, Any]:
         codes = np.zeros_like(CODES)
         held = list(SCHEMA.held_by(party))
         codes[:, held] = CODES[:, held]
-        return codes[:30], codes[30 : 30 + tests], codes[:0]
+        return codes[:30], codes[30 : 30 + tests]
 
     evaluator: Engine = DotProductEvaluator(shape, *own("alice"), replying)
     return evaluator, DotProductKeyHolder(key.encryption(secrets), shape, *own("bob"), telling)

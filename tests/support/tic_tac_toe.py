@@ -32,6 +32,6 @@ def plain_tree(schema: Schema) -> Tree:
     codes = np.array(
         [[column.values.index(text) for text in cells[column.name]] for column in schema.columns], dtype=np.uint8
     ).T
-    train, test, _ = split_records(1, RECORDS, Fraction(1, 5))
+    train, test = split_records(1, RECORDS, Fraction(1, 5))
     engine = PlaintextEngine(schema, codes[train], codes[test])
     return run_alone(HybridId3(schema, engine.class_counts, ALL, engine).build()).tree

@@ -11,7 +11,7 @@ from party.wire.v1 import node_pb2 as wire
 from protocols.errors import PeerError
 from protocols.two_party.memory import HEAD_BYTES, LedgerHead
 
-WIRE_VERSION: Final = "2"
+WIRE_VERSION: Final = "3"
 """Of the messages: who changes them after a release takes the next number, here and in what a greeting says."""
 SESSION_BYTES: Final = 16
 LONG_POLL: Final = 0.5  # seconds that a call may wait at the responder

@@ -794,12 +794,11 @@ class Terms(_message.Message):
     MIN_LEAF_FIELD_NUMBER: _builtins.int
     NOISE_FIELD_NUMBER: _builtins.int
     IMPURITY_FIELD_NUMBER: _builtins.int
-    PRUNE_FIELD_NUMBER: _builtins.int
     LEARNER_FIELD_NUMBER: _builtins.int
     RULES_FIELD_NUMBER: _builtins.int
     method: _builtins.str
     theta: _builtins.str
-    """In lowest terms, such as 9/20; `test` and `prune` too."""
+    """In lowest terms, such as 9/20; `test` too."""
     omega: _builtins.int
     """0 for all candidates."""
     engine: _builtins.str
@@ -815,7 +814,6 @@ class Terms(_message.Message):
     noise: _builtins.str
     """Epsilon of the noise in the counts against each side, in lowest terms; empty for counts without noise."""
     impurity: _builtins.str
-    prune: _builtins.str
     learner: _builtins.str
     @_builtins.property
     def rules(self) -> Global___RuleTerms:
@@ -838,13 +836,12 @@ class Terms(_message.Message):
         min_leaf: _builtins.int = ...,
         noise: _builtins.str = ...,
         impurity: _builtins.str = ...,
-        prune: _builtins.str = ...,
         learner: _builtins.str = ...,
         rules: Global___RuleTerms | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["rules", b"rules"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "prune", b"prune", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cipher", b"cipher", "class_name", b"class_name", "engine", b"engine", "impurity", b"impurity", "key_bits", b"key_bits", "learner", b"learner", "max_depth", b"max_depth", "method", b"method", "min_leaf", b"min_leaf", "noise", b"noise", "omega", b"omega", "rank", b"rank", "rules", b"rules", "seed", b"seed", "test", b"test", "theta", b"theta"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

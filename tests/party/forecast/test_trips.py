@@ -23,7 +23,6 @@ SIZES = Sizes(records=80, sides=((2, 3), (2, 2)), class_holder=1, classes=2, pat
     {"method": "smc", "learner": Learner.NAIVE_BAYES},
     {"method": "hybrid", "omega": 1, "max_depth": 1},
     {"method": "hybrid", "omega": 1, "max_depth": 1, "test": Fraction(0)},
-    {"method": "hybrid", "omega": 1, "max_depth": 1, "prune": Fraction(1, 5)},
     {"method": "hybrid", "omega": ALL, "max_depth": 2},
     {"method": "hybrid", "omega": 1, "learner": Learner.NAIVE_BAYES},
 ])  # fmt: skip

@@ -1,7 +1,6 @@
 """A later run over the same tables asks only for what is new, and ends with the same tree."""
 
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +66,4 @@ def test_counts_of_other_held_out_records_are_not_taken(tmp_path: Path, monkeypa
     sessions.run()
     monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
     report, _ = sessions.run(with_terms(sessions.case, seed=2).terms)
-    assert trained(report).outcome.remembered == 0
-
-
-def test_counts_of_a_run_that_is_pruned_are_of_fewer_records_and_not_taken_for_a_whole_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The share that prunes is not trained on; under the same name another share is refused."""
-    sessions = Sessions(tmp_path, with_terms(CASE, method=Method.SMC, max_depth=1), ANY_ODDS)
-    sessions.run()
-    monkeypatch.setattr(releases, "first_change", lambda known, fields: None)
-    report, _ = sessions.run(with_terms(sessions.case, prune=Fraction(1, 4)).terms)
     assert trained(report).outcome.remembered == 0

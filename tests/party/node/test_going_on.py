@@ -104,7 +104,6 @@ CASES: dict[str, dict[str, Any]] = {
     "copies": {"rank": "copies"},
     "smc by dot products": {"method": "smc", "engine": "dot_product"},
     "mined": {"method": "randomized"},
-    "pruned": {"prune": Fraction(1, 5)},
     "noise": {"method": "smc", "noise": Fraction(5), "max_depth": 2, "omega": 1},
 }
 

@@ -39,7 +39,7 @@ CASE = Case(
     terms=make_terms(),
 )
 ALICE = ("alice", "0123 ABCD")
-ALWAYS = {"party", "class", "columns", "records", "seed", "test", "prune"}
+ALWAYS = {"party", "class", "columns", "records", "seed", "test"}
 METHODS = {
     "hybrid": ALWAYS | {"theta", "groups"},
     "randomized": ALWAYS | {"theta", "groups"},
@@ -54,7 +54,6 @@ CURES = {
     "groups": "would undo the first: return to it; to release it anyway, name a new [data] dataset",
     "seed": "keep the split",
     "test": "keep the split",
-    "prune": "keep the split",
 }
 
 
@@ -63,7 +62,6 @@ SHOWN = {
     ("theta", "11/20"): ("theta 9/20", ", not with 11/20"),
     ("seed", "2"): ("seed 1", ", not with 2"),
     ("test", "1/4"): ("test 1/5", ", not with 1/4"),
-    ("prune", "1/4"): ("prune 0", ", not with 1/4"),
 }
 """Terms are told, as they were and as they are; of data only that they are others."""
 
@@ -119,7 +117,6 @@ CHANGES: list[tuple[str, Callable[[PartyInputs], PartyInputs], dict[str, Any]]] 
     ("records", ids_cut_elsewhere, {}),
     ("seed", lambda local: local, {"seed": 2}),
     ("test", lambda local: local, {"test": Fraction(1, 4)}),
-    ("prune", lambda local: local, {"prune": Fraction(1, 4)}),
 ]
 """The field, and how data, peer or terms change in it."""
 
@@ -161,7 +158,7 @@ def test_the_same_release_again_is_accepted_and_changes_nothing(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("method", "field", "change", "terms"),
-    [(method, *each) for method in METHODS for each in CHANGES if (method, each[0]) != ("randomized", "prune")],
+    [(method, *each) for method in METHODS for each in CHANGES],
 )
 def test_a_release_that_differs_in_a_field_that_left_is_refused_with_its_cure(
     tmp_path: Path,

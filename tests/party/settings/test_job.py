@@ -22,7 +22,6 @@ key_bits = 4096
 max_depth = 6
 min_leaf = 8
 impurity = "gini"
-prune = "1/6"
 """
 TERMS = Terms(
     Method.HYBRID,
@@ -70,7 +69,6 @@ def test_every_term_of_a_job_is_read(tmp_path: Path) -> None:
         max_depth=6,
         min_leaf=8,
         impurity=Impurity.GINI,
-        prune=Fraction(1, 6),
     )
 
 
@@ -104,6 +102,7 @@ def test_the_floor_of_the_key_is_an_argument(tmp_path: Path) -> None:
     [
         ('method = "hybrid"', 'method = "plain"', "method: must be one of"),
         ('method = "hybrid"', 'methods = "hybrid"', "methods: unknown key; did you mean 'method'?"),
+        ("seed = 7", 'prune = "1/5"', "prune: is a setting no more: max_depth and min_leaf keep a tree small"),
         ('"9/20"', '"1/2"', "theta: must be above 0 and below 1, and not 1/2"),
         ('"9/20"', "0", "theta: must be above 0"),
         ('"9/20"', "1", "theta: must be above 0"),

@@ -143,7 +143,7 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
 }
 
 A_TERMS = Terms(Method.HYBRID, Fraction(9, 20), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(0), 3072)
-A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO, prune=Fraction(1, 6)))
+A_JOB = Train(replace(A_TERMS, max_depth=3, min_leaf=4, impurity=Impurity.GAIN_RATIO))
 A_GREETING = m.Greeting("v", "alice", bytes(32), A_JOB)
 A_SHARE = m.Share(9, (("a", ("x", "y")), ("b", ("x",))), ("0", "1"), ((0, 2), (1,)))
 
@@ -324,8 +324,8 @@ def test_all_candidates_are_the_window_zero_of_the_wire() -> None:
 
 
 def test_noise_crosses_as_a_fraction_and_none_as_nothing() -> None:
-    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2), prune=Fraction(0))
-    assert decode(greeting(omega=0, noise="1/2", prune="0/1"), m.Greeting) == replace(A_GREETING, job=Train(terms))
+    terms = replace(A_JOB.terms, omega=ALL, noise=Fraction(1, 2))
+    assert decode(greeting(omega=0, noise="1/2"), m.Greeting) == replace(A_GREETING, job=Train(terms))
     assert wire.Frame.FromString(encode(A_GREETING)).greeting.train.noise == ""
 
 

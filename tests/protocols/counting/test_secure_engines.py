@@ -12,7 +12,7 @@ import pytest
 
 from protocols.counting.dot_product import (
     plan,
-    plan_claims,
+    plan_sets,
     planes_of,
     shapes_of,
 )
@@ -107,16 +107,16 @@ def test_without_test_records_nothing_is_sent_for_the_accuracy(name: str) -> Non
     assert [(end.result, end.sent) for end in ends] == [(Correct(0.0), []), (Correct(0.0), [])]
 
 
-@pytest.mark.parametrize(("told", "ends_it"), [((0, 3), False), ((0, 4), True), ((0,), True), ((-1, 0), True)])
-def test_more_pruning_records_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
+@pytest.mark.parametrize(("told", "ends_it"), [((0, 30), False), ((0, 31), True), ((0,), True), ((-1, 0), True)])
+def test_more_records_of_a_set_than_there_are_end_the_run(told: tuple[int, ...], ends_it: bool) -> None:
     telling, replying = halves()
-    asked = [[(ROOT, 0)], [(ROOT, 1)]]
+    asked = [ROOT & Term(0, 0), ROOT & Term(0, 1)]
 
     def lie(sender: str, number: int, message: Message) -> Message:
         del sender, number
         return ExactCounts(told) if isinstance(message, ExactCounts) else message
 
-    ends = duel(replying.claims(asked, HOLDER.public.sums(2).totals(), 3), telling.claims(asked, 3), lie)
+    ends = duel(replying.sets(asked, HOLDER.public.sums(2).totals()), telling.sets(asked), lie)
     assert ends[1].sent == [ExactCounts((0, 0))]
     assert isinstance(ends[0].error, DeviationError) == ends_it
     assert ends[0].result == (None if ends_it else list(told))
@@ -194,7 +194,7 @@ def test_dot_products_test_no_model_without_leaves() -> None:
 
 
 def test_the_plan_of_the_accuracy_has_one_item_a_leaf() -> None:
-    items = plan_claims([TREE.leaves()], layout())
+    items = plan_sets([[path for path, _ in TREE.leaves()]], layout())
     assert len(items) == len(TREE.leaves())
     assert all(item.cells == (0,) for item in items)
 

@@ -60,7 +60,6 @@ OTHER_TERMS: dict[str, dict[str, Any]] = {
     "min_leaf": {"min_leaf": 2},
     "noise": {"noise": Fraction(1)},
     "impurity": {"impurity": "gini"},
-    "prune": {"prune": Fraction(1, 7)},
     "learner": {"learner": "naive_bayes"},
 }
 
@@ -94,7 +93,6 @@ IMPOSSIBLE_TERMS: list[tuple[str, dict[str, Any]]] = [
     ("min_leaf", {"min_leaf": 0}),
     ("min_leaf", {"min_leaf": 2**31}),
     ("impurity", {"impurity": "chaos"}),
-    ("prune", {"prune": Fraction(1)}),
     ("learner", {"learner": "oracle"}),
     ("learner", {"learner": "rules"}),
 ]

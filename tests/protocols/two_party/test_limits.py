@@ -13,8 +13,7 @@ LIMITS = Limits(max_classes=3, smallest_class=10, smallest_test=30)
         (LIMITS.refuse_classes(3), LIMITS.refuse_classes(4), "merge values"),
         (LIMITS.refuse_counts([10, 50]), LIMITS.refuse_counts([9, 0, 51]), "hold out fewer records"),
         (LIMITS.refuse_test(30), LIMITS.refuse_test(29), "test = 0"),
-        (LIMITS.refuse_pruning(30), LIMITS.refuse_pruning(1), "prune = 0"),
-        (LIMITS.refuse_test(0) or LIMITS.refuse_pruning(0), LIMITS.refuse_test(1), "test = 0"),
+        (LIMITS.refuse_test(0), LIMITS.refuse_test(1), "test = 0"),
     ],
 )
 def test_one_past_a_limit_is_refused_with_the_way_out(accepted: str | None, refused: str | None, way_out: str) -> None:

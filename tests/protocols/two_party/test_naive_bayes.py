@@ -93,7 +93,7 @@ def sizes_of(case: Case) -> list[int]:
 @given(case=cases())
 def test_counted_exactly_it_is_plain_naive_bayes_on_the_joined_table(way: str, case: Case) -> None:
     terms = bayes_terms(case.terms, **EXACT_WAYS[way])
-    train, test, _ = split_records(terms.seed, len(case.codes), terms.test)
+    train, test = split_records(terms.seed, len(case.codes), terms.test)
     crossed = Transcript()
     alice, bob = play(replace(case, terms=terms), crossed)
     prior, tables = plain_bayes(case.codes[train], sizes_of(case), case.classes)

@@ -84,7 +84,6 @@ def test_rows_that_an_alignment_has_left_are_judged_again() -> None:
     ("limits", "terms", "field"),
     [
         (Limits(smallest_class=0), make_terms(), "test"),
-        (Limits(smallest_class=0), make_terms(test=Fraction(0), prune=Fraction(1, 5)), "prune"),
         (NO_LIMITS, make_terms(min_leaf=9), "min_leaf"),
         (Limits(max_classes=1, smallest_test=0), make_terms(), "class values"),
         (Limits(smallest_class=20, smallest_test=0), make_terms(), "class counts"),

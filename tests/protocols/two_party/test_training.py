@@ -35,7 +35,7 @@ CASE = Case(
 
 @given(st.integers(0, 2**64 - 1), st.integers(1, 200), st.fractions(0, 1).filter(lambda share: share < 1))
 def test_the_split_parts_all_records_in_file_order(seed: int, records: int, test: Fraction) -> None:
-    train, held_out, _ = split_records(seed, records, test)
+    train, held_out = split_records(seed, records, test)
     assert sorted([*train, *held_out]) == list(range(records))
     assert list(train) == sorted(train)
     assert list(held_out) == sorted(held_out)

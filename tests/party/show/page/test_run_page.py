@@ -111,11 +111,11 @@ def test_a_copy_of_columns_of_one_value_each_is_not_told_as_disguised(told: Fini
 
 def test_terms_that_are_off_are_left_out_and_the_whole_window_is_named(told: Finished) -> None:
     terms = {**told.run.terms, "omega": None}
-    assert (terms["noise"], terms["prune"], terms["max_depth"]) == (None, "0", None)
+    assert (terms["noise"], terms["max_depth"]) == (None, None)
     page = page_markdown(replace(told, run=replace(told.run, terms=terms)))
     (line,) = [line for line in page.splitlines() if "omega all" in line]
     assert "theta 7/10" in line
-    assert not re.search("noise|prune|max_depth|none", line)
+    assert not re.search("noise|max_depth|none", line)
 
 
 def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished) -> None:
