@@ -40,11 +40,13 @@ class Baskets:
         transactions: Their items by number.
         ids: One per transaction.
         path: Where they came from.
+        repeating: How many of them named an item more than once; it counts once.
     """
 
     transactions: Transactions
     ids: Sequence[str]
     path: Path
+    repeating: int = 0
 
     def __repr__(self) -> str:
         return f"<Baskets {len(self.ids)}>"
@@ -54,8 +56,8 @@ def read_baskets(source: BasketSource, design: BasketDesign, form: Form = USUAL)
     """Read true baskets in the layout of the design; a DataFrame has a column per item, or rows of ids and items.
 
     Raises:
-        DataError: The file cannot be read, a basket holds an item twice or one that the design does not list, or its
-            size has no parameters.
+        DataError: The file cannot be read, a basket holds an item that the design does not list, or its size has no
+            parameters.
     """
     if isinstance(source, Path | str) and design.layout is BasketLayout.LINES:
         return _from_lines(Path(source), design, form)
@@ -76,22 +78,21 @@ class _Gathering:
         self.path = path
         self._design, self._number = design, {item: number for number, item in enumerate(design.items)}
         self._sizes = set(design.design.sizes)
-        self._starts, self._items = array("q", [0]), array("i")
+        self._starts, self._items, self._repeating = array("q", [0]), array("i"), 0
 
     def add(self, names: Sequence[str], line: int) -> None:
-        """Add a basket."""
+        """Add a basket; an item that stands in it more than once says no more than once."""
         try:
-            numbers = sorted(map(self._number.__getitem__, names))
+            numbers = sorted(set(map(self._number.__getitem__, names)))
         except KeyError:
             raise self._error(
                 line, "an item is not among those of the design: list it there, or leave it out"
             ) from None
+        self._repeating += len(numbers) < len(names)
         self.add_numbers(numbers, line)
 
     def add_numbers(self, numbers: Sequence[int], line: int) -> None:
         """Add a basket of rising numbers."""
-        if len(set(numbers)) != len(numbers):
-            raise self._error(line, "an item stands twice in this basket: name it once")
         if len(numbers) not in self._sizes:
             known = self._design.design
             raise self._error(line, known.lacks(len(numbers)))
@@ -105,7 +106,8 @@ class _Gathering:
         """Return the baskets, numbered from 1 if they have no ids."""
         starts, items = np.array(self._starts, dtype=np.int64), np.array(self._items, dtype=np.int32)
         made = Transactions(len(self._design.items), starts, items)
-        return Baskets(made, [str(n) for n in range(1, len(made) + 1)] if ids is None else ids, self.path)
+        named = [str(n) for n in range(1, len(made) + 1)] if ids is None else ids
+        return Baskets(made, named, self.path, self._repeating)
 
 
 def _from_lines(path: Path, design: BasketDesign, form: Form) -> Baskets:

@@ -42,7 +42,7 @@ def association_rules(
     design: BasketDesign,
     min_support: Fraction | float | str = 0.5,
     metric: str = "confidence",
-    min_threshold: float = 0.8,
+    min_threshold: Fraction | float | str = Fraction(4, 5),
     confidence: float = 0.95,
 ) -> Any:  # a pandas DataFrame
     """Return the rules of the frequent itemsets whose `metric` is at least `min_threshold`.
@@ -62,16 +62,25 @@ def association_rules(
     Raises:
         InputError: An argument is out of range, or unknown.
     """
-    wanted = RuleThreshold(metric, min_threshold)
+    wanted = RuleThreshold(metric, exact_of(min_threshold, "min_threshold", "a number"))
     mined = mine_itemsets(sent, design.design, _share(min_support))
     return result_frame(rule_columns(mine_rules(mined), design.items, confidence, wanted))
 
 
 def _share(given: Fraction | float | str) -> Fraction:
+    return exact_of(given, "min_support", "above 0 and at most 1")
+
+
+def exact_of(given: Fraction | float | str, field: str, wanted: str) -> Fraction:
+    """Return a number as it is written: 0.8 is 4/5, and not the nearest float.
+
+    Raises:
+        InputError: It is none.
+    """
     try:
-        return Fraction(given)
-    except (ValueError, TypeError, OverflowError, ZeroDivisionError):  # NaN and infinity among them
-        raise InputError("must be above 0 and at most 1", field="min_support") from None
+        return Fraction(str(given))
+    except (ValueError, ZeroDivisionError):  # NaN and infinity among them
+        raise InputError(f"must be {wanted}", field=field) from None
 
 
 def result_frame(columns: Any) -> Any:  # a pandas DataFrame

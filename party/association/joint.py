@@ -1,11 +1,12 @@
 """Itemsets that two parties have found together, as columns of a table and as data frames (extra `pandas`)."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from party.association.frames import result_frame
+from party.association.frames import exact_of, result_frame
 from party.association.mining import FoundSets, ResultColumns, RuleThreshold, itemset_columns, rule_columns
 from party.models.itemset_file import read_itemsets
 from party.survey.mining import CONFIDENCE
@@ -63,11 +64,15 @@ def joint_itemsets(path: Path | str, confidence: float = CONFIDENCE) -> Any:  # 
 
 
 def joint_rules(
-    path: Path | str, metric: str = "confidence", min_threshold: float = 0.8, confidence: float = CONFIDENCE
+    path: Path | str,
+    metric: str = "confidence",
+    min_threshold: Fraction | float | str = Fraction(4, 5),
+    confidence: float = CONFIDENCE,
 ) -> Any:  # a pandas DataFrame
     """Return the rules of such a file whose `metric` is at least `min_threshold`, with mlxtend's columns.
 
     Raises:
         InputError: The file cannot be used, or an argument is out of range.
     """
-    return result_frame(rules_of(read_itemsets(Path(path)), RuleThreshold(metric, min_threshold), confidence))
+    wanted = RuleThreshold(metric, exact_of(min_threshold, "min_threshold", "a number"))
+    return result_frame(rules_of(read_itemsets(Path(path)), wanted, confidence))

@@ -39,18 +39,16 @@ class RuleThreshold:
         least: Its smallest value.
 
     Raises:
-        InputError: There is no such measure, or the value is no number.
+        InputError: There is no such measure.
     """
 
     metric: str = "confidence"
-    least: float = 0.8
+    least: Fraction = Fraction(4, 5)
 
     def __post_init__(self) -> None:
         known = RULE_COLUMNS[2:14]
         if self.metric not in known:
             raise InputError(f"must be one of {', '.join(known)}", field="metric")
-        if self.least != self.least:
-            raise InputError("must be a number", field="min_threshold")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,20 +132,17 @@ def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wan
     ratio = np.array([rule.confidence for rule in found.rules], dtype=np.float64)
     error = np.array([rule.confidence_error for rule in found.rules], dtype=np.float64)
     low, high = ratio - z * error, ratio + z * error
-    at = wanted.least if wanted.metric == "confidence" else np.nan
+    at = float(wanted.least) if wanted.metric == "confidence" else np.nan
     columns: dict[str, Reals | NDArray[np.bool_]] = {
-        "antecedent support": antecedent,
-        "consequent support": consequent,
-        "support": both,
-        "confidence": ratio,
         **rule_metrics(both, antecedent, consequent),
+        "confidence": ratio,
         "support_error": np.array([rule.support_error for rule in found.rules], dtype=np.float64),
         "confidence_error": error,
         "low": low,
         "high": high,
         "straddles": (low < at) & (at < high),
     }
-    reached = columns[wanted.metric] >= wanted.least
+    reached = found.reached(wanted.metric, wanted.least)
     chosen = [rule for rule, there in zip(found.rules, reached.tolist(), strict=True) if there]
     sets = {
         "antecedents": [frozenset(items[item] for item in rule.antecedent) for rule in chosen],

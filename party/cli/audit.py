@@ -7,7 +7,7 @@ from party.cli import baskets
 from party.cli.values import fraction
 from party.keys.coin_secret import new_key
 from party.names import printable
-from party.settings.survey import Questionnaire
+from party.settings.survey import Questionnaire, need_groups
 from party.settings.transactions import is_of_baskets
 from party.show.audit import audit_lines, audits_json
 from party.show.drawing import shown_drawing
@@ -27,6 +27,8 @@ def run(arguments: argparse.Namespace) -> int:
     if is_of_baskets(arguments.design):
         return baskets.run_audit(arguments)
     questionnaires = [read_design(path) for path in (arguments.design, *arguments.more)]
+    for questionnaire in questionnaires:
+        need_groups(questionnaire)
     goal = Goal(arguments.alarm, arguments.power, fraction("--shift", arguments.shift))
     each = replace(goal, alarm=goal.alarm / len(questionnaires))
     results = []

@@ -36,6 +36,7 @@ from party.show.baskets import (
     itemset_blocks,
     noisy_lines,
     operator_audit_lines,
+    repeating_lines,
     rule_blocks,
     support_lines,
 )
@@ -80,6 +81,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
     reads = (arguments.data, arguments.design, arguments.secret)
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
     baskets = read_baskets(arguments.data, design, form(arguments))
+    say_all(repeating_lines(baskets), sys.stderr)
     say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
     with shown_baskets() as watch:
         sent = disguise_baskets(baskets, design, arguments.secret, arguments.dataset, watch=watch)
@@ -144,7 +146,7 @@ def run_mine_columns(arguments: argparse.Namespace) -> int:
 def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]:
     """Read what both kinds of mining are asked, and make sure that the output destroys nothing."""
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
-    wanted = RuleThreshold(arguments.metric or "confidence", float(least))
+    wanted = RuleThreshold(arguments.metric or "confidence", least)
     settle_outputs([arguments.output], [arguments.disguised, arguments.design], overwrite=arguments.overwrite)
     return fraction("--min-support", arguments.min_support), wanted
 

@@ -34,6 +34,7 @@ from party.show.collecting import (
 )
 from party.show.incident import incident
 from party.show.notices import tell
+from party.show.page.writing import page_written
 from party.show.progress import complain
 from party.show.screen import note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
@@ -183,6 +184,8 @@ def run_results(arguments: argparse.Namespace) -> int:
         say_all(results_so_far(found))
     if arguments.html is not None:
         write_atomically(arguments.html, results_html(settings, found).body)
+        if not arguments.json:
+            say(page_written(arguments.html))
     return 0
 
 

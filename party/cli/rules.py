@@ -17,7 +17,7 @@ from protocols.errors import InputError
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the first ones, and write all."""
-    wanted = RuleThreshold(arguments.metric, float(fraction("--min-threshold", arguments.min_threshold)))
+    wanted = RuleThreshold(arguments.metric, fraction("--min-threshold", arguments.min_threshold))
     settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
     found = read_result(arguments.model)
     if not isinstance(found, JointItemsets):

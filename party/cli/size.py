@@ -5,14 +5,14 @@ import argparse
 from party.cli import baskets
 from party.cli.values import fraction
 from party.settings.transactions import is_of_baskets
-from party.show.estimates import enough_for, enough_for_model, enough_json
+from party.show.estimates import enough_for, enough_for_model, enough_for_shares, enough_json
 from party.show.screen import put_json, say_all
 from party.survey import read_design
 from party.survey.expressions import parse_expression
-from party.survey.table import need_class
 from protocols.randomized_response.sample_size import (
     naive_bayes_sample_size,
     sample_size,
+    shares_sample_size,
     tree_sample_size,
 )
 
@@ -35,7 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             say_all([enough_for(found, e, questionnaire) for e, found in zip(asked, sizes, strict=True)])
         return 0
-    need_class(questionnaire)
+    if questionnaire.class_name is None:
+        found = shares_sample_size(questionnaire.design, width, arguments.confidence)
+        if arguments.json:
+            put_json({"format": SIZE_FORMAT, "enough": [enough_json(found, "any answer")]})
+        else:
+            say_all(enough_for_shares(found))
+        return 0
     label, depth = len(questionnaire.names) - 1, arguments.depth
     bayes = naive_bayes_sample_size(questionnaire.design, label, width, arguments.confidence)
     tree = tree_sample_size(questionnaire.design, label, depth, width, arguments.confidence)

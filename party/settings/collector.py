@@ -15,7 +15,7 @@ from party.settings.address import Address, read_address
 from party.settings.page_texts import read_page_texts
 from party.settings.population import Population, read_population
 from party.settings.questions import check_known
-from party.settings.survey import Questionnaire, read_design
+from party.settings.survey import Questionnaire, need_groups, read_design
 from party.settings.toml import Section, read_toml
 from protocols.errors import InputError
 from protocols.randomized_response.design import Kind
@@ -129,6 +129,7 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     top = read_toml(Path(path), _KEYS)
     folder = top.path.parent
     questionnaire = read_design(folder / top.text("design", "design.toml"))
+    need_groups(questionnaire)
     introduction, texts = top.text("introduction", ""), read_page_texts(top.section("texts", None))
     questions, closing = _questions(top.section("questions", None), questionnaire, texts), _closing(top)
     return CollectorSettings(

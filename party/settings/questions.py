@@ -60,15 +60,13 @@ def read_exact(section: Section, key: str, value: object) -> Fraction:
 
 
 def read_groups(top: Section, names: Sequence[str]) -> dict[str, GroupEntry]:
-    """Return every group; each column stands in one group or is plain.
+    """Return every group; each column stands in one group or is plain. Without a group all are asked directly.
 
     Raises:
         ConfigError: A group, or what is said of all, cannot be so.
     """
     top.choice("kind", _KINDS, Kind.RELATED.value)
     section = top.section("groups", None)
-    if not section.names:
-        raise top.error("groups", "names no group: nothing would be disguised")
     place: dict[str, str] = {}
     groups = {name: _group(top, section, name) for name in section.names}
     for name, group in groups.items():
@@ -78,7 +76,7 @@ def read_groups(top: Section, names: Sequence[str]) -> dict[str, GroupEntry]:
     if homeless:
         raise top.error("groups", f"column {homeless[0]!r} is in no group: put it into one, or name it in plain")
     for key, used in (("theta", False), ("prevalence", True)):
-        if key in top.names and not any((group.kind in _STATEMENTS) is used for group in groups.values()):
+        if groups and key in top.names and not any((group.kind in _STATEMENTS) is used for group in groups.values()):
             raise top.error(key, "no group has a question of a kind that needs it")
     return groups
 
@@ -124,6 +122,8 @@ def read_questions(top: Section, domains: Domains, groups: Mapping[str, GroupEnt
     personal = _chances_of(top, "personal", Kind.UNRELATED, domains, groups)
     forced = _chances_of(top, "forced", Kind.FORCED, domains, groups)
     told = {**personal, **forced}
+    if not groups:
+        return RelatedDesign(tuple(len(domain.values) for domain in domains.values()), (), Fraction(1))
     asked = {(group.kind, group.chance) for group in groups.values()}
     if len(asked) == 1:
         key = "prevalence, groups" if {kind for kind, _ in asked} <= set(_STATEMENTS) else "theta, groups"

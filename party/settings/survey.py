@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from party.errors import ConfigError
 from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
@@ -71,8 +72,8 @@ def read_design(path: Path | str) -> Questionnaire:
     """Read a `design.toml`.
 
     Raises:
-        ConfigError: The file cannot be read, a setting is missing, unknown or out of range, or the design carries
-            nothing or hides nothing.
+        ConfigError: The file cannot be read, a setting is missing, unknown or out of range, or a group carries nothing
+            or hides nothing.
     """
     top = read_toml(Path(path), _KEYS)
     domains = read_domains(top)
@@ -100,6 +101,19 @@ def read_design(path: Path | str) -> Questionnaire:
         group_names=tuple(groups),
         controls=_controls(top, domains, design),
     )
+
+
+def need_groups(questionnaire: Questionnaire) -> None:
+    """Refuse a design by which all are asked directly where answers shall be disguised.
+
+    Raises:
+        ConfigError: It has no group.
+    """
+    if not questionnaire.group_names:
+        raise ConfigError(
+            f"{questionnaire.path}: groups: is missing, so nothing would be disguised: add [groups], such as "
+            f'one = ["{questionnaire.names[0]}"], and take the column out of plain'
+        )
 
 
 def _controls(top: Section, domains: Mapping[str, Domain], design: Design) -> tuple[Term, ...]:

@@ -6,6 +6,7 @@ from math import log
 from pathlib import Path
 
 from party.association.estimation import SupportFinding
+from party.association.files import Baskets
 from party.association.mining import FoundSets, ResultColumns
 from party.names import printable
 from party.settings.transactions import BasketDesign
@@ -36,6 +37,13 @@ def basket_copy_lines(sent: Randomized, design: BasketDesign, output: Path, made
         yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
         yield "A second copy of these data under another secret would weaken this one: use this secret again."
     yield f"What the copy discloses: cotally privacy {design.path}"
+
+
+def repeating_lines(baskets: Baskets) -> Iterator[str]:
+    """Yield that baskets name an item more than once, if so."""
+    if baskets.repeating:
+        told = "1 basket names" if baskets.repeating == 1 else f"{baskets.repeating:,} baskets name"
+        yield f"cotally: note: {baskets.path}: {told} an item more than once; it counts once"
 
 
 def exceeding_lines(found: Sequence[Exceeding], design: BasketDesign) -> Iterator[str]:

@@ -126,6 +126,14 @@ def enough_for(found: SampleSize, expression: Expression, questionnaire: Questio
     return _enough(found, f"the share of {printable(expression_text(expression, questionnaire))}")
 
 
+def enough_for_shares(found: SampleSize) -> list[str]:
+    """Say how many respondents are enough for the share of any answer, where there is no class to learn."""
+    return [
+        _enough(found, "the share of any answer"),
+        "For several answers together give --expression; for a model, name the class in the design.",
+    ]
+
+
 def enough_for_model(found: SampleSize, depth: int | None) -> str:
     """Say how many respondents are enough for naive Bayes, or for a tree of that depth."""
     model = "naive Bayes" if depth is None else f"a tree of depth {depth}"

@@ -42,7 +42,7 @@ def joint_rule_blocks(found: JointItemsets, wanted: RuleThreshold, width: int | 
     """Yield the rules whose confidence is surely highest."""
     columns = rules_of(found, wanted)
     rules: Sequence[object] = columns["antecedents"]
-    yield f"{len(rules):,} rules of a {wanted.metric} of {wanted.least:g} or more"
+    yield f"{len(rules):,} rules of a {wanted.metric} of {float(wanted.least):g} or more"
     yield from rule_blocks(columns, width)
     yield from doubt_lines(found)
 

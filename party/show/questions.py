@@ -27,6 +27,8 @@ def question_text(kind: Kind, truth: Fraction) -> str:
 
 def kinds_text(design: Design) -> str:
     """Name the kinds of question of a design with their chances, each once."""
+    if not design.groups:
+        return "asked directly"
     parts = [(design.part(k).kind, design.truth(k)) for k in range(len(design.groups))]
     return "; ".join(f"{kind.value} question, {_chance(kind, truth)}" for kind, truth in dict.fromkeys(parts))
 

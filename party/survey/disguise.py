@@ -16,7 +16,7 @@ from party.data import Frame, distinct_ids, name_flaw
 from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
-from party.settings.survey import Questionnaire
+from party.settings.survey import Questionnaire, need_groups
 from party.survey.table import TableSource, answers_given, as_frame, read_codes
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.design import Draw
@@ -70,11 +70,12 @@ def disguise_table(
         watch: Puts itself between the disguise and its draws: to show progress.
 
     Raises:
-        ConfigError: The design names no id, has no personal answers to replace, the data set's name cannot be used, or
-            the secret was used before for another disguise or other data.
+        ConfigError: The design names no group or no id, has no personal answers to replace, the data set's name cannot
+            be used, or the secret was used before for another disguise or other data.
         DataError: A table cannot be read or does not fit the design.
         IdentityError: The secret cannot be read or made.
     """
+    need_groups(questionnaire)
     frame = as_frame(source)
     ids = _ids(frame, questionnaire)
     codes = read_codes(frame, questionnaire)

@@ -142,5 +142,8 @@ def need_class(questionnaire: Questionnaire) -> str:
         ConfigError: The design declares none.
     """
     if questionnaire.class_name is None:
-        raise ConfigError(f'{questionnaire.path}: class: is missing: name the column to predict, class = "..."')
+        raise ConfigError(
+            f"{questionnaire.path} names no class, so there is nothing to predict: write class = "
+            f'"{questionnaire.names[-1]}", or another column, into a copy of it and name the copy; shares need no class'
+        )
     return questionnaire.class_name

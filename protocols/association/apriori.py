@@ -23,6 +23,7 @@ from protocols.errors import InputError
 
 MAX_CANDIDATES = 20_000_000
 _BLOCK_CELLS = 2**22
+_NEAR = 1e-9  # of a support and the threshold that floats cannot tell apart
 
 Watch = Callable[[int, int, int], None]
 
@@ -49,9 +50,15 @@ class MinedItemsets:
         return self.lattice.levels
 
     def frequent(self) -> Iterator[Level]:
-        """Yield, for every level, the sets whose estimated support is at least the threshold."""
+        """Yield, for every level, the sets whose estimated support is at least the threshold.
+
+        Where floats cannot tell, fractions decide.
+        """
         for level in self.levels:
-            yield level.chosen(level.shares >= float(self.threshold))
+            frequent = level.shares >= float(self.threshold)
+            for place in np.flatnonzero(np.abs(level.shares - float(self.threshold)) <= _NEAR):
+                frequent[place] = self.lattice.exact_share(level.itemsets[place].tolist()) >= self.threshold
+            yield level.chosen(frequent)
 
 
 def mine_itemsets(

@@ -17,7 +17,7 @@ from itertools import combinations
 from math import sqrt
 from typing import Final
 
-from protocols.association.rules import MinedRules, RuleEstimate
+from protocols.association.rules import MinedRules, RuleEstimate, Supports
 from protocols.association.term_sets import TermSet
 from protocols.errors import InputError
 from protocols.randomness import canonical, keyed_digest
@@ -98,7 +98,14 @@ class JointItemsets:
                     rule = self._rule(whole, first, number)
                     undefined += rule is None
                     rules += [] if rule is None else [rule]
-        return MinedRules(tuple(rules), undefined)
+        return MinedRules(tuple(rules), undefined, self._supports)
+
+    def _supports(self, rule: RuleEstimate) -> Supports:
+        items = items_of(self.attributes)
+        parts = (rule.antecedent + rule.consequent, rule.antecedent, rule.consequent)
+        sets = (tuple(sorted(items[item] for item in part)) for part in parts)
+        whole, inner, outer = (self._known[terms].count / self.records for terms in sets)
+        return whole, inner, outer
 
     def is_settled(self, *sets: Iterable[Term]) -> bool:
         """Tell whether the counts of all these sets are exact."""

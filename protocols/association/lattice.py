@@ -8,6 +8,7 @@ Apriori looks at, all subsets have been counted before. So one count per set giv
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -124,6 +125,18 @@ class Lattice:
         shares = np.einsum("cps,ps->c", exact, factors) / total
         squares = np.einsum("cps,ps->c", exact, factors**2) / total
         return shares, (squares - shares) / total
+
+    def exact_share(self, items: Sequence[int]) -> Fraction:
+        """Return the estimated support of a set of the lattice without rounding; its items rise."""
+        row, k = np.array([items], dtype=np.int64), len(items)
+        exact = self.patterns(row, self.held(row))[0].tolist()
+        own = [weights(self.design.operator(size), k) for size in self.sizes]
+        added = (
+            number * own[size][pattern.bit_count()]
+            for pattern, by_size in enumerate(exact)
+            for size, number in enumerate(by_size)
+        )
+        return sum(added, Fraction(0)) / self.transactions
 
     def factors(self, k: int, among: Sequence[int]) -> Reals:
         """Return what a transaction of each pattern and size adds to the estimate for some of `k` items.

@@ -9,16 +9,23 @@ with the covariance estimated from how many transactions hold exactly which item
 where `s~_A` is not clearly above 0 its error says little; where it is 0 or below there is no confidence at all.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from protocols.association.apriori import MinedItemsets
 from protocols.association.lattice import Lattice, Level, Reals, Tallies
 
+Shares = NDArray[Any]
+"""Floats, or fractions as objects."""
 _BLOCK_CELLS = 2**22
+_NEAR = 1e-9  # of a measure and a threshold that floats cannot tell apart
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,32 @@ class RuleEstimate:
     confidence_error: float
 
 
+Supports = tuple[Fraction, Fraction, Fraction]
+"""Of both sides of a rule together, of its antecedent, of its consequent."""
+
+
 @dataclass(frozen=True)
 class MinedRules:
-    """Rules, and how many have no confidence: the support of the antecedent is estimated as 0 or less."""
+    """Rules, and how many have no confidence: the support of the antecedent is estimated as 0 or less.
+
+    `exact` returns the supports of one of them without rounding: where a measure meets a threshold they decide.
+    """
 
     rules: tuple[RuleEstimate, ...]
     undefined: int
+    exact: Callable[[RuleEstimate], Supports] = field(compare=False)
+
+    def reached(self, metric: str, least: Fraction) -> NDArray[np.bool_]:
+        """Tell of every rule whether a measure of it is at least this; fractions decide what floats cannot."""
+        shares = np.array([rule.supports for rule in self.rules], dtype=np.float64).reshape(-1, 3)
+        values = rule_metrics(*shares.T)[metric]
+        found: NDArray[np.bool_] = values >= float(least)
+        with np.errstate(invalid="ignore"):  # what is infinite is not near
+            near = np.flatnonzero(np.abs(values - float(least)) <= _NEAR * max(1.0, abs(float(least))))
+        if len(near):
+            supports = np.array([self.exact(self.rules[place]) for place in near], dtype=object)
+            found[near] = (rule_metrics(*supports.T)[metric] >= least).astype(np.bool_)
+        return found
 
 
 def mine_rules(mined: MinedItemsets) -> MinedRules:
@@ -61,7 +88,13 @@ def mine_rules(mined: MinedItemsets) -> MinedRules:
                     undefined += 1
                 else:
                     rules.append(rule)
-    return MinedRules(tuple(rules), undefined)
+    return MinedRules(tuple(rules), undefined, partial(_supports, mined.lattice))
+
+
+def _supports(lattice: Lattice, rule: RuleEstimate) -> Supports:
+    both = sorted(rule.antecedent + rule.consequent)
+    whole, inner, outer = map(lattice.exact_share, (both, rule.antecedent, rule.consequent))
+    return whole, inner, outer
 
 
 def confidence_error(confidence: Reals, union: Reals, inner: Reals, covariance: Reals, support: Reals) -> Reals:
@@ -78,16 +111,20 @@ def confidence_error(confidence: Reals, union: Reals, inner: Reals, covariance: 
     return np.sqrt(np.maximum(variance, 0))
 
 
-def rule_metrics(both: Reals, antecedent: Reals, consequent: Reals) -> dict[str, Reals]:
-    """Return the usual measures of rules from three supports, by mlxtend's names.
+def rule_metrics(both: Shares, antecedent: Shares, consequent: Shares) -> dict[str, Shares]:
+    """Return the usual measures of rules from three supports, floats or fractions, by mlxtend's names.
 
     Where a measure is not defined it is what mlxtend makes it: conviction is infinite for a confidence of 1 or more,
     Zhang's metric and certainty are 0 where they would divide by 0.
     """
-    confidence, rest = both / antecedent, 1 - consequent
+    confidence, rest = _ratio(both, antecedent, np.nan), 1 - consequent
     leverage = both - antecedent * consequent
     zhang = np.maximum(both * (1 - antecedent), antecedent * (consequent - both))
     return {
+        "antecedent support": antecedent,
+        "consequent support": consequent,
+        "support": both,
+        "confidence": confidence,
         "lift": _ratio(both, antecedent * consequent, np.nan),
         "representativity": np.ones_like(both),
         "leverage": leverage,
@@ -99,8 +136,8 @@ def rule_metrics(both: Reals, antecedent: Reals, consequent: Reals) -> dict[str,
     }
 
 
-def _ratio(part: Reals, whole: Reals, undefined: float) -> Reals:
-    found: Reals = np.full(part.shape, undefined, dtype=np.float64)
+def _ratio(part: Shares, whole: Shares, undefined: float) -> Shares:
+    found: Shares = np.full(part.shape, undefined, dtype=part.dtype)
     np.divide(part, whole, out=found, where=whole != 0)
     return found
 

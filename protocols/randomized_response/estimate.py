@@ -109,10 +109,15 @@ def estimate_count(codes: Codes, expression: Expression, design: Design) -> Esti
         raise InputError(
             "theta hides that many groups altogether: an estimate would be noise; ask about columns of fewer groups"
         )
+    return estimate_of(factors)
+
+
+def estimate_of(factors: Factors) -> Estimate:
+    """Return the estimate that the factors of all records make."""
     tally = np.bincount(factors.kinds, minlength=len(factors.values)).tolist()
     pairs = list(zip(tally, factors.values, strict=True))
     return Estimate(
-        len(codes),
+        len(factors.kinds),
         sum((times * value for times, value in pairs), Fraction(0)),
         sum((times * value**2 for times, value in pairs), Fraction(0)),
     )

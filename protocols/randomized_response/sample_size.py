@@ -73,6 +73,16 @@ def sample_size(
     return _needed(variance, expression, groups, 1, confidence, half_width)
 
 
+def shares_sample_size(design: Design, half_width: Fraction, confidence: float) -> SampleSize:
+    """Return the records needed for the share of any value of any column, each interval taken alone.
+
+    Raises:
+        InputError: As for one expression.
+    """
+    values = (ROOT.child(column, value) for column, size in enumerate(design.sizes) for value in range(size))
+    return max((sample_size(design, each, half_width, confidence) for each in values), key=lambda size: size.records)
+
+
 def naive_bayes_sample_size(design: Design, class_column: int, half_width: Fraction, confidence: float) -> SampleSize:
     """Return the records needed for all `P(c)` and `P(a and c)` at once, `a` over all other columns (Surveys 3.3).
 

@@ -10,18 +10,20 @@ f_U` is an unbiased estimate of the covariance of what one record adds, since th
 A set whose standard error is `s_min` or more cannot be told: it is left out and counted, and nothing is built on it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.association.rules import MinedRules, RuleEstimate, confidence_error
+from protocols.association.rules import MinedRules, RuleEstimate, Supports, confidence_error
 from protocols.association.term_sets import TermSet, larger_sets
 from protocols.errors import InputError
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.estimate import record_factors
+from protocols.randomized_response.estimate import estimate_of, record_factors
 from protocols.tables.expression import Expression, Term
 from protocols.tables.table import Codes
 
@@ -39,8 +41,8 @@ class ColumnSet:
     """
 
     terms: TermSet
-    share: float
-    variance: float
+    share: Fraction
+    variance: Fraction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,12 +92,14 @@ def mine_columns(codes: Codes, design: Design, min_support: Fraction, max_len: i
         kept: list[TermSet] = []
         for terms in candidates:
             known = estimate_set(codes, design, terms)
-            error = np.sqrt(max(known.variance, 0.0)) if known is not None else np.inf
+            error = np.sqrt(max(float(known.variance), 0.0)) if known is not None else np.inf
             if known is None or error >= least:
                 noisy += 1
+            elif known.share >= min_support:
+                kept.append(terms)
+                found.append(known)
             elif known.share >= least - error:
                 kept.append(terms)
-                found += [known] if known.share >= least else []
         candidates = list(larger_sets(kept))
     return MinedColumns(min_support, tuple(found), noisy, codes, design)
 
@@ -107,11 +111,11 @@ def column_items(design: Design) -> list[Term]:
 
 def estimate_set(codes: Codes, design: Design, terms: TermSet) -> ColumnSet | None:
     """Estimate one set; None if nobody gave an answer in all its columns."""
-    factors = _contributions(codes, design, [terms])[0]
-    if not len(factors):
+    answers = _answered(codes, design, terms)
+    if not len(answers):
         return None
-    share = float(factors.mean())
-    return ColumnSet(terms, share, (float((factors**2).mean()) - share) / len(factors))
+    told = estimate_of(record_factors(answers, Expression(terms), design))
+    return ColumnSet(terms, told.proportion, told.variance / told.records**2)
 
 
 def column_rules(mined: MinedColumns) -> MinedRules:
@@ -123,7 +127,20 @@ def column_rules(mined: MinedColumns) -> MinedRules:
                 rule = _rule(mined, union.terms, first)
                 undefined += rule is None
                 rules += [] if rule is None else [rule]
-    return MinedRules(tuple(rules), undefined)
+    return MinedRules(tuple(rules), undefined, partial(_supports, mined))
+
+
+def _supports(mined: MinedColumns, rule: RuleEstimate) -> Supports:
+    """Return the supports of a rule as fractions."""
+    items = column_items(mined.design)
+    first, rest = (tuple(sorted(items[item] for item in part)) for part in (rule.antecedent, rule.consequent))
+    union = tuple(sorted(first + rest))
+    answers = _answered(mined.codes, mined.design, union)
+    whole, inner, outer = (
+        estimate_of(record_factors(answers, Expression(terms), mined.design)).proportion
+        for terms in (union, first, rest)
+    )
+    return whole, inner, outer
 
 
 def _rule(mined: MinedColumns, union: TermSet, first: TermSet) -> RuleEstimate | None:
@@ -154,10 +171,14 @@ def _rule(mined: MinedColumns, union: TermSet, first: TermSet) -> RuleEstimate |
 
 def _contributions(codes: Codes, design: Design, sets: list[TermSet]) -> list[NDArray[np.float64]]:
     """Return what each record adds to the shares of these sets, of the records with an answer in all their columns."""
-    columns = {term.column for terms in sets for term in terms}
-    answers = codes[design.answered(codes, sorted(columns))]
+    answers = _answered(codes, design, {term for terms in sets for term in terms})
     found = []
     for terms in sets:
         factors = record_factors(answers, Expression(terms), design)
         found.append(np.array(list(map(float, factors.values)))[factors.kinds])
     return found
+
+
+def _answered(codes: Codes, design: Design, terms: Iterable[Term]) -> Codes:
+    """Return the records with an answer in all columns of these items."""
+    return codes[design.answered(codes, sorted({term.column for term in terms}))]

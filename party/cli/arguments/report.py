@@ -57,7 +57,7 @@ def _add_survey(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-len", type=int, metavar="N", help="the most items of a set")
     parser.add_argument("--min-threshold", metavar="T", help="least confidence of a rule, 4/5 if not given")
     parser.add_argument(
-        "--shift", metavar="S", help="shift of theta that the audit must catch, 1/100 if not given; larger is faster"
+        "--shift", metavar="S", help="shift of theta that the audit must catch, 1/20 if not given; larger is faster"
     )
     add_more_answers(parser)
     add_form(parser)

@@ -1,7 +1,8 @@
 """Tell how many respondents a survey needs, before there are any: for intervals of a wanted half-width.
 
 With --expression it plans for that share's interval. Without it, for every share that naive Bayes, or a tree of the
-given depth, may use. The number is always sufficient, and may be generous.
+given depth, may use; of a design without a class, for the share of any answer. The number is always sufficient, and may
+be generous.
 
 Examples:
   cotally size design.toml --half-width 0.02

@@ -1,6 +1,7 @@
 """The sections of a page that tell of a model: naive Bayes, or what two parties have found in their items together."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from party.association.joint import rules_of, sets_of
 from party.association.mining import ResultColumns, RuleThreshold
@@ -18,7 +19,7 @@ from protocols.learning.importance import informations
 from protocols.learning.naive_bayes import NaiveBayes
 
 IMPORTANCE = "Which attributes matter"
-_BEST = RuleThreshold("confidence", 0.5)
+_BEST = RuleThreshold("confidence", Fraction(1, 2))
 
 
 def bayes_sections(model: NaiveBayes) -> list[PageSection]:
@@ -79,7 +80,7 @@ def _set_parts(found: JointItemsets, most_items: int | None) -> Iterator[PagePar
 def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
     order = first_rows(rules["low"])
     if not order:
-        yield Sentences([f"No rule has a confidence of {_BEST.least:g} or more."])
+        yield Sentences([f"No rule has a confidence of {float(_BEST.least):g} or more."])
         return
     yield Sentences(["By the lower ends of the intervals of their confidence."])
     heads = [
@@ -100,7 +101,7 @@ def _rule_parts(rules: ResultColumns) -> Iterator[PagePart]:
         for k in order
     ]
     yield Grid(heads, rows)
-    yield from _rest(len(rows), len(rules["low"]), f"rules of a confidence of {_BEST.least:g} or more")
+    yield from _rest(len(rows), len(rules["low"]), f"rules of a confidence of {float(_BEST.least):g} or more")
 
 
 def _rest(shown: int, every: int, what: str) -> Iterator[PagePart]:

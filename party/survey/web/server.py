@@ -8,7 +8,6 @@ import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import replace
-from math import ceil
 from typing import Any
 
 import uvicorn
@@ -19,8 +18,7 @@ from party.settings.address import Address
 from party.settings.collector import ClosingSettings, ServerSettings
 from party.survey.web.connections import protocol_with
 from protocols.randomized_response.design import Design
-from protocols.randomized_response.sample_size import sample_size
-from protocols.tables.expression import Expression
+from protocols.randomized_response.sample_size import shares_sample_size
 
 _SECONDS_BETWEEN_LOOKS = 2
 _AT_ONCE = 512
@@ -35,9 +33,7 @@ def answers_needed(design: Design, closing: ClosingSettings) -> int | None:
     """
     if closing.half_width is None:
         return None
-    shares = (Expression().child(column, v) for column, size in enumerate(design.sizes) for v in range(size))
-    width, confidence = closing.half_width, float(closing.confidence)
-    return max(ceil(sample_size(design, share, width, confidence).records) for share in shares)
+    return shares_sample_size(design, closing.half_width, float(closing.confidence)).records
 
 
 def on_this_machine(settings: ServerSettings) -> ServerSettings:

@@ -8,6 +8,7 @@ import pytest
 
 from party.association.files import read_baskets
 from party.association.sent import read_sent, write_sent
+from party.cli.main import main
 from party.data import Form
 from party.errors import ConfigError, DataError
 from party.settings.transactions import BasketDesign, read_basket_design
@@ -88,10 +89,21 @@ def test_a_data_frame_of_truth_values_is_read_in_any_design_without_ids(tmp_path
         )
 
 
+def test_an_item_that_stands_in_a_basket_more_than_once_counts_once_and_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, known = tmp_path / "b.csv", design(tmp_path)
+    path.write_text("bread\nmilk,bread,milk\nmilk,milk,milk\n")
+    baskets = read_baskets(path, known)
+    assert (list(map(sorted, baskets.transactions.sets())), baskets.repeating) == ([[0], [0, 1], [1]], 2)
+    arguments = ("disguise", path, known.path, "-o", tmp_path / "d.csv", "--secret", tmp_path / "key")
+    assert main(list(map(str, arguments))) == 0
+    assert capsys.readouterr().err == f"cotally: note: {path}: 2 baskets name an item more than once; it counts once\n"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("bread\nmilk,bread,milk\n", "line 2: an item stands twice"),
         ("bread\n\nmilk,secret thing\n", "line 3: an item is not among those of the design"),
         ("bread,milk,salt,jam\n", "line 1: the design has no parameters for transactions of size 4"),
         ('bread\n"milk\n', "a quote is not closed"),

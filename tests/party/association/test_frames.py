@@ -49,6 +49,8 @@ def test_itemsets_and_rules_of_what_is_not_disguised_are_counted(
     for itemset, support in zip(found["itemsets"], found["support"], strict=True):
         assert support == pytest.approx(frame[sorted(itemset)].all(axis=1).mean())
     assert (found["standard_error"] < 1e-6).all()
+    least = found["support"].min()
+    assert len(frequent_itemsets(sent, design, min_support=least)) == len(found)
     rules = association_rules(sent, design, min_support=0.3, min_threshold=0.6)
     assert tuple(rules.columns) == RULE_COLUMNS
     for rule in rules.to_dict("records"):

@@ -212,6 +212,13 @@ def test_hostile_names_stay_texts_in_both_forms(tmp_path: Path) -> None:
     assert not [line for line in prose if re.search(r"(?<!\\)[<\[]", line)]
 
 
+def test_a_report_audits_as_finely_as_takes_seconds_unless_it_is_asked_for_more(folder: Path, tmp_path: Path) -> None:
+    assert folder
+    output = tmp_path / "r.md"
+    assert main(["report", "survey.csv", "survey.toml", "-o", str(output), "-q"]) == 0
+    assert "one whose theta is off by 1/20 in at least 99.9%" in output.read_text()
+
+
 def test_the_command_writes_the_page_and_replaces_none_unasked(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -111,6 +111,25 @@ def test_no_two_items_of_columns_that_a_peer_has_named_are_written_alike(tmp_pat
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("metric", "least", "found"),
+    [
+        ("lift", "5/4", 2),
+        ("leverage", "3/20", 2),
+        ("confidence", "15/16", 2),
+        ("jaccard", 0.9375, 2),
+        ("lift", 1.26, 0),
+    ],
+)
+def test_rules_exactly_at_a_threshold_are_found(tmp_path: Path, metric: str, least: str | float, found: int) -> None:
+    """Of 20 records 15 have the one item, all of them the other too, which 16 have."""
+    items = (Attribute("alice", "tea", ("0", "1")), Attribute("bob", "rice", ("0", "1")))
+    sets = ((Term(0, 1),), 15), ((Term(1, 1),), 16), ((Term(0, 1), Term(1, 1)), 15)
+    kept = tuple(JointSet(terms, Fraction(count)) for terms, count in sets)
+    (tmp_path / "sets.json").write_text(itemsets_json(JointItemsets(items, 20, Fraction(1, 2), 10, kept)))
+    assert len(joint_rules(tmp_path / "sets.json", metric, least)) == found
+
+
 def test_more_rules_than_memory_holds_are_told_of_and_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     settled = replace(FOUND, kept=(*FOUND.kept[:2], JointSet((A, B), Fraction(12))))
     monkeypatch.setattr(joint, "MOST_RULES", 2)

@@ -164,7 +164,7 @@ def test_a_byte_order_mark_before_the_settings_is_allowed(tmp_path: Path) -> Non
         ('["smoker"]', '["smoker", "smoker"]', "lists a text twice"),
         ('["smoker"]', '["smoker", "zodiac"]', r"\[groups\] habits: there is no column 'zodiac'"),
         ('["smoker"]', "[]", r"\[groups\] habits: names no column"),
-        ('habits = ["smoker"]\nlife = ["age", "drinks"]\n', "", "groups: names no group"),
+        ('habits = ["smoker"]\nlife = ["age", "drinks"]\n', "", "groups: column 'age' is in no group"),
         ('values = ["f", "m"]', "", "give either its values or the edges of its bins"),
         ('values = ["f", "m"]', 'values = ["f", "m"]\nbins = [1]', "give either its values or the edges of its bins"),
         ('values = ["f", "m"]', 'bins = "median-of-range"', "depends on the data, which a collector does not have"),

@@ -153,7 +153,8 @@ def test_mine_refuses_a_theta_that_so_many_answers_cannot_tell_from_noise(
 
 def test_mine_needs_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_design(folder, swap(RELATED, 'class = "smoker"\n', ""))
-    assert "class: is missing" in refused(capsys, "mine", "tree", "d.csv", "design.toml")
+    line = refused(capsys, "mine", "tree", "d.csv", "design.toml")
+    assert 'names no class, so there is nothing to predict: write class = "drinks", or another column' in line
     assert "smoker = yes" in told(capsys, "estimate", "d.csv", "design.toml", "smoker = yes")
 
 

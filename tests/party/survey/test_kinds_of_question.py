@@ -8,7 +8,7 @@ from party.cli import main as cli
 from party.errors import ConfigError
 from party.survey import read_design
 from protocols.randomized_response.design import Kind
-from tests.party.survey.commands import told
+from tests.party.survey.commands import refused, told
 from tests.party.survey.files import swap, write_design, write_rows
 
 DESIGN = """\
@@ -128,17 +128,30 @@ def test_shares_are_held_against_those_of_an_arm_that_was_asked_directly(
 ) -> None:
     """Crosswise: (0.25 + 0.1 - 1)/(-0.8), of 400; directly 0.1, of 101: the errors add up as squares."""
     monkeypatch.chdir(tmp_path)
-    columns = '[columns]\nevaded = { values = ["no", "yes"] }\nx = { values = ["no", "yes"] }\n'
-    start = f'kind = "crosswise"\nprevalence = "1/10"\n{columns}'
-    write_design(tmp_path, start.replace("[columns]", 'plain = ["evaded"]\n[columns]') + '[groups]\nb = ["x"]\n')
-    Path("design.toml").rename("direct.toml")
-    write_design(tmp_path, start + '[groups]\na = ["evaded"]\nb = ["x"]\n')
+    columns = '[columns]\nevaded = { values = ["no", "yes"] }\n'
+    write_design(tmp_path, f'plain = ["evaded"]\n{columns}', "direct.toml")
+    write_design(tmp_path, f'kind = "crosswise"\nprevalence = "1/10"\n{columns}[groups]\na = ["evaded"]\n')
     for name, yes, of in (("direct.csv", 10, 101), ("data.csv", 300, 400)):
-        lines = [f"{('no', 'yes')[i < yes]},{('no', 'yes')[i % 4 == 0]}" for i in range(of)]
-        Path(name).write_text("\n".join(["evaded,x", *lines, ""]))
+        Path(name).write_text("\n".join(["evaded", *(("no", "yes")[i < yes] for i in range(of)), ""]))
     arguments = ("data.csv", "design.toml", "evaded = yes", "--against", "direct.csv", "direct.toml")
     share, other = (0.75 + 0.1 - 1) / (0.2 - 1), 10 / 101
     error = (0.75 * 0.25 / 399 / 0.8**2 + other * (1 - other) / 100) ** 0.5
     found = " ".join(told(capsys, "estimate", *arguments).split())
     assert f"evaded = yes: {share - other:+.4f}, standard error {error:.4f}, 95% interval" in found
     assert '"against"' in told(capsys, "estimate", *arguments, "--json")
+    assert told(capsys, "estimate", "direct.csv", "direct.toml", "evaded = yes").startswith(
+        "101 records, asked directly"
+    )
+
+
+def test_what_asks_directly_disguises_nothing_and_is_refused_where_answers_shall_be_disguised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_design(tmp_path, 'id = "id"\nplain = ["evaded"]\n[columns]\nevaded = { values = ["no", "yes"] }\n')
+    write_rows(tmp_path, ["a,no", "b,yes"], header="id,evaded")
+    for command in (("disguise", "data.csv", "design.toml", "-o", "d.csv", "--secret", "k"), ("audit", "design.toml")):
+        assert "groups: is missing, so nothing would be disguised: add [groups]" in refused(capsys, *command)
+    Path("survey.toml").write_text('title = "x"\n')
+    assert "so nothing would be disguised" in refused(capsys, "survey", "page", "survey.toml", "-o", ".")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "design.toml", "survey.toml"]

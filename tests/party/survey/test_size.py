@@ -1,5 +1,6 @@
 """`cotally size`: the numbers of the core, in words; what cannot be planned is refused."""
 
+import json
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
@@ -53,6 +54,20 @@ def test_models_need_every_cell_at_once(design: str, capsys: pytest.CaptureFixtu
     assert bayes.endswith("for naive Bayes, all 6 shares that it looks at")
     assert tree.endswith("for a tree of depth 1, all 6 shares that it looks at")
     assert int(bayes.split()[0]) > warner(Fraction(1, 2), Fraction(1, 50))
+
+
+def test_without_a_class_the_share_of_any_answer_is_planned_for(
+    design: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(design).write_text(DESIGN.replace('class = "smoker"\n', ""))
+    assert cli.main(["size", design, "--half-width", "0.02"]) == 0
+    first, next_step = capsys.readouterr().out.splitlines()
+    needed = warner(Fraction(1, 2), Fraction(1, 50))
+    assert first == f"{needed} respondents are enough for +- 0.02 at 95% for the share of any answer"
+    assert next_step.startswith("For several answers together give --expression")
+    assert cli.main(["size", design, "--half-width", "0.02", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["enough"]
+    assert (told["for"], told["respondents"]) == ("any answer", needed)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_data_frame_that_is_no_table_is_refused(tmp_path: Path) -> None:
 def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -> None:
     data = write_rows(tmp_path, rows(5))
     without_class = read_design(write_design(tmp_path, swap(RELATED, 'class = "smoker"\n', "")))
-    with pytest.raises(ConfigError, match="class: is missing: name the column to predict"):
+    with pytest.raises(ConfigError, match="names no class, so there is nothing to predict"):
         load_survey(data, without_class)
     alone = 'theta = "4/5"\nclass = "smoker"\n[columns.smoker]\nvalues = ["yes", "no"]\n[groups]\na = ["smoker"]\n'
     with pytest.raises(ConfigError, match="there is none beside the class"):

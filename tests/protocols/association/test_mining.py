@@ -13,7 +13,7 @@ from protocols.association.apriori import MinedItemsets, mine_itemsets, usable_s
 from protocols.association.coins import keyed_words
 from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, SelectASize, Uniform
-from protocols.association.rules import MinedRules, mine_rules, rule_metrics
+from protocols.association.rules import mine_rules, rule_metrics
 from protocols.association.sampling import randomize
 from protocols.association.support import Support, estimate_covariance, estimate_support, variance
 from protocols.association.transactions import Randomized, Transactions
@@ -223,6 +223,7 @@ def test_measures_of_rules_have_mlxtend_s_values() -> None:
     """From its documentation of the measures, by hand: supports 2/5, 1/2, 3/5."""
     found = rule_metrics(*(np.array([share], dtype=np.float64) for share in (0.4, 0.5, 0.6)))
     expected = {
+        "antecedent support": 0.5, "consequent support": 0.6, "support": 0.4, "confidence": 0.8,
         "lift": 4 / 3, "representativity": 1, "leverage": 0.1, "conviction": 2, "zhangs_metric": 0.5,
         "jaccard": 4 / 7, "certainty": 0.5, "kulczynski": (0.8 + 2 / 3) / 2,
     }  # fmt: skip
@@ -235,6 +236,30 @@ def test_measures_that_are_not_defined_are_infinite_0_or_no_number_but_never_an_
         none = rule_metrics(*(np.array([share]) for share in (0.0, 0.5, 0.0)))
     assert (sure["conviction"][0], sure["certainty"][0], sure["zhangs_metric"][0]) == (np.inf, 0, 0)
     assert np.isnan(none["lift"][0])
+
+
+METRICS = tuple(rule_metrics(*np.array([[0.5], [0.5], [0.5]])))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_rule_exactly_at_a_threshold_reaches_it_and_one_below_it_by_however_little_does_not(
+    shop: tuple[Randomized, TransactionDesign], metric: str
+) -> None:
+    mined = mine_rules(mine_itemsets(*shop, Fraction(1, 8)))
+    for place, rule in enumerate(mined.rules):
+        exact = rule_metrics(*np.array([mined.exact(rule)], dtype=object).T)[metric][0]
+        if isinstance(exact, Fraction):
+            assert mined.reached(metric, exact)[place]
+            assert not mined.reached(metric, exact + Fraction(1, 10**30))[place]
+
+
+def test_a_set_exactly_at_the_threshold_is_frequent_and_one_below_it_by_however_little_is_not(
+    shop: tuple[Randomized, TransactionDesign],
+) -> None:
+    for itemset in frequent(mine_itemsets(*shop, Fraction(1, 8))):
+        share = support(*shop, itemset).share
+        assert itemset in frequent(mine_itemsets(*shop, share))
+        assert itemset not in frequent(mine_itemsets(*shop, share + Fraction(1, 10**30)))
 
 
 @pytest.mark.parametrize("threshold", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
@@ -260,7 +285,7 @@ def test_no_transactions_a_wrong_universe_and_sizes_never_declared_are_refused(
 def test_nothing_above_the_threshold_is_an_empty_result(shop: tuple[Randomized, TransactionDesign]) -> None:
     mined = mine_itemsets(*shop, Fraction(1))
     assert (frequent(mined), mined.levels, mined.cut_short) == (set(), (), False)
-    assert mine_rules(mined) == MinedRules((), 0)
+    assert (mine_rules(mined).rules, mine_rules(mined).undefined) == ((), 0)
     empty = mine_itemsets(*undisguised([[], []]), Fraction(1, 2))
     assert (empty.levels, empty.usable, empty.cut_short) == ((), 0, False)
 

@@ -88,6 +88,21 @@ def test_answers_not_given_are_left_out_of_the_sets_that_need_them() -> None:
     assert estimate_set(codes[1:3], design, (Term(0, 0), Term(1, 0))) is None
 
 
+def test_what_is_exactly_at_a_threshold_reaches_it_and_what_is_below_it_by_however_little_does_not() -> None:
+    design = DESIGNS[0]
+    codes = design.randomize(np.repeat(TABLE, 100, axis=0), bulk_draw(np.random.default_rng(5), 300))
+    least = Fraction(1, 10**30)
+    mined = mine_columns(codes, design, Fraction(1, 10))
+    for known in (each for each in mined.sets if len(each.terms) == 1):  # of more, a subset may be below
+        assert known in mine_columns(codes, design, known.share).sets
+        assert known not in mine_columns(codes, design, known.share + least).sets
+    rules = column_rules(mined)
+    for place, rule in enumerate(rules.rules):
+        both, first, _ = rules.exact(rule)
+        assert rules.reached("confidence", both / first)[place]
+        assert not rules.reached("confidence", both / first + least)[place]
+
+
 def test_sets_that_cannot_be_estimated_well_are_counted_and_nothing_is_built_on_them() -> None:
     design = RelatedDesign((2, 2), ((0,), (1,)), Fraction(11, 20))
     codes = np.zeros((50, 2), dtype=np.uint8)
