@@ -8,6 +8,7 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -28,6 +29,7 @@ WARNING_DAYS: Final = 30
 HEAD_START: Final = timedelta(hours=1)  # for a peer whose clock is behind
 _FIRST_DAY, _LAST_DAY = datetime(1970, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)  # of an anchor
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*", re.ASCII)
+_NAME_PARTS = (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME)
 _USAGES = (ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH)
 _KEY_USAGE = x509.KeyUsage(
     digital_signature=True,
@@ -210,9 +212,12 @@ def about(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str
 
 
 def _checked(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[str, ...], x509.Certificate]:
-    names = [str(each.value) for each in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    subject = list(certificate.subject)
+    names = [str(each.value) for each in subject if each.oid == NameOID.COMMON_NAME]
     if len(names) != 1 or not is_party_name(names[0]):
         raise IdentityError(f"{what} does not name a party in 1 to 40 letters, digits, - or _")
+    if not all(each.oid in _NAME_PARTS and each.value == names[0] for each in subject):
+        raise IdentityError(f"{what} names somebody else beside {names[0]}: use one made by `cotally init`")
     try:
         certificate.verify_directly_issued_by(certificate)
     except (InvalidSignature, ValueError, TypeError):
@@ -225,8 +230,19 @@ def _checked(certificate: x509.Certificate, what: str) -> tuple[str, str, tuple[
     if not set(_USAGES) <= set(usage):
         raise IdentityError(f"{what} is not for both ends of a connection (extended key usage)")
     _check_signs_no_other(certificate, what)
-    texts = (*hosts.get_values_for_type(x509.DNSName), *map(str, hosts.get_values_for_type(x509.IPAddress)))
-    return names[0], fingerprint(certificate), texts, certificate
+    return names[0], fingerprint(certificate), _plain_hosts(hosts, what), certificate
+
+
+def _plain_hosts(names: x509.SubjectAlternativeName, what: str) -> tuple[str, ...]:
+    """Return the hosts that a certificate is for, names first: TLS takes a wildcard for many, or for any."""
+    hosts = (*names.get_values_for_type(x509.DNSName), *map(str, names.get_values_for_type(x509.IPAddress)))
+    with suppress(IdentityError):
+        if hosts and {general_name(host) for host in hosts} == set(names):
+            return hosts
+    raise IdentityError(
+        f"{what} must be for hosts by their DNS names, without wildcards, and IP addresses: use one made by "
+        "`cotally init`"
+    )
 
 
 def _check_signs_no_other(certificate: x509.Certificate, what: str) -> None:
@@ -256,8 +272,13 @@ def parse_certificate(data: bytes, what: str) -> x509.Certificate:
     """Read one certificate in PEM.
 
     Raises:
-        IdentityError: There is none, or more than one.
+        IdentityError: There is none, or more than one; or a private key stands there.
     """
+    if b"PRIVATE KEY-----" in data:
+        raise IdentityError(
+            f"{what} holds a private key, which its owner alone may have: name cert.pem instead; if the key has left "
+            "its owner's machine, make a new party there"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an odd one, in lines of their own on the screen

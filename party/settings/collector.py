@@ -16,7 +16,7 @@ from party.settings.page_texts import read_page_texts
 from party.settings.population import Population, read_population
 from party.settings.questions import check_known
 from party.settings.survey import Questionnaire, need_groups, read_design
-from party.settings.toml import Section, read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 from protocols.errors import InputError
 from protocols.randomized_response.design import Kind
 from protocols.survey.personal_test import BitDesign
@@ -130,7 +130,7 @@ def read_collector_settings(path: Path | str) -> CollectorSettings:
     folder = top.path.parent
     questionnaire = read_design(folder / top.text("design", "design.toml"))
     need_groups(questionnaire)
-    introduction, texts = top.text("introduction", ""), read_page_texts(top.section("texts", None))
+    introduction, texts = top.text("introduction", "", controls=BLANKS), read_page_texts(top.section("texts", None))
     questions, closing = _questions(top.section("questions", None), questionnaire, texts), _closing(top)
     return CollectorSettings(
         path=top.path,
@@ -168,7 +168,7 @@ def _questions(section: Section, questionnaire: Questionnaire, texts: Mapping[st
 def _question(section: Section, questionnaire: Questionnaire, column: int, texts: Mapping[str, str]) -> Question:
     name, values = questionnaire.names[column], questionnaire.values[column]
     entry = section.section(name, _QUESTION)
-    personal = entry.text("personal", None)
+    personal = entry.text("personal", None, controls=BLANKS)
     group = questionnaire.design.group_of(column)
     kind = None if group is None else questionnaire.design.part(group).kind
     if kind in _STATEMENTS and personal is None:
@@ -179,7 +179,7 @@ def _question(section: Section, questionnaire: Questionnaire, column: int, texts
         raise entry.error("personal_answers", "there is no personal question that they could answer")
     usual = tuple(texts[key] for key in _STATEMENTS[kind]) if kind in _STATEMENTS else values
     return Question(
-        text=entry.text("text", name),
+        text=entry.text("text", name, controls=BLANKS),
         answers=_answers(entry, "answers", usual),
         personal=personal,
         personal_answers=_answers(entry, "personal_answers", values),

@@ -7,7 +7,7 @@ from party.data import BOM, MISSING, ColumnTreatment, text_flaw
 from party.data.bins import bin_labels, number
 from party.errors import ConfigError
 from party.settings.domains import Domain
-from party.settings.toml import Section
+from party.settings.toml import BLANKS, Section
 from protocols.tables.schema import MAX_DOMAIN
 
 _LEFT_OUT, _REFUSE, _VALUE = "left out", "refuse", "value"
@@ -48,7 +48,7 @@ def _domain(columns: Section, name: str) -> Domain:
         raise columns.error(name, "give either its values or the edges of its bins")
     edges = _edges(section) if "bins" in section.names else ()
     values = bin_labels(edges) if edges else section.texts("values")
-    missing = section.text("missing", MISSING if MISSING in values else _LEFT_OUT)
+    missing = section.text("missing", MISSING if MISSING in values else _LEFT_OUT, controls=BLANKS)
     if missing == _VALUE:
         missing = MISSING
         values = values if MISSING in values else (*values, MISSING)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Final
 
 from party.data.ids import REFUSE, REPEATED, IdColumns
-from party.settings.toml import Section
+from party.settings.toml import BLANKS, Section
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, read_form
 
@@ -39,14 +39,14 @@ def read_id_columns(data: Section) -> IdColumns:
         ConfigError: One of the keys is out of range.
     """
     raw = data.raw("id", None)
-    names = data.texts("id") if isinstance(raw, list) else (data.text("id"),)
+    names = data.texts("id") if isinstance(raw, list) else (data.text("id", controls=BLANKS),)
     if not names:
         raise data.error("id", "must name a column, or a list of columns, each once")
     try:
         form = read_form(data.texts("id_alike", USUAL_FORM.names), len(names))
     except InputError as error:
         raise data.error("id_alike", error.problem) from None
-    items = data.text("items", None)
+    items = data.text("items", None, controls=BLANKS)
     if items in names:
         raise data.error("items", "is an id column")
     if items is not None and "repeated" in data.names:

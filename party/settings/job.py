@@ -7,7 +7,7 @@ from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.noise import read_noise
 from party.settings.party import USUAL_MIN_LEAF
 from party.settings.rules import RULE_KEYS, RULES, read_rules
-from party.settings.toml import Section, read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.jobs import Train
 from protocols.terms import (
@@ -55,7 +55,7 @@ def _terms(job: Section, key_floor: int) -> Terms:
         omega=read_window(job, 3),
         engine=Engine(job.choice("engine", Engine.names(), Engine.ENCRYPTED_COINS)),
         cipher=Cipher(job.choice("cipher", Cipher.names(), Cipher.PAILLIER)),
-        class_name=job.text("class"),
+        class_name=job.text("class", controls=BLANKS),
         seed=job.integer("seed", 0, MOST_SEED, 0),
         test=job.fraction("test", "1/5"),
         key_bits=job.integer("key_bits", key_floor, MOST_KEY_BITS, max(key_floor, USUAL_KEY_BITS)),

@@ -8,7 +8,7 @@ from string import Formatter
 from typing import Final
 
 from party.names import suggestion
-from party.settings.toml import Section
+from party.settings.toml import BLANKS, Section
 
 PAGE_TEXTS: Final[Mapping[str, str]] = {
     "how_heading": "How your answers stay yours",
@@ -108,7 +108,7 @@ def read_page_texts(section: Section) -> dict[str, str]:
 
 
 def _checked(section: Section, name: str, english: str) -> str:
-    text = section.text(name, english)
+    text = section.text(name, english, controls=BLANKS)
     wanted = _placeholders(english) or set()
     if _placeholders(text) != wanted:
         listed = ", ".join(f"{{{each}}}" for each in sorted(wanted)) or "nothing"

@@ -35,7 +35,7 @@ from party.settings.life import USUAL_BOUNDS, LifeBounds, read_life_bounds
 from party.settings.node import NodeSettings, PredictSettings, read_node, read_party_name, read_predict
 from party.settings.noise import read_budget, read_most_noise
 from party.settings.place import settings_file
-from party.settings.toml import Section, read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 from party.settings.window import read_window
 from protocols.errors import InputError
 from protocols.tables.schema import MAX_DOMAIN
@@ -206,15 +206,12 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
 def _data(top: Section) -> DataSettings:
     keys = ("file", *ID_KEYS, "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
     data = top.section("data", keys)
-    name = data.text("file")
-    if "\0" in name:
-        raise data.error("file", "holds a NUL character")
-    file = top.path.parent / name
+    file = top.path.parent / data.text("file")
     settings = DataSettings(
         file=file,
         ids=read_id_columns(data),
         dataset=data.text("dataset", file.stem),
-        class_column=data.text("class", None),
+        class_column=data.text("class", None, controls=BLANKS),
         form=_form(data),
         ignore=data.texts("ignore", ()),
         smallest_value=data.integer("smallest_value", 1, MOST_SMALLEST_VALUE, SMALLEST_VALUE),
@@ -231,7 +228,7 @@ def _data(top: Section) -> DataSettings:
 
 
 def _form(data: Section) -> Form:
-    separator, encoding = data.text("separator", None), data.text("encoding", None)
+    separator, encoding = data.text("separator", None, controls="\t"), data.text("encoding", None)
     try:
         return Form(separator, encoding, data.texts("missing", MISSING_MARKERS))
     except InputError as error:
@@ -258,7 +255,7 @@ def _treatment(columns: Section, name: str, smallest_value: int) -> ColumnTreatm
     max_values = section.raw("max_values", None)
     if type(max_values) not in (int, type(None)):
         raise section.error("max_values", "must be an integer")
-    missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in")
+    missing = section.text("missing", "value", "'value', 'majority', 'refuse' or a text to fill in", BLANKS)
     smallest = section.integer("smallest_value", 1, MOST_SMALLEST_VALUE, smallest_value)
     try:
         return ColumnTreatment(bins, max_values, missing, section.texts("not_missing", ()), smallest)

@@ -13,7 +13,7 @@ from party.errors import ConfigError
 from party.settings.domains import Domain
 from party.settings.domains_section import read_domains, unwritable
 from party.settings.questions import check_known, read_groups, read_questions
-from party.settings.toml import Section, read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 from protocols.randomized_response.design import Design
 from protocols.tables.expression import Term
 
@@ -77,14 +77,14 @@ def read_design(path: Path | str) -> Questionnaire:
     """
     top = read_toml(Path(path), _KEYS)
     domains = read_domains(top)
-    class_name = top.text("class", None)
+    class_name = top.text("class", None, controls=BLANKS)
     if class_name is not None:
         check_known(top, "class", class_name, tuple(domains))
         domains[class_name] = domains.pop(class_name)
     names = tuple(domains)
     groups = read_groups(top, names)
     design = read_questions(top, domains, groups)
-    id_column = top.text("id", None)
+    id_column = top.text("id", None, controls=BLANKS)
     if id_column in domains:
         raise top.error("id", "this column is asked and disguised: an id is neither")
     flaw = None if id_column is None else unwritable(id_column)

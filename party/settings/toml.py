@@ -46,6 +46,9 @@ _FILES = {
 }
 """What a file is that has this key at its top."""
 
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+BLANKS: Final = ("\n", "\r", "\t")
+"""Control characters that a text for people may hold, and a name of a column or value, in which they are blanks."""
 D = TypeVar("D")
 
 _KINDS = {
@@ -156,11 +159,13 @@ class Section:
         gone: Mapping[str, str] = NOTHING_GONE,
     ) -> None:
         self.path, self.place, self._content = path, place, content
-        for key in content if keys is not None else ():
-            if key in gone:
+        for key in content:
+            if _has_control(key, BLANKS):
+                raise ConfigError(f"{path}: a name{f' in [{place}]' if place else ''} holds a control character")
+            if keys is not None and key in gone:
                 raise self.error(key, f"is a setting no more: {gone[key]}")
-            if key not in (keys or ()):
-                raise self.error(key, "unknown key" + suggestion(key, keys or ()))
+            if keys is not None and key not in keys:
+                raise self.error(key, "unknown key" + suggestion(key, keys))
 
     def error(self, key: str, problem: str) -> ConfigError:
         """Make the error that names file, key and problem."""
@@ -177,11 +182,19 @@ class Section:
         place = f"{self.place}.{key}" if self.place else key
         return Section(self.path, place, self._get(key, (dict,), {}), keys)
 
-    def text(self, key: str, default: D | _Required = REQUIRED, legal: str = "text that is not empty") -> str | D:
-        """Return a text that is not empty."""
+    def text(
+        self,
+        key: str,
+        default: D | _Required = REQUIRED,
+        legal: str = "text that is not empty",
+        controls: Collection[str] = (),
+    ) -> str | D:
+        """Return a text that is not empty and holds no control characters but these."""
         value = self._get(key, (str,), default)
         if value == "" and value is not default:
             raise self.error(key, f"must be {legal}")
+        if isinstance(value, str) and _has_control(value, controls):
+            raise self.error(key, "holds a control character: leave it out")
         return value  # type: ignore[no-any-return]
 
     def choice(self, key: str, options: Sequence[str], default: str | _Required = REQUIRED) -> str:
@@ -245,6 +258,11 @@ class Section:
         if key in self._content and type(value) not in kinds:
             raise self.error(key, "must be " + " or ".join(_KINDS[kind] for kind in kinds))
         return value
+
+
+def _has_control(text: str, allowed: Collection[str]) -> bool:
+    """Tell whether a name moves the cursor of whoever reads it, or ends a line."""
+    return any(found not in allowed for found in _CONTROL.findall(text))
 
 
 def exact_number(text: str) -> Fraction | None:

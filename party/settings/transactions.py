@@ -15,7 +15,7 @@ from pathlib import Path
 
 from party.files import read_bytes
 from party.settings.questions import read_exact
-from party.settings.toml import Section, read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 from protocols.association.breaches import breach_bound, smallest_rho
 from protocols.association.design import TransactionDesign
 from protocols.association.operators import CutAndPaste, Operator, SelectASize, Uniform
@@ -108,7 +108,7 @@ def read_basket_design(path: Path | str) -> BasketDesign:
         design = TransactionDesign(len(items), _operators(top, kind, len(items), supports, level))
     except InputError as error:
         raise top.error(error.field or kind, error.problem) from None
-    id_column, item_column = top.text("id", None), top.text("item", None)
+    id_column, item_column = top.text("id", None, controls=BLANKS), top.text("item", None, controls=BLANKS)
     if (layout is BasketLayout.LONG) != (item_column is not None):
         raise top.error("item", 'is the column of items where layout = "long", and there alone')
     if layout is BasketLayout.LONG and id_column is None:

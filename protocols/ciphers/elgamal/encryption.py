@@ -52,10 +52,14 @@ def read_pairs(data: bytes) -> Points:
 
     Raises:
         PeerError: The length is not a multiple of a ciphertext's.
-        DeviationError: A half of one of them is not a point of the curve, or is at infinity.
+        DeviationError: A half of one of them is not a point of the curve, or is at infinity; or its randomness is 1 or
+            -1, as nobody draws it, so that it shows its plaintext to everybody.
     """
     if len(data) % CIPHERTEXT_BYTES:
         raise PeerError("a page must hold whole ciphertexts")
+    multiples = np.frombuffer(data, dtype=np.uint8).reshape(-1, CIPHERTEXT_BYTES)[:, 1:POINT_BYTES]
+    if (multiples == np.frombuffer(GENERATOR[1:], dtype=np.uint8)).all(axis=1).any():
+        raise DeviationError
     try:
         return read_points(data).reshape(-1, HALVES, FORM_BYTES)
     except NotAPointError:

@@ -31,6 +31,7 @@ from protocols.randomness import Randomness
 from protocols.tables.arrays import Index
 
 _KEYS_KEPT = 4
+_LENGTH_BYTES = 2
 _BYTES_PER_INTEGER = 60  # on top of its digits
 _TABLE_BYTES_PER_BIT = 16 * 1024
 
@@ -218,18 +219,18 @@ class PaillierKeyHolder:
         return self.private_key.public_key.bits
 
     def announce(self, context: bytes) -> bytes:
-        """Return the modulus and the roots that prove it, all of equal length."""
-        key = self.private_key.public_key
-        roots = prove(self.private_key, context)
-        return key.modulus_bytes + b"".join(to_bytes(root, len(key.modulus_bytes)) for root in roots)
+        """Return the modulus and the roots that prove it, all of one length, which stands before them."""
+        modulus = self.private_key.public_key.modulus_bytes
+        roots = (to_bytes(root, len(modulus)) for root in prove(self.private_key, context))
+        return b"".join((len(modulus).to_bytes(_LENGTH_BYTES, "big"), modulus, *roots))
 
     def read_peer(self, announcement: bytes, floor_bits: int, context: bytes) -> PaillierCiphertexts:
         """Check the peer's modulus against ours and the floor, then the proof."""
-        length, rest = divmod(len(announcement), 1 + ROUNDS)
-        if rest:
+        length, numbers = int.from_bytes(announcement[:_LENGTH_BYTES], "big"), announcement[_LENGTH_BYTES:]
+        if not length or len(numbers) != length * (1 + ROUNDS):
             raise PeerError(f"the peer must send its modulus and {ROUNDS} numbers of the same length that prove it")
-        parts = [announcement[start : start + length] for start in range(0, len(announcement), length or 1)]
-        key = check_peer_modulus(parts[0] if parts else b"", floor_bits, self.private_key.public_key.n)
+        parts = [numbers[start : start + length] for start in range(0, len(numbers), length)]
+        key = check_peer_modulus(parts[0], floor_bits, self.private_key.public_key.n)
         verify(key, [from_bytes(part) for part in parts[1:]], context)
         return PaillierCiphertexts(key)
 

@@ -32,13 +32,14 @@ def read_page(public_key: PublicKey, data: bytes) -> list[Integer]:
 
     Raises:
         PeerError: The length is not a multiple of a ciphertext's.
-        DeviationError: One of them is not a reduced unit modulo `N**2` (FAULTS cases 1-4 and 34).
+        DeviationError: One of them is not a reduced unit modulo `N**2`, or shows its plaintext (FAULTS cases 1-5, 34).
     """
     length = public_key.ciphertext_bytes
     if len(data) % length:
         raise PeerError("a page must hold whole ciphertexts")
     ciphertexts = [from_bytes(data[start : start + length]) for start in range(0, len(data), length)]
     public_key.require_units(ciphertexts)
+    public_key.require_hidden(ciphertexts)
     return ciphertexts
 
 

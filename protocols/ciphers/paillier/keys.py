@@ -83,6 +83,15 @@ class PublicKey:
         if gcd(residue, n) != 1:
             raise DeviationError
 
+    def require_hidden(self, ciphertexts: Iterable[Integer]) -> None:
+        """Refuse all of the ciphertexts if one shows its plaintext: its randomness is 1 or -1, as nobody draws it.
+
+        Raises:
+            DeviationError: One of them is 1 or -1 modulo `N`, such as `1 + N*m`, which encrypts `m` for everybody.
+        """
+        if any(ciphertext % self.n in {1, self.n - 1} for ciphertext in ciphertexts):
+            raise DeviationError
+
 
 def check_peer_modulus(data: bytes, floor_bits: int, own_modulus: Integer | None = None) -> PublicKey:
     """Let in the peer's modulus, or refuse it (FAULTS cases 10-15 and 18).

@@ -39,10 +39,12 @@ def certificate(
     signer: ec.EllipticCurvePrivateKey | None = None,
     usages: tuple[x509.ObjectIdentifier, ...] | None = BOTH,
     hosts: tuple[str, ...] | None = ("localhost",),
+    others: tuple[x509.GeneralName, ...] = (),
     common_names: int = 1,
+    beside: tuple[x509.NameAttribute[str], ...] = (),
     signs_others: bool | None = None,
 ) -> bytes:
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)] * common_names)
+    subject = x509.Name([*[x509.NameAttribute(NameOID.COMMON_NAME, name)] * common_names, *beside])
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -55,7 +57,7 @@ def certificate(
     if usages is not None:
         builder = builder.add_extension(x509.ExtendedKeyUsage(usages), critical=False)
     if hosts is not None:
-        names = x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts])
+        names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts), *others])
         builder = builder.add_extension(names, critical=False)
     if signs_others is not None:
         usage = x509.KeyUsage(True, False, False, False, False, signs_others, False, False, False)
@@ -185,6 +187,7 @@ def test_keys_are_not_read_where_others_could_put_theirs(alice: Path, bob: Path,
         load_identity(alice, clock=at_noon) if place == "." else load_peers(alice)
 
 
+NO_HOST = "must be for hosts by their DNS names, without wildcards, and IP addresses"
 CERTIFICATES: dict[str, tuple[bytes, str]] = {
     "no client use": (certificate(OTHER, usages=(BOTH[1],)), "extended key usage"),
     "no server use": (certificate(OTHER, usages=(BOTH[0],)), "extended key usage"),
@@ -198,6 +201,24 @@ CERTIFICATES: dict[str, tuple[bytes, str]] = {
     "power not spoken of": (certificate(OTHER), "may sign others, which would pass for it: use one made by `cotally"),
     "no name": (certificate(OTHER, common_names=0), "does not name a party"),
     "two names": (certificate(OTHER, common_names=2), "does not name a party"),
+    "a second name": (
+        certificate(OTHER, beside=(x509.NameAttribute(NameOID.ORGANIZATION_NAME, "alice"),)),
+        "names somebody else beside mallory",
+    ),
+    "a name of another kind": (
+        certificate(OTHER, beside=(x509.NameAttribute(NameOID.ORGANIZATIONAL_UNIT_NAME, "mallory"),)),
+        "names somebody else beside mallory",
+    ),
+    "a wildcard": (certificate(OTHER, hosts=("localhost", "*.example.org"), signs_others=False), NO_HOST),
+    "any host": (certificate(OTHER, hosts=("*",), signs_others=False), NO_HOST),
+    "a host that clears the screen": (certificate(OTHER, hosts=("a\x1b[2J",), signs_others=False), NO_HOST),
+    "hosts of which there is none": (certificate(OTHER, hosts=(), signs_others=False), NO_HOST),
+    "a host and an address of mail": (
+        certificate(OTHER, others=(x509.RFC822Name("a@example.org"),), signs_others=False),
+        NO_HOST,
+    ),
+    "a private key beside it": (certificate(OTHER) + key_pem(OTHER), "holds a private key, which its owner alone may"),
+    "a private key": (key_pem(OTHER), "holds a private key, which its owner alone may have: name cert.pem instead"),
     "another's signature": (
         certificate(OTHER, signer=ec.generate_private_key(ec.SECP256R1())),
         "not signed by its own key",

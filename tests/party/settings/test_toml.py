@@ -1,12 +1,13 @@
 """What is told of a file that is not the one of settings that is wanted here."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from party.errors import ConfigError
-from party.settings.toml import read_toml
+from party.settings.toml import BLANKS, Section, read_toml
 
 JOB, PARTY, SURVEY, DESIGN = (
     "the terms of a run (job.toml)",
@@ -14,6 +15,29 @@ JOB, PARTY, SURVEY, DESIGN = (
     "a survey (survey.toml)",
     "a design (design.toml)",
 )
+
+
+@pytest.mark.parametrize("control", ["\\u0000", "\\u001b[2J", "\\u007f", "\\u0085"])
+def test_what_moves_the_cursor_of_a_reader_is_no_name_and_no_text(tmp_path: Path, control: str) -> None:
+    path = tmp_path / "any.toml"
+    asked: list[tuple[str, Callable[[Section], object]]] = [
+        (f'[columns]\n"a{control}" = 1', lambda top: top.section("columns", None)),
+        (f'class = "a{control}"', lambda top: top.text("class", controls=BLANKS)),
+    ]
+    for content, read in asked:
+        path.write_text(content)
+        with pytest.raises(ConfigError, match=r"any\.toml: .*holds a control character") as refused:
+            read(read_toml(path, None))
+        assert str(refused.value).isprintable()
+
+
+def test_blanks_that_end_a_line_stand_in_texts_for_people_and_names_of_columns_alone(tmp_path: Path) -> None:
+    path = tmp_path / "any.toml"
+    path.write_text('"a\\nb" = 1\ntext = "a\\nb"')
+    top = read_toml(path, None)
+    assert (top.names[0], top.text("text", controls=BLANKS)) == ("a\nb", "a\nb")
+    with pytest.raises(ConfigError, match="text: holds a control character"):
+        top.text("text")
 
 
 def test_a_folder_in_the_place_of_a_file_is_told_with_the_files_in_it(tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ MALFORMED = {
     "a number of correctly classified records beyond any model's": frame(sent_tree=wire.SentTree(correct=-(2**53))),
     "an error beyond any model's": frame(sent_tree=wire.SentTree(error=2**53)),
     "an empty key": frame(holder_key=wire.HolderKey()),
-    "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 1))),
+    "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 3))),
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
     "a long verdict": frame(verdict=wire.Verdict(field=LONG)),
     "a named class": share(class_attribute=wire.Attribute(name="c", values=["0"])),

@@ -185,7 +185,7 @@ def test_a_page_that_is_no_disguised_copy_is_refused(change: Callable[[Any], Mes
         (lambda: key_holder(2, TEST_BITS - 16).announce(b"run"), f"at least {TEST_BITS} bits"),
         (lambda: key_holder(0).announce(b"run"), "ours or shares a factor"),
         (lambda: key_holder(1).announce(b"run"), "not proved"),
-        (lambda: b"", "without leading zeros"),
+        (lambda: b"", "its modulus and 7 numbers of the same length"),
     ],
     ids=["too short", "ours", "proved for another run", "empty"],
 )

@@ -82,6 +82,14 @@ def test_a_page_with_one_bad_half_is_refused_whole(data: bytes) -> None:
             read_pairs(page)
 
 
+@pytest.mark.parametrize("r", [1, ORDER - 1])
+def test_a_ciphertext_that_shows_its_plaintext_to_everybody_refuses_the_page(r: int) -> None:
+    honest = write_pairs(CurveEncryptor(KEY, Script([3, 5])).encrypt([0, 1]))
+    assert len(read_pairs(honest)) == 2
+    with pytest.raises(DeviationError):
+        read_pairs(honest + write_pairs(CurveEncryptor(KEY, Script([r])).encrypt([1])))
+
+
 @pytest.mark.parametrize("length", [1, 33, 65, 67])
 def test_a_page_of_a_wrong_length_is_refused(length: int) -> None:
     with pytest.raises(PeerError, match="whole ciphertexts"):

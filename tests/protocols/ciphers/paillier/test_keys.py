@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import gmpy2  # type: ignore[import-untyped]
 import pytest
 
 from protocols.ciphers.paillier import keys
@@ -48,6 +49,19 @@ def test_a_bad_modulus_of_the_peer_is_refused(case: dict[str, str]) -> None:
     with pytest.raises(PeerError) as refusal:
         check_peer_modulus(bytes.fromhex(case["modulus"]), MODULI["floor_bits"], int(MODULI["own_modulus"], 16))
     assert not isinstance(refusal.value, DeviationError)
+
+
+@pytest.mark.parametrize("bits", [1024, 2048])
+def test_factors_that_differ_by_somewhat_more_than_the_fourth_root_are_too_close_and_others_are_not(bits: int) -> None:
+    """A step of Fermat's method covers eight times the square root of the modulus of the squared difference."""
+    p = gmpy2.next_prime(3 << (bits // 2 - 2))
+    for beyond, refused in ((1, True), (8, True), (13, True), (100, False)):
+        n = int(p * gmpy2.next_prime(p + (1 << (bits // 4 + beyond))))
+        if refused:
+            with pytest.raises(PeerError, match="so close that anybody finds them"):
+                check_peer_modulus(n.to_bytes(bits // 8, "big"), bits - 1)
+        else:
+            assert check_peer_modulus(n.to_bytes(bits // 8, "big"), bits - 1).n == n
 
 
 @pytest.mark.parametrize("length", [2049, 10**6])

@@ -167,9 +167,16 @@ class TestAnnounced:
     def test_anothers_proof_is_refused(self) -> None:
         holder: PaillierKeyHolder = key_holder(0)
         own, other = holder.announce(RUN), key_holder(2).announce(RUN)
-        length = len(holder.public.key_bytes)
+        length = 2 + len(holder.public.key_bytes)
         with pytest.raises(PeerError, match="not proved"):
             self.read(own[:length] + other[length:])
+
+    @pytest.mark.parametrize("bits", [256, 2048, 3072])  # of some lengths, fewer roots are as many numbers of another
+    @pytest.mark.parametrize("missing", range(1, 1 + ROUNDS))
+    def test_a_proof_that_lacks_roots_is_refused_for_that(self, bits: int, missing: int) -> None:
+        numbers = b"\xff" * (bits // 8 * (1 + ROUNDS - missing))
+        with pytest.raises(PeerError, match=f"its modulus and {ROUNDS} numbers of the same length"):
+            self.read((bits // 8).to_bytes(2, "big") + numbers)
 
 
 def test_a_root_is_the_one_whose_power_is_the_residue() -> None:
