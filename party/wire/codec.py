@@ -276,6 +276,10 @@ def _sets_valid(message: m.SetCounts) -> bool:
     return len(message.sizes) == len(message.counts) and sum(message.sizes) == len(message.items)
 
 
+def _offer_valid(message: m.BaseOffer) -> bool:
+    return len(message.nonce) == NONCE_BYTES and len(message.point) == POINT_BYTES
+
+
 def _is_digest(content: bytes) -> bool:
     return len(content) == DIGEST_BYTES
 
@@ -331,6 +335,11 @@ ENTRIES: Final = (
         _FEW,
     ),
     _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _NUMBERS),
+    _flat("base_offer", m.BaseOffer, wire.BaseOffer, _offer_valid, _FEW),
+    _one_field("base_points", m.BasePoints, wire.BasePoints, _are_points, _FEW),
+    _flat("seed_hints", m.SeedHints, wire.SeedHints, lambda message: _is_digest(message.digest), _FEW),
+    _flat("choice_page", m.ChoicePage, wire.ChoicePage, lambda message: len(message.check) % 16 == 0, _NUMBERS),
+    _one_field("correction_page", m.CorrectionPage, wire.CorrectionPage, lambda data: len(data) % 8 == 0, _NUMBERS),
 )
 
 _BY_KIND: Final = {entry.kind: entry for entry in ENTRIES}

@@ -1,7 +1,7 @@
 """Everything that ever crosses from one party to the other, in one list.
 
-A privacy officer can read in these six files what a run may send: there is no other kind. Each docstring says what the
-receiver learns from it (semi-honest model, DESIGN 7.5).
+A privacy officer can read in these seven files what a run may send: there is no other kind. Each docstring says what
+the receiver learns from it (semi-honest model, DESIGN 7.5).
 
 * `meeting`: who we are, what we want and hold, and where the two differ
 * `memory`: what is remembered of runs, ended or going on
@@ -9,6 +9,7 @@ receiver learns from it (semi-honest model, DESIGN 7.5).
 * `counting`: counts, and what exact ones are made from
 * `learning`: what is estimated and mined, and that both have one model
 * `predicting`: rows classified together
+* `oblivious`: what oblivious transfer is made of
 
 With a message goes how far the sender's ledger about the receiver leads, as in `MemoryHeads`, where it has grown since
 this was last shown. The receiver, who knows which facts were told, learns nothing but that they are on record.
@@ -33,6 +34,7 @@ from protocols.messages.learning import (
 )
 from protocols.messages.meeting import Greeting, HiddenContents, JointDigests, Share, TableCommitment, Verdict
 from protocols.messages.memory import KeptParts, KnownDigests, MemoryHeads, SignedHead
+from protocols.messages.oblivious import BaseOffer, BasePoints, ChoicePage, CorrectionPage, SeedHints
 from protocols.messages.people import (
     BlindedPage,
     CountedPage,
@@ -46,9 +48,13 @@ from protocols.messages.people import (
 from protocols.messages.predicting import RowsAsked, RowsShare, SealedAnswers, SealedComparisons
 
 __all__ = [
+    "BaseOffer",
+    "BasePoints",
     "BlindedPage",
+    "ChoicePage",
     "CiphertextPage",
     "ClassCounts",
+    "CorrectionPage",
     "CountedPage",
     "DisguisedPage",
     "EstimatedCorrect",
@@ -74,6 +80,7 @@ __all__ = [
     "RowsShare",
     "SealedAnswers",
     "SealedComparisons",
+    "SeedHints",
     "SentNode",
     "SentTree",
     "SetCounts",

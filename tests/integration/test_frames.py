@@ -21,9 +21,13 @@ from party.transport.grpc.server import NodeServer
 from party.wire.codec import decode
 from protocols.learning.naive_bayes import NaiveBayes
 from protocols.messages import (
+    BaseOffer,
+    BasePoints,
     BlindedPage,
+    ChoicePage,
     CiphertextPage,
     ClassCounts,
+    CorrectionPage,
     CountedPage,
     DisguisedPage,
     EstimatedCorrect,
@@ -49,6 +53,7 @@ from protocols.messages import (
     RowsShare,
     SealedAnswers,
     SealedComparisons,
+    SeedHints,
     SentTree,
     SetCounts,
     Share,
@@ -79,6 +84,7 @@ KINDS: dict[str, tuple[set[type[Message]], set[type[Message]]]] = {
     "randomized": ({DisguisedPage, SentTree}, {DisguisedPage}),
 }
 OF_BAYES: set[type[Message]] = {EstimatedCounts, EstimatedCorrect}
+OF_NO_RUN_YET: set[type[Message]] = {BaseOffer, BasePoints, SeedHints, ChoicePage, CorrectionPage}
 
 
 @dataclass
@@ -204,7 +210,7 @@ def test_a_second_run_releases_the_same_disguised_copy_and_fresh_ciphertexts(pai
 
 def test_the_frames_cannot_hide_a_kind_that_this_table_leaves_out() -> None:
     listed = {kind for both in KINDS.values() for kinds in both for kind in kinds} | AGREEMENT
-    assert listed | OF_BAYES | OF_OTHER_JOBS == set(Message.__subclasses__())
+    assert listed | OF_BAYES | OF_OTHER_JOBS | OF_NO_RUN_YET == set(Message.__subclasses__())
 
 
 E_MAIL = "person{}@mail.example"

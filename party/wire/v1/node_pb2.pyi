@@ -381,6 +381,11 @@ class Frame(_message.Message):
     ESTIMATED_COUNTS_FIELD_NUMBER: _builtins.int
     ESTIMATED_CORRECT_FIELD_NUMBER: _builtins.int
     SET_COUNTS_FIELD_NUMBER: _builtins.int
+    BASE_OFFER_FIELD_NUMBER: _builtins.int
+    BASE_POINTS_FIELD_NUMBER: _builtins.int
+    SEED_HINTS_FIELD_NUMBER: _builtins.int
+    CHOICE_PAGE_FIELD_NUMBER: _builtins.int
+    CORRECTION_PAGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def greeting(self) -> Global___Greeting: ...
     @_builtins.property
@@ -449,6 +454,16 @@ class Frame(_message.Message):
     def estimated_correct(self) -> Global___EstimatedCorrect: ...
     @_builtins.property
     def set_counts(self) -> Global___SetCounts: ...
+    @_builtins.property
+    def base_offer(self) -> Global___BaseOffer: ...
+    @_builtins.property
+    def base_points(self) -> Global___BasePoints: ...
+    @_builtins.property
+    def seed_hints(self) -> Global___SeedHints: ...
+    @_builtins.property
+    def choice_page(self) -> Global___ChoicePage: ...
+    @_builtins.property
+    def correction_page(self) -> Global___CorrectionPage: ...
     def __init__(
         self,
         *,
@@ -486,12 +501,17 @@ class Frame(_message.Message):
         estimated_counts: Global___EstimatedCounts | None = ...,
         estimated_correct: Global___EstimatedCorrect | None = ...,
         set_counts: Global___SetCounts | None = ...,
+        base_offer: Global___BaseOffer | None = ...,
+        base_points: Global___BasePoints | None = ...,
+        seed_hints: Global___SeedHints | None = ...,
+        choice_page: Global___ChoicePage | None = ...,
+        correction_page: Global___CorrectionPage | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blinded_page", b"blinded_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base_offer", b"base_offer", "base_points", b"base_points", "blinded_page", b"blinded_page", "choice_page", b"choice_page", "ciphertext_page", b"ciphertext_page", "class_counts", b"class_counts", "correction_page", b"correction_page", "counted_page", b"counted_page", "disguised_page", b"disguised_page", "estimated_correct", b"estimated_correct", "estimated_counts", b"estimated_counts", "estimated_gains", b"estimated_gains", "exact_counts", b"exact_counts", "greeting", b"greeting", "hidden_contents", b"hidden_contents", "hidden_page", b"hidden_page", "holder_key", b"holder_key", "id_list", b"id_list", "joint_digests", b"joint_digests", "kept_parts", b"kept_parts", "known_digests", b"known_digests", "list_commitment", b"list_commitment", "memory_heads", b"memory_heads", "message", b"message", "model_digest", b"model_digest", "packed_counts", b"packed_counts", "people_offer", b"people_offer", "places_page", b"places_page", "reblinded_page", b"reblinded_page", "rows_asked", b"rows_asked", "rows_share", b"rows_share", "sealed_answers", b"sealed_answers", "sealed_comparisons", b"sealed_comparisons", "seed_hints", b"seed_hints", "sent_tree", b"sent_tree", "set_counts", b"set_counts", "share", b"share", "signed_head", b"signed_head", "table_commitment", b"table_commitment", "verdict", b"verdict"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts"]  # noqa: Y015
+    _WhichOneofReturnType_message: _TypeAlias = _typing.Literal["greeting", "share", "verdict", "holder_key", "disguised_page", "ciphertext_page", "estimated_gains", "sent_tree", "packed_counts", "exact_counts", "model_digest", "hidden_contents", "class_counts", "table_commitment", "memory_heads", "signed_head", "known_digests", "joint_digests", "id_list", "blinded_page", "reblinded_page", "places_page", "people_offer", "list_commitment", "hidden_page", "counted_page", "rows_share", "rows_asked", "sealed_answers", "sealed_comparisons", "kept_parts", "estimated_counts", "estimated_correct", "set_counts", "base_offer", "base_points", "seed_hints", "choice_page", "correction_page"]  # noqa: Y015
     _WhichOneofArgType_message: _TypeAlias = _typing.Literal["message", b"message"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_message) -> _WhichOneofReturnType_message | None: ...
 
@@ -1509,6 +1529,123 @@ class SealedAnswers(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SealedAnswers: _TypeAlias = SealedAnswers  # noqa: Y015
+
+@_typing.final
+class BaseOffer(_message.Message):
+    """32 fresh bytes, and a point of 33 bytes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NONCE_FIELD_NUMBER: _builtins.int
+    POINT_FIELD_NUMBER: _builtins.int
+    nonce: _builtins.bytes
+    point: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        nonce: _builtins.bytes = ...,
+        point: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce", "point", b"point"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BaseOffer: _TypeAlias = BaseOffer  # noqa: Y015
+
+@_typing.final
+class BasePoints(_message.Message):
+    """Two points of 33 bytes for each of 128 transfers."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POINTS_FIELD_NUMBER: _builtins.int
+    points: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        points: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["points", b"points"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BasePoints: _TypeAlias = BasePoints  # noqa: Y015
+
+@_typing.final
+class SeedHints(_message.Message):
+    """Sums of the nodes of trees of seeds, 16 bytes each; a sum of proofs for each tree, and a digest of the proofs."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HINTS_FIELD_NUMBER: _builtins.int
+    SUMS_FIELD_NUMBER: _builtins.int
+    DIGEST_FIELD_NUMBER: _builtins.int
+    hints: _builtins.bytes
+    sums: _builtins.bytes
+    digest: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        hints: _builtins.bytes = ...,
+        sums: _builtins.bytes = ...,
+        digest: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "hints", b"hints", "sums", b"sums"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeedHints: _TypeAlias = SeedHints  # noqa: Y015
+
+@_typing.final
+class ChoicePage(_message.Message):
+    """Masked choices, as many bits for each tree as the page has transfers; 16 bytes for these and for each column."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MATRIX_FIELD_NUMBER: _builtins.int
+    CHECK_FIELD_NUMBER: _builtins.int
+    matrix: _builtins.bytes
+    check: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        matrix: _builtins.bytes = ...,
+        check: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "matrix", b"matrix"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChoicePage: _TypeAlias = ChoicePage  # noqa: Y015
+
+@_typing.final
+class CorrectionPage(_message.Message):
+    """Words of masked numbers, little-endian, without the bits that they do not use."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CORRECTIONS_FIELD_NUMBER: _builtins.int
+    corrections: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        corrections: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["corrections", b"corrections"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CorrectionPage: _TypeAlias = CorrectionPage  # noqa: Y015
 
 @_typing.final
 class SetCounts(_message.Message):

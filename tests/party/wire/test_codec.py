@@ -139,6 +139,11 @@ MESSAGES: dict[type[Message], st.SearchStrategy[Message]] = {
     m.PlacesPage: st.builds(m.PlacesPage, st.binary()),
     m.PeopleOffer: st.builds(m.PeopleOffer, COUNTS, st.booleans()),
     m.SetCounts: SET_COUNTS,
+    m.BaseOffer: st.builds(m.BaseOffer, DIGESTS, POINTS),
+    m.BasePoints: st.builds(m.BasePoints, st.lists(POINTS).map(b"".join)),
+    m.SeedHints: st.builds(m.SeedHints, st.binary(), st.binary(), DIGESTS),
+    m.ChoicePage: st.builds(m.ChoicePage, st.binary(), st.lists(st.binary(min_size=16, max_size=16)).map(b"".join)),
+    m.CorrectionPage: st.builds(m.CorrectionPage, st.lists(st.binary(min_size=8, max_size=8)).map(b"".join)),
     m.SignedHead: st.builds(m.SignedHead, COUNTS, DIGESTS, st.binary(min_size=1, max_size=72)),
 }
 

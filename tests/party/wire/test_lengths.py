@@ -24,6 +24,11 @@ WELL_FORMED: tuple[Message, ...] = (
     m.ListCommitment(1, WHOLE),
     m.SetCounts((0, 1), (1, 1), (5, 6)),
     m.ModelDigest(WHOLE),
+    m.BaseOffer(WHOLE, bytes(33)),
+    m.BasePoints(bytes(66)),
+    m.SeedHints(b"", b"", WHOLE),
+    m.ChoicePage(b"", bytes(32)),
+    m.CorrectionPage(bytes(16)),
 )
 OF_OTHER_LENGTHS: dict[str, Message] = {
     "a commitment to a table": m.TableCommitment(SHORT),
@@ -44,6 +49,12 @@ OF_OTHER_LENGTHS: dict[str, Message] = {
     "a set without a count": m.SetCounts((0, 1), (1, 1), (5,)),
     "an item of no set": m.SetCounts((0, 1), (1,), (5,)),
     "a model": m.ModelDigest(SHORT),
+    "a nonce": m.BaseOffer(SHORT, bytes(33)),
+    "the point of an offer": m.BaseOffer(WHOLE, bytes(66)),
+    "the first points": m.BasePoints(bytes(65)),
+    "a digest of seeds": m.SeedHints(b"", b"", SHORT),
+    "hashes of columns": m.ChoicePage(b"", SHORT),
+    "masked numbers": m.CorrectionPage(bytes(12)),
 }
 
 

@@ -1,0 +1,13 @@
+"""Oblivious transfer in bulk, and counts as shares by it (DESIGN 15).
+
+    base        128 transfers each way, from points of a curve
+    seeds       from these, trees of seeds of which one side lacks one leaf each
+    extension   from these, as many transfers as are wanted; each page is checked before it is used
+    masks       strings from the keys of a transfer: a mask for every use
+    products    a bit of one side times numbers of the other, as shares; sums of such products
+    session     all of it for one session
+
+Assumed, in the whole layer: oracle Diffie-Hellman on secp256k1 and random oracles for `base` and `seeds`; AES as an
+ideal permutation for `masks`, and as a pseudorandom one for streams of seeds. Nothing here is ever kept or made again:
+a run that goes on has a new session, with new nonces.
+"""

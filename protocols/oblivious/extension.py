@@ -1,0 +1,202 @@
+"""As many transfers as are wanted, from trees of seeds; no key of a page leaves before the page is checked.
+
+SoftSpokenOT (Roy, CRYPTO 2022) with a repetition code; `k` trades bytes for work, `128/k` bits a transfer cross, and at
+`k = 1` it is the extension of Ishai, Kilian, Nissim and Petrank as Asharov, Lindell, Schneider and Zohner have it (CCS
+2013). With `r_y` the stream of leaf `y` of a tree, and `D` the place that the sender lacks:
+
+    chooser    u = sum of all r_y, t_b = sum of the r_y of which bit b of y is set; sends u + x for the choices x
+    sender     q_b = sum of the r_y of which bit b of y + D is set, and u + x besides where D_b is set
+    both       q_b = t_b + D_b x: in all trees 128 columns, whose rows are keys that differ by the offset where x is 1
+
+*Functionality*: correlated transfers, endemic; who chooses may deviate and learn some bits of the offset, each guess
+halving its chance to go on, and not more.
+*Check* (Roy 2022, section 4; the rows of Keller, Orsini and Scholl 2015 have no proof any more): columns and choices
+are hashed linearly, `H(q_b) = H(t_b) + D_b H(x)` must hold for all 128 columns, and 128 transfers of random choice that
+nothing else uses hide what the hashes would tell. One check per page, with the page.
+*Assumed*: AES in counter mode as a generator; SHA-256 as a random oracle for the key of the hash.
+*Deviations*: the key of the hash is a digest of the page (Fiat and Shamir) in the place of a challenge, which saves an
+exchange: two columns of a page agree with chance 2**-115 at most per digest that is tried.
+*Never again*: transfers are numbered, over all pages of a session; the number is the place in the streams, and part of
+every mask's tweak (`masks`). A failed check ends the session for good.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import DeviationError, PeerError
+from protocols.messages import ChoicePage
+from protocols.oblivious.aes import BLOCK_BYTES, WORD, Blocks, Bytes, hash_columns, stream
+from protocols.oblivious.base import TRANSFERS
+from protocols.oblivious.bits import rows_of
+from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, permute_keys
+from protocols.oblivious.seeds import Trees
+from protocols.randomness import Randomness, canonical
+from protocols.role import Role, Send, receive
+
+DEPTHS: Final = (1, 2, 4, 8)
+"""Of trees (`k`): more are fewer bytes and more work."""
+SACRIFICED: Final = 128
+_PAGE_BYTES: Final = 1 << 20
+Choices = NDArray[np.bool_]
+
+
+class Direction:
+    """What one side has of a direction of a session: seeds, and how many transfers there were."""
+
+    def __init__(self, session: bytes, depth: int, trees: Trees) -> None:
+        self.session, self.depth, self._trees = session, depth, trees
+        self._fixed = hashlib.sha256(canonical(b"masks", session)).digest()[:BLOCK_BYTES]
+        self._next, self._over = 0, False
+
+    def _pages(self, count: int) -> Iterator[tuple[int, int, int]]:
+        """Yield for each page of so many transfers the number of its first, how many are used, and how many it has."""
+        if self._over:
+            raise DeviationError
+        most = 8 * _PAGE_BYTES * self.depth // TRANSFERS - SACRIFICED
+        for start in range(0, count, most):
+            used = min(most, count - start)
+            length = -(-used // SACRIFICED) * SACRIFICED + SACRIFICED
+            first, self._next = self._next, self._next + length
+            yield first, used, length
+
+    def _columns(self, first: int, length: int, missing: Sequence[int] | None = None) -> tuple[Bytes, Bytes]:
+        """Return the sum of each tree's streams, and the sums for each bit of the places, seen from the missing one."""
+        sums = np.empty((len(self._trees), length // 8), np.uint8)
+        columns = np.empty((TRANSFERS, length // 8), np.uint8)
+        for number, seeds in enumerate(self._trees):
+            hole = 0 if missing is None else missing[number]
+            rows = [stream(seeds[place ^ hole], first // SACRIFICED, length // 8) for place in range(len(seeds))]
+            if missing is not None:
+                rows[0] = np.zeros(length // 8, np.uint8)
+            streams = np.stack(rows)
+            for bit in range(self.depth):
+                columns[number * self.depth + bit] = np.bitwise_xor.reduce(streams[1::2])
+                streams = streams[::2] ^ streams[1::2]
+            sums[number] = streams[0]
+        return sums, columns
+
+    def _hashes(self, first: int, matrix: bytes, columns: Bytes) -> Blocks:
+        key = hashlib.sha256(canonical(b"check", self.session, first.to_bytes(8, "big"), matrix)).digest()
+        return hash_columns(key[:BLOCK_BYTES], columns)
+
+    def _keys(self, parts: Sequence[tuple[int, Blocks]], sizes: Sequence[int]) -> Iterator[Keys]:
+        """Yield the keys of consecutive vectors."""
+        numbers = np.concatenate([np.arange(first, first + len(keys), dtype=WORD) for first, keys in parts])
+        whole = permute_keys(self._fixed, numbers, np.concatenate([keys for _, keys in parts]))
+        ends = np.cumsum(sizes)
+        yield from (whole.part(slice(end - size, end)) for end, size in zip(ends.tolist(), sizes, strict=True))
+
+
+class Chooser(Direction):
+    """Who chooses: knows all seeds.
+
+    Args:
+        session: Bytes that name session and direction.
+        depth: Of a tree.
+        trees: All seeds.
+        randomness: Secret chance.
+
+    Discloses: nothing; who follows the protocol sends what is uniform to the sender.
+    """
+
+    def __init__(self, session: bytes, depth: int, trees: Trees, randomness: Randomness) -> None:
+        super().__init__(session, depth, trees)
+        self._randomness = randomness
+
+    def extend(self, vectors: Sequence[Choices]) -> Role[list[ChosenKeys]]:
+        """Choose in as many transfers as the vectors have choices, of which there is one at least."""
+        sizes = list(map(len, vectors))
+        choices, start, parts = np.concatenate(vectors), 0, []
+        for first, used, length in self._pages(len(choices)):
+            own = np.packbits(choices[start : start + used], bitorder="little")
+            page, rows = self._choose(first, length, self._filled(own, used, length))
+            yield Send(page)
+            parts.append((first, rows[:used]))
+            start += used
+        keys = self._keys(parts, sizes)
+        return [ChosenKeys(vector, each) for vector, each in zip(vectors, keys, strict=True)]
+
+    def _filled(self, choices: Bytes, used: int, length: int) -> Bytes:
+        """Fill the choices of a page up by random ones."""
+        chance = self._randomness.randbelow(1 << length - used) << used % 8
+        filled = np.zeros(length // 8, np.uint8)
+        filled[: len(choices)] = choices
+        filled[used // 8 :] |= np.frombuffer(chance.to_bytes(length // 8 - used // 8, "little"), np.uint8)
+        return filled
+
+    def _choose(self, first: int, length: int, choices: Bytes) -> tuple[ChoicePage, Blocks]:
+        sums, columns = self._columns(first, length)
+        matrix = (sums ^ choices).tobytes()
+        check = self._hashes(first, matrix, np.concatenate([choices[None], columns]))
+        return ChoicePage(matrix, check.tobytes()), rows_of(columns)
+
+
+class Sender(Direction):
+    """Who sends: lacks one seed of each tree, whose places are its secret offset.
+
+    Args:
+        session: Bytes that name session and direction.
+        depth: Of a tree.
+        trees: All seeds that it knows.
+        offset: The bits of the missing places, tree by tree, the lowest first.
+
+    Discloses: nothing; it only receives. Who deviates learns whether a guess of the offset was right: it goes on if so.
+    """
+
+    def __init__(self, session: bytes, depth: int, trees: Trees, offset: Sequence[int]) -> None:
+        super().__init__(session, depth, trees)
+        bits = np.array(offset, np.uint8).reshape(-1, depth)
+        self._missing = [sum(bit << at for at, bit in enumerate(place)) for place in bits.tolist()]
+        self._turned = np.flatnonzero(bits)
+        self._offset = np.packbits(bits, bitorder="little").view(WORD)
+
+    def extend(self, sizes: Sequence[int]) -> Role[list[BothKeys]]:
+        """Receive the choices of vectors of these sizes, all of them hidden, and check each page.
+
+        Raises:
+            PeerError: A page has another length.
+            DeviationError: A page failed its check, now or before.
+        """
+        parts = []
+        for first, used, length in self._pages(sum(sizes)):
+            page = yield from receive(ChoicePage)
+            parts.append((first, self._take(first, length, page)[:used]))
+        zeros = self._keys(parts, sizes)
+        ones = self._keys([(first, keys ^ self._offset) for first, keys in parts], sizes)
+        return [BothKeys(zero, one) for zero, one in zip(zeros, ones, strict=True)]
+
+    def _take(self, first: int, length: int, page: ChoicePage) -> Blocks:
+        trees = TRANSFERS // self.depth
+        if len(page.matrix) != trees * length // 8 or len(page.check) != BLOCK_BYTES * (TRANSFERS + 1):
+            raise PeerError("the peer sent a page of choices of another length")
+        columns = self._columns_of(first, length, page.matrix)
+        told = np.frombuffer(page.check, WORD).reshape(-1, 2)
+        expected = told[1:].copy()
+        expected[self._turned] ^= told[0]
+        if not hmac.compare_digest(self._hashes(first, page.matrix, columns).tobytes(), expected.tobytes()):
+            self._over = True
+            raise DeviationError
+        return rows_of(columns)
+
+    def simulate(self, first: int, length: int, randomness: Randomness) -> ChoicePage:
+        """Return a page as the sender sees it, from its own seeds and uniform strings."""
+        matrix, choices = (
+            randomness.randbelow(1 << 8 * size).to_bytes(size, "little")
+            for size in (len(self._trees) * length // 8, BLOCK_BYTES)
+        )
+        hashes = self._hashes(first, matrix, self._columns_of(first, length, matrix)).copy()
+        told = np.frombuffer(choices, WORD)
+        hashes[self._turned] ^= told
+        return ChoicePage(matrix, choices + hashes.tobytes())
+
+    def _columns_of(self, first: int, length: int, matrix: bytes) -> Bytes:
+        """Return the columns of this side, which differ from the chooser's where the offset and the choice are 1."""
+        _, columns = self._columns(first, length, self._missing)
+        told = np.frombuffer(matrix, np.uint8).reshape(len(self._trees), -1)
+        columns[self._turned] ^= told[self._turned // self.depth]
+        return columns

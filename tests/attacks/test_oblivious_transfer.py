@@ -1,0 +1,163 @@
+"""A chooser whose columns do not agree on its choices, and what two numbers under one mask tell.
+
+The sender's key of a transfer is `t + D x`, row by row, `t` the chooser's own and `D` the offset. Where one tree's
+masked choices have an error in one transfer, the key has that tree's part of `D` besides. Whether it has is heard as
+soon as something that follows from the key is known, such as a count: its share has masks of the key in it. So a
+chooser with a vector of its own for each tree reads that tree's part among `2**k` from one opened sum, and with all of
+`D` both masks of every transfer, whole columns. The check of each page ends it.
+"""
+
+import hmac
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from protocols.errors import DeviationError
+from protocols.messages import ChoicePage, CorrectionPage
+from protocols.oblivious.aes import Blocks
+from protocols.oblivious.bits import rows_of, unpack
+from protocols.oblivious.lanes import lanes_of
+from protocols.oblivious.masks import BothKeys, ChosenKeys, Keys, permute_keys
+from protocols.oblivious.products import bits_as_numbers
+from protocols.oblivious.session import Transfers
+from protocols.role import Transcript
+from tests.protocols.oblivious.parts import extend, meet, multiply, opened, random_bits
+
+DEPTH = 4
+TREES = 128 // DEPTH
+RECORDS = 40
+WIDTH = 40
+NOBODY = np.zeros(RECORDS, bool)
+COLUMN = random_bits(RECORDS, 77)
+"""The sender's, one bit for each record."""
+
+
+def choosing_nobody(one: Transfers, trees: range) -> tuple[ChoicePage, list[ChosenKeys]]:
+    """Choose nobody in a vector for each of so many trees, err in that tree's first record, and prove it as if not."""
+    chooser, length = one.chooser, -(-RECORDS * TREES // 128) * 128 + 128
+    sums, columns = chooser._columns(0, length)
+    for tree in trees:
+        sums[tree, RECORDS * tree // 8] ^= 1 << RECORDS * tree % 8
+    check = chooser._hashes(0, sums.tobytes(), np.concatenate([np.zeros((1, length // 8), np.uint8), columns]))
+    keys = chooser._keys([(0, rows_of(columns)[: RECORDS * TREES])], [RECORDS] * TREES)
+    return ChoicePage(sums.tobytes(), check.tobytes()), [ChosenKeys(NOBODY, each) for each in keys]
+
+
+def taken(other: Transfers, page: ChoicePage) -> list[BothKeys]:
+    role = other.sender.extend([RECORDS] * TREES)
+    next(role)
+    with pytest.raises(StopIteration) as stop:
+        role.send(page)
+    keys: list[BothKeys] = stop.value.value
+    return keys
+
+
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the check out."""
+    monkeypatch.setattr(hmac, "compare_digest", lambda *_: True)
+
+
+def shifted(keys: ChosenKeys, tree: int, part: int, plain: Blocks) -> ChosenKeys:
+    """Return the keys as they are if this is the tree's part of the offset: it is in the key of the first record."""
+    moved = plain.copy()
+    moved[0] ^= np.frombuffer((part << DEPTH * tree).to_bytes(16, "little"), np.uint64)
+    return ChosenKeys(keys.choices, permute_keys(keys.keys.fixed, keys.keys.numbers, moved))
+
+
+def rows(one: Transfers) -> Blocks:
+    """Return the chooser's own keys before they are permuted, as it has them."""
+    length = -(-RECORDS * TREES // 128) * 128 + 128
+    _, columns = one.chooser._columns(0, length)
+    return rows_of(columns)[: RECORDS * TREES].reshape(TREES, RECORDS, 2)
+
+
+def read_offset(one: Transfers, chosen: list[ChosenKeys], both: list[BothKeys]) -> int:
+    """Hear one opened sum per tree, and find the part of the offset with which it comes out as a count of nobody."""
+    offset = 0
+    for tree, plain in enumerate(rows(one)):
+        source = bits_as_numbers([COLUMN], [WIDTH])
+        ours, theirs = multiply([chosen[tree]], [both[tree]], [[WIDTH]], [source])
+        told = opened(ours, theirs, [[WIDTH]])[0][0]  # what is opened in the place of 0
+        mine = int(ours.shares[0][0])
+        for part in range(2**DEPTH):
+            right = shifted(chosen[tree], tree, part, plain).keys.masks(0)[:, 0] & np.uint64(2**WIDTH - 1)
+            if (int(right.sum()) - mine + told) % 2**WIDTH == 0:
+                offset |= part << DEPTH * tree
+    return offset
+
+
+def test_a_chooser_reads_the_offset_where_the_check_is_taken_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    unchecked(monkeypatch)
+    one, other = meet(DEPTH)
+    page, chosen = choosing_nobody(one, range(TREES))
+    both = taken(other, page)
+    assert read_offset(one, chosen, both) == int.from_bytes(other.sender._offset.tobytes(), "little")
+
+
+def test_with_the_offset_it_reads_whole_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    unchecked(monkeypatch)
+    one, other = meet(DEPTH)
+    page, chosen = choosing_nobody(one, range(1, TREES))  # the first vector has no error
+    both = taken(other, page)
+    offset = other.sender._offset
+    crossed = Transcript()
+    multiply(chosen[:1], both[:1], [[WIDTH]], [bits_as_numbers([COLUMN], [WIDTH])], crossed)
+    (sent,) = crossed.sent_by_b
+    assert isinstance(sent, CorrectionPage)
+    other_keys = permute_keys(chosen[0].keys.fixed, chosen[0].keys.numbers, rows(one)[0] ^ offset)
+    assert (read_column(sent, chosen[0].keys, other_keys) == COLUMN).all()
+
+
+def read_column(page: CorrectionPage, zero: Keys, one: Keys) -> NDArray[np.uint64]:
+    """Take both masks off the corrections."""
+    (lanes,) = lanes_of([WIDTH])
+    masks = [keys.masks(0)[:, 0] & lanes.used for keys in (zero, one)]
+    return lanes.subtract(unpack(page.corrections, RECORDS, WIDTH), lanes.subtract(*masks))
+
+
+def test_the_check_ends_it() -> None:
+    one, other = meet(DEPTH)
+    page, _ = choosing_nobody(one, range(TREES))
+    role = other.sender.extend([RECORDS] * TREES)
+    next(role)
+    with pytest.raises(DeviationError):
+        role.send(page)
+
+
+def test_who_errs_in_one_tree_goes_on_where_it_guessed_its_part_of_the_offset() -> None:
+    """With `k = 1` a part is one bit, and the guess that it is 0: right half of the time, and nothing else is told."""
+    went_on, bits = [], []
+    for tree in range(16):
+        one, other = meet(1)  # with the same chance: the same offset
+        page, _ = choosing_nobody(one, range(tree, tree + 1))
+        waiting = other.sender.extend([RECORDS] * TREES)
+        next(waiting)
+        with pytest.raises((StopIteration, DeviationError)) as end:
+            waiting.send(page)
+        went_on.append(end.type is StopIteration)
+        bits.append(int(other.sender._offset[0]) >> tree & 1)
+    assert went_on == [not bit for bit in bits]
+    assert 0 < sum(went_on) < len(went_on)
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_two_numbers_under_one_mask_give_a_column_and_under_two_they_do_not(*, again: bool) -> None:
+    """The first numbers are known to be 0, the second are the sender's column; the chooser takes no mask off."""
+    one, other = meet(DEPTH)
+    (chosen,), (both,) = extend(one.chooser, other.sender, [NOBODY])
+    told = []
+    for column in (np.zeros(RECORDS, bool), COLUMN):
+        if again:  # as a counter would that starts anew
+            chosen, both = ChosenKeys(chosen.choices, chosen.keys), BothKeys(both.zero, both.one)
+        crossed = Transcript()
+        multiply([chosen], [both], [[WIDTH]], [bits_as_numbers([column], [WIDTH])], crossed)
+        (page,) = crossed.sent_by_b
+        assert isinstance(page, CorrectionPage)
+        told.append(unpack(page.corrections, RECORDS, WIDTH))
+    (lanes,) = lanes_of([WIDTH])
+    difference = lanes.subtract(told[1], told[0])
+    if again:
+        assert (difference == COLUMN).all()
+    else:
+        assert not np.isin(difference, (0, 1)).any()  # each by chance of 2**-39
