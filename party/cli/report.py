@@ -10,7 +10,7 @@ from party.files import is_there, read_bytes, write_atomically
 from party.keys.certificates import fingerprint, parse_certificate
 from party.keys.keystore import load_secret
 from party.models.any_file import read_result
-from party.node.check import past_of, surest_belief
+from party.node.check import past_of, released_copy
 from party.records.finished import finished_run, runs_alike
 from party.records.ledger import read_ledger
 from party.records.tally import dealings
@@ -92,6 +92,6 @@ def gathered(config_path: Path, model: Path, costs: Path | None) -> Finished:
         costs=None if costs is None else read_train_report(costs),
         past=past_of(entries, found.dataset),
         agree=config.agree,
-        surest=None if found.copy is None else surest_belief(config, entries, found.dataset, found.copy),
+        copy=None if found.copy is None else released_copy(config, entries, found.dataset, found.copy),
         alike=runs_alike(entries, found),
     )

@@ -7,6 +7,7 @@ themselves as what a receiver may know beforehand.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from party.files import is_there
 from party.forecast.model import likely_counts, most_counts
 from party.forecast.rules import guess_rules
 from party.models.any_file import KeptResult
+from party.names import printable
 from party.node.aligning import load_common
 from party.node.budget import Account
-from party.node.policy import check_job
+from party.node.policy import check_design, check_job
 from party.records.entries import terms_of
 from party.records.finished import FinishedRun
 from party.records.ledger import LEDGER_FILE, LedgerEntry, read_ledger
@@ -31,15 +33,16 @@ from protocols.association.joint import JointItemsets
 from protocols.errors import InputError
 from protocols.jobs import Train
 from protocols.noise.accounting import Spending, changes_of
+from protocols.privacy.attack import Disclosure
 from protocols.privacy.findings import Findings, measure_design
-from protocols.privacy.odds import disguised_odds
+from protocols.randomized_response.design import MAX_DENOMINATOR
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import HALF, Method, Terms
+from protocols.terms import Method, Terms
 from protocols.two_party.inputs import PartyInputs
 from protocols.two_party.power import Seen, seen_of_alike
 from protocols.two_party.split import training_records
 
-_STEPS = 40  # in which the most telling theta that is agreed to is looked for
+_LARGEST = Fraction(39, 40)  # theta that is looked at where [agree] bounds none
 
 
 @dataclass(frozen=True)
@@ -92,13 +95,28 @@ class Assessment:
 
 
 @dataclass(frozen=True)
+class OwnCopy:
+    """A copy of our table.
+
+    Args:
+        found: What its disguise discloses of each column.
+        read: What its receiver reads; None where it hides nothing.
+        refused: Why `[agree]` refuses it, if it does.
+    """
+
+    found: Findings
+    read: Disclosure | None
+    refused: InputError | None = None
+
+
+@dataclass(frozen=True)
 class LeavingCheck:
-    """All that a look before leaving finds; `copy` is None where no copy may leave, `run` where no job was given."""
+    """All that a look before leaving finds; `copy` is None where no copy can leave, `run` where no job was given."""
 
     dataset: str
     records: int
     columns: tuple[LeavingColumn, ...]
-    copy: Findings | None
+    copy: OwnCopy | None
     told: Past
     run: Assessment | None
 
@@ -140,33 +158,36 @@ def _columns(local: PartyInputs, shown: Callable[[str], str]) -> tuple[LeavingCo
     return tuple(found)
 
 
-def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: Callable[[str], str]) -> Findings | None:
+def _copy(local: PartyInputs, config: PartyConfig, terms: Terms | None, shown: Callable[[str], str]) -> OwnCopy | None:
     """Measure our copy, with the class among its columns where we hold it; the peer may not."""
-    if terms is not None and not terms.disguises:
+    if not (terms.disguises if terms is not None else set(config.agree.methods) - {Method.SMC}):
         return None
-    theta = _most_telling(local, config) if terms is None else terms.theta
-    if theta is None:
-        return None
-    return _measured(local, local.design(theta, class_is_shared=False), shown)
+    theta = _weakest(local, config.agree.odds) if terms is None else terms.theta
+    design = local.design(theta, class_is_shared=False)
+    copy = own_copy(local, design, shown)
+    try:
+        check_design(local, design, config.agree.odds)
+    except InputError as error:
+        return replace(copy, refused=error)
+    return copy
 
 
-def _measured(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], str]) -> Findings:
-    """Measure a disguise of our columns, whose frequencies a receiver is taken to know."""
+def own_copy(local: PartyInputs, design: RelatedDesign, shown: Callable[[str], str] = str) -> OwnCopy:
+    """Measure a disguise of our columns; a receiver is taken to know how common each value is."""
     columns = _columns(local, shown)[: len(design.sizes)]
-    return measure_design(
+    found = measure_design(
         design,
         [column.name for column in columns],
         [tuple(column.values) for column in columns],
         [tuple(Fraction(held, len(local.records)) for held in column.values.values()) for column in columns],
     )
+    return OwnCopy(found, local.disclosed(design))
 
 
-def surest_belief(
+def released_copy(
     config: PartyConfig, entries: Sequence[LedgerEntry], dataset: str, copy: Mapping[str, Any]
-) -> Fraction | None:
-    """Return how sure of a value our copy can make who knows how common values are and reads whole groups.
-
-    None where that cannot be told: the table that was released is not here any more as it was.
+) -> OwnCopy | None:
+    """Measure a copy that was sent; None where the table that was released is not here any more as it was.
 
     Args:
         config: Our settings; the name of the data set in them may be another by now.
@@ -182,32 +203,22 @@ def surest_belief(
     except InputError:
         return None
     names = [attribute.name for attribute in local.table.attributes]
-    groups = [[names[column] for column in group] for group in local.groups]
+    sent = {*copy["plain"], *(name for group in copy["groups"] for name in group)}
+    design = local.design(Fraction(copy["theta"]), class_is_shared=local.holds_class and names[-1] not in sent)
+    groups = [[names[column] for column in group] for group in design.groups]
     known = released(entries).get(dataset, {}).get("records") == local.digest(b"contents").hex()
     if not known or sorted(map(sorted, groups)) != sorted(map(sorted, copy["groups"])):
         return None
-    found = _measured(local, local.design(Fraction(copy["theta"]), class_is_shared=False), str)
-    hidden = [column for column, own in enumerate(found.attributes) if own.hides]
-    return max((found.read(column)[0].breach.level for column in hidden), default=None)
+    return own_copy(local, design, printable)
 
 
-def _most_telling(local: PartyInputs, config: PartyConfig) -> Fraction | None:
-    """Return, of forty steps, the theta farthest from 1/2 that we agree to; None where no copy may leave."""
-    if set(config.agree.methods) == {Method.SMC}:
-        return None
-    thetas = (Fraction(step, _STEPS) for step in range(1, _STEPS))
-    farthest = sorted((theta for theta in thetas if theta != HALF), key=lambda theta: (-abs(theta - HALF), -theta))
-    return next((theta for theta in farthest if _is_agreed(local, config, theta)), None)
-
-
-def _is_agreed(local: PartyInputs, config: PartyConfig, theta: Fraction) -> bool:
-    try:
-        design = local.design(theta, class_is_shared=False)
-    except InputError:
-        return False
-    most, names = config.agree.odds, [attribute.name for attribute in local.table.attributes]
-    strengths = (odds.strength for _, odds in disguised_odds(design, names))
-    return all(strength is not None and (most is None or strength <= most) for strength in strengths)
+def _weakest(local: PartyInputs, odds: Fraction | None) -> Fraction:
+    """Return the largest theta at which no column has stronger odds than these: of `d` values, `c <= (o-1)/(o+d-1)`."""
+    sizes = [local.table.attributes[column].size for group in local.groups for column in group]
+    if odds is None:
+        return _LARGEST
+    theta = (1 + (odds - 1) / (odds + max(sizes, default=2) - 1)) / 2
+    return min(Fraction(floor(theta * MAX_DENOMINATOR), MAX_DENOMINATOR), _LARGEST)
 
 
 def told_before(local: PartyInputs, folder: Path) -> Past:

@@ -81,20 +81,34 @@ def check_disguise(local: PartyInputs, terms: Terms, most_odds: Fraction | None)
             them; or so far from it that a group would never tell the truth, or a column with stronger odds than
             these.
     """
-    design = local.design(terms.theta, class_is_shared=False)
-    _check_odds(local, design, most_odds)
+    check_design(local, local.design(terms.theta, class_is_shared=False), most_odds)
+
+
+def check_design(local: PartyInputs, design: RelatedDesign, most_odds: Fraction | None) -> None:
+    """Refuse a disguise by the same rules.
+
+    Args:
+        local: What we bring.
+        design: The disguise of our columns.
+        most_odds: As for `check_disguise`.
+
+    Raises:
+        InputError: As for `check_disguise`.
+    """
+    if most_odds is not None:
+        _check_odds(local, design, most_odds)
     for group in range(len(design.groups)):
         error = noise(design, group, len(local.records))
         if drowns(error, len(local.records)):
             raise InputError(
-                f"theta = {terms.theta} is too close to 1/2: with {len(local.records)} records "
+                f"theta = {design.theta} is too close to 1/2: with {len(local.records)} records "
                 f"the standard error of a count would be {error:.0f} records"
             )
 
 
-def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction | None) -> None:
+def _check_odds(local: PartyInputs, design: RelatedDesign, most: Fraction) -> None:
     for name, odds in disguised_odds(design, [attribute.name for attribute in local.table.attributes]):
-        if most is not None and (odds.strength is None or odds.strength > most):
+        if odds.strength is None or odds.strength > most:
             fit = _values_that_fit(design.theta, local.table.attributes, name, most)
             low = "; above 1/2 a theta of the same strength gives weaker odds" if design.theta < HALF else ""
             told = odds_words(odds.truth, odds.other)

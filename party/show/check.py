@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from party.data import Notice
-from party.node.check import LeavingCheck, LeavingColumn, Past
+from party.node.check import LeavingCheck, LeavingColumn, OwnCopy, Past
 from party.node.inputs import ReleasedBefore
 from party.records.changes import release_text
 from party.settings.party import Acceptance
@@ -13,6 +13,7 @@ from party.show.names import years_text
 from party.show.notices import notice_text
 from party.show.privacy import privacy_blocks
 from party.show.privacy_json import findings_json
+from party.show.reading import reading_json, reading_line
 
 _HEADINGS = (
     ScreenColumn("column", is_text=True),
@@ -73,11 +74,13 @@ def _values(column: LeavingColumn) -> str:
 
 
 def _copy_blocks(found: LeavingCheck, *, full: bool, width: int) -> list[Block]:
-    if found.copy is None:
+    copy = found.copy
+    if copy is None:
         return ["No disguised copy leaves."]
     which = "" if found.run else ", in the weakest disguise that [agree] allows"
-    head = f"The copy, with theta = {found.copy.theta}{which}; a receiver is taken to know how common each value is:"
-    return [head, "", *privacy_blocks(found.copy, full=full, width=width)]
+    head = f"The copy, with theta = {copy.found.theta}{which}; a receiver is taken to know how common each value is."
+    refused = [] if copy.refused is None else [f"[agree] refuses this copy: {copy.refused}"]
+    return [head, reading_line(copy.read), *refused, "", *privacy_blocks(copy.found, full=full, width=width)]
 
 
 def told_lines(told: Past) -> list[str]:
@@ -108,7 +111,12 @@ def check_json(found: LeavingCheck, agree: Acceptance, notices: Notices) -> dict
             for column in found.columns
         ],
         "notes": [notice_text(notice) for notice in notices],
-        "copy": None if found.copy is None else findings_json(found.copy),
+        "copy": None if found.copy is None else _copy_json(found.copy),
         **past_json(told, agree, ("party", *_RELEASE)),
         "run": run_json(found.run),
     }
+
+
+def _copy_json(copy: OwnCopy) -> dict[str, object]:
+    refused = None if copy.refused is None else str(copy.refused)
+    return {**findings_json(copy.found), "read": reading_json(copy.read), "refused": refused}

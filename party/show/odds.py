@@ -9,7 +9,8 @@ from protocols.randomized_response.related_question import RelatedDesign
 from protocols.two_party.inputs import PartyInputs
 
 _TOGETHER = (
-    "Columns of one group, read together, can make a value far surer than these odds: `cotally check` tells how sure"
+    "Columns that share a coin give each other away, beyond these odds: `cotally check` shows how many records a "
+    "receiver reads"
 )
 
 

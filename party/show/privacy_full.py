@@ -24,7 +24,7 @@ def full_blocks(found: Findings) -> list[Block]:
     for group in found.groups:
         text += ["", *group_lines(group, found)]
     if any(own.hides for own in found.attributes):
-        text += ["", legend(found), "", *assumption_lines(found, full=True)]
+        text += ["", legend(found), "", *assumption_lines(found)]
     if found.groups:
         text.append(
             f"All coins of a record hold {found.coin_bits:.3f} bits. They must be made once: asking again then teaches "
@@ -99,7 +99,6 @@ def group_lines(group: GroupFindings, found: Findings) -> list[str]:
         f"Its coin: {group.coin_bits:.3f} bits, {worth}.",
         f"Smallest single-entry privacy of its attributes, each by its own response: {percent(group.single_entry)}.",
         f"Epsilon of all its attributes together: {epsilon(group.loss)}{infinite}{_if_known(group)}.",
-        *level_lines(group, found),
         *relation_lines(group.relations, found),
     ]
     return [f"{title[0].upper()}{title[1:]} ({names}):", *_indented(text)]
@@ -110,17 +109,6 @@ def _if_known(group: GroupFindings) -> str:
         return ""
     share = "" if group.given_away is None else f", to whom the truth of {percent(group.given_away)} is then certain"
     return f"; infinite against someone who knows a personal answer of the respondent{share}"
-
-
-def level_lines(group: GroupFindings, found: Findings) -> list[str]:
-    """Return what reading all responses of a group adds to reading one; nothing where it has one attribute."""
-    if len(group.columns) == 1:
-        return []
-    if group.together is None:
-        return ["Figures of one attribute hold for its own response alone; the others of the group may add to it."]
-    measured = zip(found.names(group.columns), group.together, strict=True)
-    levels = ", ".join(f"{name} {percent(own.breach.level)}" for name, own in measured)
-    return [f"Strongest beliefs when all responses of the group are read: {levels}."]
 
 
 def relation_lines(relations: Sequence[Relation], found: Findings) -> list[str]:

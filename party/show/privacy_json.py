@@ -69,14 +69,12 @@ def _attribute(found: AttributeFindings, groups: tuple[str, ...]) -> Json:
 
 
 def _group(group: GroupFindings, names: tuple[str, ...]) -> Json:
-    levels = None if group.together is None else _texts(tuple(own.breach.level for own in group.together))
     return {
         "name": group.name,
         "attributes": [names[column] for column in group.columns],
         "kind": group.kind.value,
         "theta": str(group.truth),
         "single_entry_before_mining": str(group.single_entry),
-        "breach_levels_all_responses_read": levels,
         "epsilon": _finite(group.loss),
         "epsilon_if_a_personal_answer_is_known": None if group.loss_if_known is None else _finite(group.loss_if_known),
         "given_away_if_a_personal_answer_is_known": None if group.given_away is None else str(group.given_away),

@@ -17,7 +17,7 @@ from protocols.privacy.entry import MatrixRow
 from protocols.privacy.findings import Findings, GroupFindings, Measures
 from protocols.randomized_response.design import Kind
 
-_UNREAD = " +"
+_SHARES = "shares a coin"
 PRIVACY_COLUMNS = (
     ScreenColumn("attribute", is_text=True),
     ScreenColumn("group", is_text=True, rank=1),
@@ -69,19 +69,19 @@ def legend(found: Findings, left_out: Sequence[str] = ()) -> Table:
 
 def legend_rows(found: Findings) -> list[tuple[str, str]]:
     """Return each measure with what it means."""
-    unread = any(not found.read(column)[1] for column in range(len(found.attributes)))
+    shared = any(own.hides and not found.is_alone(column) for column, own in enumerate(found.attributes))
     return [
-        ("strongest belief", "how sure of a value a response can make one; lower is better"),
+        ("strongest belief", "how sure of a value its own response can make one; lower is better"),
         ("epsilon", "0: odds stay; 1: they move 2.7 times, 2: 7.4; lower is better"),
         ("single-entry", "average chance given to a wrong value; higher is better"),
         ("bits", "how much of a value is unknown; the less it falls, the better"),
         ("asked twice", "strongest belief if coins were made anew: make them once"),
-        *([(_UNREAD.strip(), "of its own response; others of its large group may tell more")] if unread else []),
+        *([(_SHARES, "its group is read as a whole: its own response is not all that shows it")] if shared else []),
     ]
 
 
-def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
-    """Return what was taken to be known before a response, and whose figures the short or full report tells."""
+def assumption_lines(found: Findings) -> list[str]:
+    """Return what was taken to be known before a response."""
     hidden = [own for own in found.attributes if own.hides]
     assumed = [own.name for own in hidden if own.assumed]
     text = "Taken as likely before a response: the distributions that were given."
@@ -89,16 +89,11 @@ def assumption_lines(found: Findings, *, full: bool = False) -> list[str]:
         whose = "every attribute" if len(assumed) == len(hidden) else listed(assumed)
         given = "" if len(assumed) == len(hidden) else " (of the others: as given)"
         text = f"Assumed, since nothing was given: all values of {whose} are equally likely before a response{given}."
-    text += " All figures but epsilon depend on it"
-    if any(len(group.columns) > 1 for group in found.groups):
-        text += ". Those of a whole group" if full else ", and"
-        text += " are of a receiver who reads all responses of a group, its attributes being independent"
-        text += "; if they are not, it may learn more"
-    return [f"{text}."]
+    return [f"{text} All figures but epsilon depend on it."]
 
 
 def strongest(measured: Measures, prior: MatrixRow, column: int) -> Belief:
-    """Return the strongest belief that a response leads to; of equals the one that was least likely before."""
+    """Return the strongest belief that its response leads to; of equals the one that was least likely before."""
     value = min({value for _, value in measured.breach.where}, key=lambda value: (prior[value], value))
     return Belief(column, value, prior[value], measured.breach.level)
 
@@ -111,9 +106,7 @@ def _disguised(found: Findings) -> str:
     many = f"{len(found.groups)} group{'s' * (len(found.groups) != 1)}"
     told: dict[str, list[str]] = {}
     for group in found.groups:
-        told.setdefault(question_text(group.kind, group.truth if found.theta is None else found.theta), []).extend(
-            found.names(group.columns)
-        )
+        told.setdefault(question_text(group.kind, group.truth), []).extend(found.names(group.columns))
     if len(told) == 1:
         return f"{start}, in {many}: {next(iter(told))}.{_odds(found)}"
     each = "; ".join(f"of {listed(names)}, {text}" for text, names in told.items())
@@ -137,8 +130,8 @@ def _in_the_clear(found: Findings) -> list[str]:
 
 
 def _worst(found: Findings) -> list[str]:
-    """Return the sentence on the belief that rises most, and on the strongest where that is another."""
-    columns = [k for k, own in enumerate(found.attributes) if own.hides and k not in found.disclosed]
+    """Return the sentence on the belief that rises most by an attribute's own coin, and on the strongest if another."""
+    columns = [k for k in range(len(found.attributes)) if found.is_alone(k) and k not in found.disclosed]
     if not columns:
         return []
     rises = {k: _rise(found, k) for k in columns}
@@ -153,20 +146,20 @@ def _worst(found: Findings) -> list[str]:
 
 
 def _rise(found: Findings, column: int) -> Belief:
-    rise = found.read(column)[0].rise
+    rise = found.attributes[column].own.rise
     return Belief(column, rise.value, rise.before, rise.after)
 
 
 def _firmest(found: Findings, column: int) -> Belief:
-    return strongest(found.read(column)[0], found.attributes[column].prior, column)
+    own = found.attributes[column]
+    return strongest(own.own, own.prior, column)
 
 
 def _told(found: Findings, belief: Belief) -> str:
     own = found.attributes[belief.column]
-    least = "" if found.read(belief.column)[1] else "at least "
     return (
         f"{own.name}. After some response the truth is {own.values[belief.value]!r} with a chance of "
-        f"{least}{percent(belief.after)} (was {percent(belief.before)})"
+        f"{percent(belief.after)} (was {percent(belief.before)})"
     )
 
 
@@ -213,7 +206,7 @@ def _record(found: Findings) -> str:
     if groups:
         return (
             f"{start} ({listed(groups)}): some response proves combinations of true values impossible. It matters if "
-            "the receiver knows part of a record from elsewhere and so learns the rest; else strongest beliefs count."
+            "the receiver knows part of a record from elsewhere and so learns the rest."
         )
     kept = fsum(group.loss for group in found.groups)
     rest = f"; what is disguised has {epsilon(kept)}, odds change by up to {odds(kept)}" if found.groups else ""
@@ -235,13 +228,14 @@ def _left_out(rows: ScreenTable) -> list[str]:
 
 def _row(found: Findings, column: int) -> Sequence[str]:
     own = found.attributes[column]
-    measured, known = found.read(column)
-    name, group = own.name + ("" if known else _UNREAD), found.groups[own.group or 0].name
+    measured, group = own.own, found.groups[own.group or 0].name
     if not own.hides:
-        return name, group, "has one value", "", "", "", ""
+        return own.name, group, "has one value", "", "", "", ""
+    if not found.is_alone(column):
+        return own.name, group, _SHARES, epsilon(own.loss), "", "", ""
     belief = strongest(measured, own.prior, column)
     return (
-        name,
+        own.name,
         group,
         f"{_tight(belief.after)} (was {_tight(belief.before)})",
         epsilon(own.loss),

@@ -24,12 +24,13 @@ one group has too many places, every second record, or fourth and so on, is read
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import log, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
+from protocols.privacy.neighbours import least_chance, most_chance
 from protocols.randomized_response.candidates import Candidates, numbered
 from protocols.randomized_response.design import Design, Draw
 from protocols.randomized_response.likelihood import most_likely
@@ -37,10 +38,11 @@ from protocols.randomized_response.mixed import one_coin_each
 from protocols.tables.arrays import Floats, Index
 from protocols.tables.table import NO_ANSWER, Codes
 
-STEPS = (0, 10, 100, 1000)
+STEPS = (0, 10, 30, 100)
 WORK = 1 << 20
 MOST_RECORDS = 1 << 17
 CERTAIN = Fraction(99, 100)
+GROUP_ALARM = 0.05
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class CopyReading:
         whole: Records of which every cell is right.
         cells: Cells that are right.
         of: Cells that were looked at.
-        sure: Records of which the reader is sure, by `CERTAIN` and more, and right; 0 for who guesses.
+        sure: Records of which the reader is sure, by `CERTAIN` and more, and right; 0 for one who guesses.
+        groups: Records of which the cells of a group are right, for each group of the design that was asked about.
     """
 
     records: int
@@ -60,6 +63,7 @@ class CopyReading:
     cells: int
     of: int
     sure: int = 0
+    groups: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,18 +71,35 @@ class Disclosure:
     """What a receiver reads of a copy, beside what less would have shown.
 
     Args:
-        table: Records of the whole table.
         copy: Of the copy.
         apart: Of a copy whose columns are sent alike, each by a coin of its own.
         values: By guessing the commonest value of each column.
         record: By guessing the commonest record.
+        shared: Groups in which several columns share a coin.
     """
 
-    table: int
     copy: CopyReading
     apart: CopyReading
     values: CopyReading
     record: CopyReading
+    shared: tuple[int, ...]
+
+    @property
+    def joined(self) -> tuple[int, ...]:
+        """Groups that are read more often because their columns share a coin, beyond what chance explains.
+
+        Given what the reader has learned of the whole table, records are read independently of each other, so the
+        number of right ones keeps to Chernoff's bound. A group is in the list where no one chance explains both shares,
+        each within its bound at half of `GROUP_ALARM`.
+        """
+        copy, apart = self.copy, self.apart
+        budget = log(2 / GROUP_ALARM)
+        return tuple(
+            k
+            for k in self.shared
+            if least_chance(copy.groups[k] / copy.records, budget / copy.records)
+            > most_chance(apart.groups[k] / apart.records, budget / apart.records)
+        )
 
 
 def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclosure | None:
@@ -91,25 +112,33 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
         draw: Chance, for the copy with one coin per column.
 
     Returns:
-        None where the copy hides nothing: no group has a column of two values.
+        None where the copy hides nothing: no answer is given, or no group has a column of two values.
 
     Raises:
         InputError: The tables do not fit the design, or each other.
     """
     apart = one_coin_each(design)
-    if not _hidden(design):
+    hidden = _hidden(design)
+    if (truth[:, hidden] == NO_ANSWER).all():
         return None
+    shared = tuple(k for k, group in enumerate(design.groups) if len(set(group) & set(hidden)) > 1)
     return Disclosure(
-        len(truth),
-        read_copy(truth, sent, design),
-        read_copy(truth, apart.randomize(truth, draw), apart),
+        read_copy(truth, sent, design, design.groups),
+        read_copy(truth, apart.randomize(truth, draw), apart, design.groups),
         _guess(truth, design, _commonest_values(truth, design)),
-        _guess(truth, design, truth[_commonest(truth[:, _hidden(design)])]),
+        _guess(truth, design, truth[_commonest(truth[:, hidden])]),
+        shared,
     )
 
 
-def read_copy(truth: Codes, sent: Codes, design: Design) -> CopyReading:
+def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequence[int]] | None = None) -> CopyReading:
     """Return how much of its own table an owner's copy gives away.
+
+    Args:
+        truth: The table.
+        sent: Its copy.
+        design: How it was disguised.
+        groups: Columns that are asked about together; those of the design unless given.
 
     Raises:
         InputError: The tables do not fit the design, or each other.
@@ -118,13 +147,21 @@ def read_copy(truth: Codes, sent: Codes, design: Design) -> CopyReading:
         design.check_fits(np.where(codes == NO_ANSWER, 0, codes))
     if truth.shape != sent.shape or ((truth == NO_ANSWER) != (sent == NO_ANSWER)).any():
         raise InputError("a copy has the records of its table, with answers where the table has them")
-    every = np.arange(0, len(sent), -(-len(sent) // MOST_RECORDS) or 1)
-    asked = sent[:, _hidden(design)] != NO_ANSWER
-    shares = {column: _shares(sent, column, design) for column in _hidden(design)}
+    hidden = _hidden(design)
+    every = read_rows(len(sent))
+    asked = sent[:, hidden] != NO_ANSWER
+    shares = {column: _shares(sent, column, design) for column in hidden}
+    sets = [[column for column in group if column in hidden] for group in groups or design.groups]
     parts = [_Part(truth[rows], sent[rows], design, shares) for rows in _alike(asked, every) if asked[rows[0]].any()]
     contexts = [(), design.plain] if design.plain else [()]
-    tallies = [sum((part.tally(context) for part in parts), np.zeros((len(STEPS), 5))) for context in contexts]
+    nothing = np.zeros((len(STEPS), 5 + len(sets)), dtype=np.intp)
+    tallies = [sum((part.tally(context, sets) for part in parts), nothing) for context in contexts]
     return _most(np.concatenate(tallies), sum(part.cells for part in parts))
+
+
+def read_rows(records: int) -> Index:
+    """Return which of so many records are looked at: all, or rows at equal distances, `MOST_RECORDS` at most."""
+    return np.arange(0, records, -(-records // MOST_RECORDS) or 1)
 
 
 def _hidden(design: Design) -> list[int]:
@@ -148,12 +185,13 @@ def _alike(asked: NDArray[np.bool_], rows: Index) -> Iterator[Index]:
         yield rows[patterns == pattern]
 
 
-def _most(tallies: Floats, cells: int) -> CopyReading:
+def _most(tallies: Index, cells: int) -> CopyReading:
     """Return the most of every figure; of sure records, where of those who are sure as many are right as they say."""
-    looked, whole, right, sure, sure_and_right = tallies.T
-    fair = sure_and_right >= float(CERTAIN) * sure
+    looked, whole, right, sure, certain, *groups = tallies.T
+    fair = certain >= float(CERTAIN) * sure
+    most = (int(each.max()) for each in groups)
     return CopyReading(
-        int(looked[0]), int(whole.max()), int(right.max()), cells, int(sure_and_right[fair].max(initial=0))
+        int(looked[0]), int(whole.max()), int(right.max()), cells, int(certain[fair].max(initial=0)), tuple(most)
     )
 
 
@@ -173,26 +211,27 @@ class _Part:
         self._truth, self._sent = truth, sent
         self.cells = len(truth) * len(asked)
 
-    def tally(self, context: Sequence[int]) -> Floats:
-        """Return records, whole ones, cells, sure ones and those of them that are right, for each number of steps.
+    def tally(self, context: Sequence[int], sets: Sequence[Sequence[int]]) -> Index:
+        """Return per number of steps: records, whole ones, cells, sure ones, right ones of these, and right sets.
 
         Args:
             context: Plain columns by which records are told apart.
+            sets: Columns that are asked about together.
         """
         _, context_of = numbered(self._sent[:, list(context)])
-        right = np.zeros((len(STEPS), len(self._sent)), dtype=np.int64)
+        wrong = np.zeros((len(STEPS), *self._sent.shape), dtype=np.bool_)
         post = np.ones((len(STEPS), len(self._sent)))
         for block in self._blocks(context_of):
             for step, (places, chance) in enumerate(self._block(block, context_of)):
                 post[step] *= chance
                 for k, where in zip(block, places, strict=True):
-                    own = self._lists[k]
-                    codes = own.codes(own.lists, where)
-                    right[step] += (codes == self._truth[:, self._columns[k]]).sum(axis=1)
-        whole, sure = right == self.cells // len(self._sent), post >= float(CERTAIN)
-        records = np.full(len(STEPS), len(self._sent))
-        each = (whole.sum(axis=1), right.sum(axis=1), sure.sum(axis=1), (sure & whole).sum(axis=1))
-        return np.stack([records, *each], axis=1).astype(np.float64)
+                    own, columns = self._lists[k], self._columns[k]
+                    wrong[step][:, columns] = own.codes(own.lists, where) != self._truth[:, columns]
+        whole, sure = ~wrong.any(axis=2), post >= float(CERTAIN)
+        records = np.ones_like(whole)
+        each = [records, whole, sure, sure & whole, *[~wrong[:, :, list(group)].any(axis=2) for group in sets]]
+        counts = np.stack([told.sum(axis=1) for told in each], axis=1)
+        return np.insert(counts, 2, self.cells - wrong.sum(axis=(1, 2)), axis=1)
 
     def _blocks(self, context: Index) -> list[list[int]]:
         """Return the groups in blocks whose places times groups are within the bound, or which have one group."""

@@ -8,7 +8,6 @@ from protocols.errors import InputError
 from protocols.privacy.beliefs import Breach, Rise, breach, largest_rise, repeated_level
 from protocols.privacy.entropy import entropy_before, entropy_left, group_coin_entropy, record_coin_entropy
 from protocols.privacy.entry import Entry, MatrixRow, Prior, entry_of
-from protocols.privacy.joint import entry_in_group, is_small
 from protocols.privacy.known_answers import given_away
 from protocols.privacy.loss import attribute_loss, group_loss, known_answers_loss, record_loss
 from protocols.privacy.odds import Odds, column_odds
@@ -19,7 +18,7 @@ from protocols.randomized_response.design import Design, Kind, OneKind
 
 @dataclass(frozen=True)
 class Measures:
-    """What the responses of an `Entry` do: those of one attribute alone, or of its whole group.
+    """What the response of one attribute does by itself.
 
     Args:
         breach: The largest posterior.
@@ -74,7 +73,7 @@ class AttributeFindings:
 
 @dataclass(frozen=True)
 class GroupFindings:
-    """What responses disclose of the attributes that share a coin, taken together.
+    """What responses disclose of the attributes that share a coin, taken together; how much is read: `attack.py`.
 
     Args:
         name: The group.
@@ -82,8 +81,6 @@ class GroupFindings:
         kind: What it is asked.
         truth: Chance that it tells the truth.
         single_entry: The smallest of its entries, before mining.
-        together: For each attribute, what all responses of the group do, if the attributes are independent; None if the
-            group has too many joint cells.
         loss: Epsilon of the group as a whole.
         loss_if_known: The same against someone who knows a personal answer of the respondent; None where there are no
             such answers.
@@ -97,7 +94,6 @@ class GroupFindings:
     kind: Kind
     truth: Fraction
     single_entry: Fraction
-    together: tuple[Measures, ...] | None
     loss: float
     loss_if_known: float | None
     given_away: Fraction | None
@@ -129,16 +125,10 @@ class Findings:
         """Return the names of attributes."""
         return [self.attributes[column].name for column in columns]
 
-    def read(self, column: int) -> tuple[Measures, bool]:
-        """Return what the responses of an attribute's whole group do, and whether that could be measured.
-
-        Where it could not, or the attribute is plain, return what its own response alone does.
-        """
-        found = self.attributes[column]
-        group = None if found.group is None else self.groups[found.group]
-        if group is None or group.together is None:
-            return found.own, group is None
-        return group.together[group.columns.index(column)], True
+    def is_alone(self, column: int) -> bool:
+        """Tell whether an attribute has a coin of its own: its own response is then all that the coin says."""
+        group = self.attributes[column].group
+        return group is not None and sum(self.attributes[own].hides for own in self.groups[group].columns) == 1
 
 
 def attribute_findings(
@@ -187,15 +177,12 @@ def group_findings(
     loss = group_loss(design, group)
     columns = design.groups[group]
     priors = [found.prior for found in attributes]
-    small = is_small(design, columns[0])
-    entries = [entry_in_group(design, column, priors) for column in columns] if small else []
     return GroupFindings(
         name=name,
         columns=columns,
         kind=design.part(group).kind,
         truth=design.truth(group),
         single_entry=group_value([attributes[column].own.single_entry for column in columns]),
-        together=tuple(map(measures, entries)) if small else None,
         loss=loss,
         loss_if_known=known_answers_loss(design, group),
         given_away=given_away(design, group, priors),

@@ -4,6 +4,7 @@ Asking for the disguised copy again, in another run or after a restore, yields t
 away. Two data sets of one owner have unrelated coins.
 """
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -26,5 +27,19 @@ def keyed_draw(secret: bytes, dataset: str, records: Sequence[str]) -> Draw:
         key = keyed_digest(secret, b"cotally coin", dataset.encode(), purpose)
         uniforms = keyed_uniforms(key, (canonical(record.encode()) for record in records), bound)
         return np.fromiter(uniforms, dtype=np.int64, count=len(records))
+
+    return draw
+
+
+def compared_draw(secret: bytes, dataset: str, records: int) -> Draw:
+    """Return draws, in bulk, for a copy that never leaves: it is compared with the one that does.
+
+    Sixty-four bits modulo the bound are uniform up to a bias that no comparison sees; they say nothing about coins.
+    """
+
+    def draw(purpose: bytes, bound: int) -> NDArray[np.int64]:
+        key = keyed_digest(secret, b"cotally compared copy", dataset.encode(), purpose)
+        words = np.frombuffer(hashlib.shake_256(key).digest(8 * records), dtype="<u8")
+        return (words % np.uint64(bound)).astype(np.int64)
 
     return draw

@@ -11,8 +11,9 @@ from protocols.counting.encrypted_coins import ciphertexts_per_record
 from protocols.errors import InputError
 from protocols.identifiers import USUAL_FORM, IdForm
 from protocols.messages import Share
-from protocols.randomized_response.coins import keyed_draw
-from protocols.randomized_response.related_question import Coins, RelatedDesign
+from protocols.privacy.attack import Disclosure, disclosure, read_rows
+from protocols.randomized_response.coins import compared_draw, keyed_draw
+from protocols.randomized_response.related_question import Coins, RelatedDesign, disguise
 from protocols.randomness import Randomness, canonical, keyed_digest
 from protocols.tables.arrays import Index
 from protocols.tables.schema import Attribute
@@ -139,6 +140,14 @@ class PartyInputs:
         coins = whole.coins(keyed_draw(self.secrets.coins, self.dataset, self.records), names)
         sent = [next(k for k, group in enumerate(whole.groups) if part[0] in group) for part in design.groups]
         return coins[:, sent] % np.array(design.orders, dtype=np.uint8)
+
+    def disclosed(self, design: RelatedDesign) -> Disclosure | None:
+        """Return what the receiver of our copy under this design reads of our records (DESIGN 10); None for nothing."""
+        looked = read_rows(len(self.records))
+        part = replace(self, table=self.table.rows(looked), records=tuple(self.records[row] for row in looked.tolist()))
+        codes = part.table.codes[:, : len(design.sizes)]
+        chance = compared_draw(self.secrets.coins, self.dataset, len(looked))
+        return disclosure(codes, disguise(codes, part.coins(design), design), design, chance)
 
     def _group_name(self, group: tuple[int, ...]) -> bytes:
         return canonical(b"group", *sorted(self.table.attributes[column].name.encode() for column in group))

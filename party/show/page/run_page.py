@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from party.models.any_file import KeptResult
 from party.models.tree_file import references
 from party.names import printable
-from party.node.check import Assessment, Past, assess_finished
+from party.node.check import Assessment, OwnCopy, Past, assess_finished
 from party.records.entries import date_text
 from party.records.finished import FinishedRun
 from party.records.tally import Dealings
@@ -19,7 +18,6 @@ from party.records.train_report import TrainReport
 from party.settings.party import Acceptance
 from party.settings.window import window_text
 from party.show.assessment import amount_lines, deviations, past_lines
-from party.show.figures import epsilon, percent
 from party.show.known import known_or_none
 from party.show.layout import ScreenColumn
 from party.show.ledger import dealings_lines
@@ -27,7 +25,8 @@ from party.show.page.model_sections import IMPORTANCE, bayes_sections, rules_sec
 from party.show.page.parts import Document, Drawing, Grid, PagePart, PageSection, Pairs, Sentences
 from party.show.page.tree_svg import shown_levels, tree_svg
 from party.show.page.window_svg import WindowPoint, windows_svg
-from party.show.privacy_short import strongest, summary_lines
+from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
+from party.show.reading import reading_line
 from party.show.runs import size_text
 from party.show.tree import title, tree_lines
 from protocols.association.joint import JointItemsets
@@ -35,24 +34,13 @@ from protocols.errors import InputError
 from protocols.learning.importance import importances
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
-from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.precision import tells
-from protocols.randomized_response.related_question import RelatedDesign
 from protocols.tables.schema import Attribute
 from protocols.terms import ALL, MOST_WINDOW, Learner, Method, Rank
 
 _LINES = 400
-_PRIVACY = (
-    ScreenColumn("Attribute", is_text=True),
-    ScreenColumn("Group", is_text=True, rank=3),
-    ScreenColumn("Strongest belief", is_text=True),
-    ScreenColumn("Epsilon"),
-)
-_MEANINGS = (
-    "Strongest belief: how sure of a value one response can make its reader, all values taken as equally likely "
-    "before, which shows the least. Epsilon: 0 if odds stay as they were, 1 if they move 2.7 times. Lower is better "
-    "for both. Exact counts are not covered by these figures."
-)
+_GONE = "The table that was released is not here as it was, so what a receiver reads of the copy is not computed."
+_NOT_COUNTS = "Exact counts are not covered by these figures."
 
 
 @dataclass(frozen=True)
@@ -71,7 +59,7 @@ class Finished:
         costs: What the run cost, if that was kept.
         past: What was revealed of the data set so far, this run included.
         agree: What this party agrees to.
-        surest: How sure of a value our copy can make who knows how common values are; None if that cannot be told.
+        copy: Our disguised copy, measured; None where none left, or the table that was released is not here.
         alike: The runs, this one among them, that differ in method and window alone.
     """
 
@@ -86,7 +74,7 @@ class Finished:
     costs: TrainReport | None
     past: Past
     agree: Acceptance
-    surest: Fraction | None = None
+    copy: OwnCopy | None = None
     alike: Sequence[FinishedRun] = ()
 
     @property
@@ -335,42 +323,23 @@ def _importances(tree: Tree) -> list[tuple[str, str, float]]:
 
 
 def _privacy(told: Finished) -> list[PagePart]:
-    """Return what our copy discloses."""
+    """Return what our copy discloses, by the table that was released; nothing is shown that needs another."""
     if told.run.copy is None:
         return [Sentences(["No disguised copy left this party in this run."])]
-    found = _findings(told)
-    rows = [_privacy_row(found, k) for k, own in enumerate(found.attributes) if own.hides]
-    return [
-        Sentences([_surest(told.surest), *summary_lines(found), *known_or_none(found)]),
-        Grid(_PRIVACY, rows),
-        *([Sentences([_MEANINGS])] if rows else []),
-    ]
+    copy = told.copy
+    if copy is None:
+        odds = ", ".join(f"{printable(name)} {_odds(each)}" for name, each in told.run.copy["odds"].items())
+        return [Sentences([_GONE, f"Odds of a true value against any one other: {odds}."])]
+    rows = privacy_rows(copy.found)
+    said = [reading_line(copy.read), *summary_lines(copy.found), *known_or_none(copy.found)]
+    if not rows:
+        return [Sentences(said)]
+    meanings = Sentences([*assumption_lines(copy.found), _NOT_COUNTS])
+    return [Sentences(said), Grid(PRIVACY_COLUMNS, rows), Pairs(legend_rows(copy.found)), meanings]
 
 
-def _surest(belief: Fraction | None) -> str:
-    """Say what is left out of figures that take all values as equally likely."""
-    who = "Who also knows how common each value is, and reads the columns of a group together, can become"
-    what = "surer than the figures below say" if belief is None else f"as sure of a value as {percent(belief)}"
-    rest = "" if belief is not None else "; how much could be told only over the table that was released"
-    return f"{who} {what}: these take all values as equally likely{rest}. `cotally check` has each column's."
-
-
-def _findings(told: Finished) -> Findings:
-    copy, model = told.run.copy or {}, told.model
-    sent = [each for each in _attributes(model) if each.party == told.party]
-    if told.run.class_owners == (told.party,) and not isinstance(model, JointItemsets):
-        sent = [*sent, model.schema.class_attribute]
-    names = [each.name for each in sent]
-    groups = tuple(tuple(names.index(name) for name in group) for group in copy["groups"])
-    design = RelatedDesign.of_contrast(tuple(each.size for each in sent), groups, Fraction(copy["theta"]))
-    return measure_design(design, [printable(n) for n in names], [[printable(v) for v in each.values] for each in sent])
-
-
-def _privacy_row(found: Findings, column: int) -> tuple[str, str, str, str]:
-    own, measured = found.attributes[column], found.read(column)[0]
-    belief = strongest(measured, own.prior, column)
-    group = found.groups[own.group or 0].name
-    return own.name, group, f"{percent(belief.after)} (was {percent(belief.before)})", epsilon(own.loss)
+def _odds(strength: str | None) -> str:
+    return "infinite" if strength is None else f"{strength} to 1"
 
 
 def _costs(costs: TrainReport | None) -> list[PagePart]:

@@ -1,6 +1,7 @@
 """The privacy report in plain words: known answers, what must never be left out, and how wide it may be."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from party.show.privacy_json import findings_json
 from protocols.privacy.entry import Prior
 from protocols.privacy.findings import Findings, measure_design
 from protocols.randomized_response.design import Design
+from protocols.randomized_response.related_question import RelatedDesign
 from tests.protocols.privacy.designs import DESIGNS, related, shares, skewed, unrelated
 
 NO_YES = ["no", "yes"]
@@ -65,14 +67,26 @@ def test_the_short_report_fits_a_screen() -> None:
     assert len(privacy_lines(found, width=80)) <= 36
 
 
-def test_the_short_report_has_the_belief_of_who_reads_the_whole_group() -> None:
-    design = related([2, 2], [[0, 1]], "9/20")
-    skew = [None, shares("9/10 1/10")]
-    assert "group 1 91.7% (was 50.0%)" in short(design, skew)
-    assert "Worst attribute: column0. After some response the truth is 'v1' with a chance of 91.7%" in short(
+def test_of_columns_that_share_a_coin_no_figure_of_one_alone_is_in_the_short_report() -> None:
+    design = related([2, 2, 2], [[0, 1], [2]], "9/20")
+    skew = [None, shares("9/10 1/10"), None]
+    assert "column0 group 1 shares a coin 0.201 column1 group 1 shares a coin 0.201 column2 group 2 55.0%" in short(
         design, skew
     )
+    assert "Worst attribute: column2. After some response the truth is 'v1' with a chance of 55.0%" in short(
+        design, skew
+    )
+    assert "shares a coin its group is read as a whole" in short(design, skew)
     assert "Strongest belief (breach level): 55.0% for 'v1'" in full(design, skew)
+    assert "Worst attribute" not in short(related([2, 2], [[0, 1]], "9/20"))
+    assert "shares a coin" not in short(related([2, 1], [[0, 1]], "9/20"))
+
+
+def test_the_chance_of_the_truth_is_each_groups_own_whatever_theta_is_called() -> None:
+    """By contrast a group of four offsets tells the truth less often than theta, which is that of two."""
+    text = short(RelatedDesign.of_contrast((2, 2, 4), ((0,), (1,), (2,)), Fraction(11, 20)))
+    assert "of column0 and column1, all attributes of a group tell the truth with a chance of 55.0%" in text
+    assert "of column2, all attributes of a group tell the truth with a chance of 32.5%" in text
 
 
 def test_the_worst_is_what_rises_most_and_the_strongest_is_told_where_it_is_another() -> None:
@@ -165,19 +179,6 @@ def test_an_infinite_loss_is_not_doubled() -> None:
     assert "Epsilon: infinite: some response rules a value out." in text
 
 
-def test_a_group_too_large_to_be_read_jointly_says_so() -> None:
-    large, small = related([2] * 9, [range(9)], "9/20"), related([2] * 8, [range(8)], "9/20")
-    warning = "Figures of one attribute hold for its own response alone; the others of the group may add to it."
-    assert warning in full(large)
-    assert "Strongest beliefs when all" not in full(large)
-    assert warning not in full(small)
-    assert "column8 + group 1" in short(large)
-    assert "with a chance of at least 55.0%" in short(large)
-    assert " + of its own response; others of its large group may tell more" in short(large)
-    assert " + " not in short(small)
-    assert "at least" not in short(small)
-
-
 def test_a_group_of_one_has_nothing_to_add() -> None:
     assert "responses of the group" not in full(DESIGNS["Warner"])
     assert "of the group may" not in full(DESIGNS["Warner"])
@@ -224,8 +225,3 @@ def test_what_is_assumed_is_told_of_the_attributes_that_it_is_assumed_of() -> No
     given = short(design, [shares("1/4 3/4")] * 2)
     assert "Assumed" not in given
     assert "Taken as likely before a response: the distributions that were given." in given
-
-
-def test_independence_is_told_where_a_group_has_several_attributes() -> None:
-    assert "its attributes being independent; if they are not" in short(DESIGNS["Du-Zhan"])
-    assert "independent" not in short(DESIGNS["Warner"])

@@ -68,7 +68,6 @@ def test_json_names_what_the_report_found() -> None:
             "kind": "related",
             "theta": "9/20",
             "single_entry_before_mining": str(2 * Fraction(19, 30) * Fraction(11, 30)),
-            "breach_levels_all_responses_read": ["9/20", "19/30"],
             "epsilon": "infinite",
             "epsilon_if_a_personal_answer_is_known": None,
             "given_away_if_a_personal_answer_is_known": None,
@@ -102,11 +101,6 @@ def test_json_of_one_attribute() -> None:
             "bits_left": pytest.approx(0.881291),
         }
     ]
-
-
-def test_a_large_group_has_no_joint_levels_in_json() -> None:
-    read = json.loads(json.dumps(findings_json(report(related([2] * 9, [range(9)], "9/20")))))
-    assert read["groups"][0]["breach_levels_all_responses_read"] is None
 
 
 def test_percents_are_never_rounded_to_certainty() -> None:

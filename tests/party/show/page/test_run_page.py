@@ -12,13 +12,16 @@ import pytest
 from party.cli.main import main
 from party.cli.report import gathered
 from party.models.any_file import write_model
+from party.node.check import own_copy
 from party.show.ledger import dealings_lines
 from party.show.page.run_page import Finished, page_of_run
 from party.show.page.writing import as_html, as_markdown
+from party.show.reading import reading_line
 from protocols.privacy.odds import disguised_odds
 from protocols.randomized_response.related_question import RelatedDesign
 from tests.support.finished import finished_party, hostile
 from tests.support.models import small_model
+from tests.support.parties import make_local
 from tests.support.sessions import CASE
 
 
@@ -126,7 +129,6 @@ def test_it_tells_what_can_be_compared_and_what_the_tree_is_worth(told: Finished
     assert told.run.tests == 16
     (accuracy,) = [text for text in texts if "on 16 held-out records" in text]
     assert accuracy.startswith(f"{(told.run.correct or 0) / 16:.3f} ")
-    assert any(text.startswith("3 of 3 attributes are disguised") for text in texts)
     assert "growing the tree" in texts
 
 
@@ -134,6 +136,19 @@ def test_the_cost_ratio_is_of_the_very_nodes_that_were_counted(told: Finished) -
     assert told.costs is not None
     assert told.run.counted == told.costs.smc_computations
     assert told.run.counted < told.run.countable
+
+
+def test_what_a_receiver_reads_of_our_copy_is_shown_where_the_table_is_here_and_not_where_it_is_not(
+    told: Finished,
+) -> None:
+    local = make_local(CASE, "bob")
+    copy = own_copy(local, local.design(CASE.terms.theta, class_is_shared=False))
+    texts = " ".join(Page(page_html(replace(told, copy=copy))).texts)
+    assert reading_line(copy.read) in texts
+    assert "3 of 3 attributes are disguised" in texts
+    gone = " ".join(Page(page_html(told)).texts)
+    assert "The table that was released is not here as it was" in gone
+    assert "A receiver of this copy reads" not in gone
 
 
 def test_the_disguise_that_is_measured_is_the_one_on_record(told: Finished) -> None:

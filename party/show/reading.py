@@ -1,0 +1,55 @@
+"""How much of a copy its receiver reads, in one line and as JSON: the same wherever a copy is shown."""
+
+from fractions import Fraction
+
+from party.show.figures import percent
+from protocols.privacy.attack import CopyReading, Disclosure
+
+NO_READING = "This copy hides nothing: no disguised column has two values."
+
+
+def reading_line(found: Disclosure | None) -> str:
+    """Say how many whole records a receiver reads, beside what one coin per column and mere guessing would.
+
+    >>> few, some = CopyReading(200, 18, 700, 1000), CopyReading(200, 170, 930, 1000, sure=122)
+    >>> reading_line(Disclosure(few, few, few, few, shared=()))[:64]
+    'A receiver of this copy reads 9.0% of whole records and 70.0% of'
+    >>> reading_line(Disclosure(some, few, few, few, shared=(0,)))[-40:]
+    'It is certain (99%) of 61.0% of records.'
+    """
+    if found is None:
+        return NO_READING
+    copy, apart = found.copy, found.apart
+    guess = max(found.values, found.record, key=lambda each: each.whole)
+    less = [f"with one coin per column {_shares(apart)}"] if found.shared else []
+    less.append(f"by guessing the commonest {_shares(guess)}")
+    read = f"reads {percent(_whole(copy))} of whole records and {percent(_cells(copy))} of cells"
+    sure = "no record" if not copy.sure else f"{percent(Fraction(copy.sure, copy.records))} of records"
+    return f"A receiver of this copy {read} ({'; '.join(less)}). It is certain (99%) of {sure}."
+
+
+def reading_json(found: Disclosure | None) -> dict[str, object] | None:
+    """Return the same for programs, as shares; None where nothing is hidden."""
+    if found is None:
+        return None
+    return {
+        "records_looked_at": found.copy.records,
+        "whole_records": float(_whole(found.copy)),
+        "cells": float(_cells(found.copy)),
+        "certain_records": found.copy.sure / found.copy.records,
+        "one_coin_per_column": {"whole_records": float(_whole(found.apart)), "cells": float(_cells(found.apart))},
+        "commonest_values": {"whole_records": float(_whole(found.values)), "cells": float(_cells(found.values))},
+        "commonest_record": {"whole_records": float(_whole(found.record)), "cells": float(_cells(found.record))},
+    }
+
+
+def _shares(reading: CopyReading) -> str:
+    return f"{percent(_whole(reading))} and {percent(_cells(reading))}"
+
+
+def _whole(reading: CopyReading) -> Fraction:
+    return Fraction(reading.whole, reading.records)
+
+
+def _cells(reading: CopyReading) -> Fraction:
+    return Fraction(reading.cells, reading.of)
