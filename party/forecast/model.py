@@ -209,7 +209,7 @@ class _Model:
         length = self.sizes.key.public.ciphertext_bytes
         copies = self.sizes.records * (len(self.sizes.domains) + 1) if self.terms.disguises else 0
         gains = self.splits * len(self.sizes.domains) * 4 if self.terms.ranks else 0.0
-        others = copies + gains + counts * 2 + (self.replies(counts) + compared) * length + 8_000
+        others = copies + gains + counts * 8 + (self.replies(counts) + compared) * length + 8_000
         trips = self.round_trips()
         each = _SECONDS_PER_RECORD + len(self.sizes.domains) * _SECONDS_PER_CELL
         own = 1 + self.sizes.records * each + self.splits * _SECONDS_PER_SPLIT

@@ -8,8 +8,9 @@ parsed: a few bytes of a `Share` make many objects (FAULTS case 67). `encode` ap
 messages, so that no peer has to refuse them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from google.protobuf.internal import api_implementation
@@ -37,10 +38,12 @@ MAX_VALUES: Final = 256  # a code is one byte
 _FEW: Final = 16 << 10  # holds a few labels and numbers
 _SCHEMA: Final = 1 << 20  # which take up to 74 times as much memory when parsed
 _TREE: Final = 4 << 20
-_NUMBERS: Final = 16 << 20  # of one level of a tree
+_NUMBERS: Final = 16 << 20
+_COUNTS: Final = 64 << 20  # of one level of a tree, eight bytes each
 
 M = TypeVar("M", bound=Message)
 
+_LEAF = (1 << 32) - 1  # in place of an attribute
 _MOST_COUNT = 1 << 53  # a model's counts are exact as floats
 _REFUSAL = "the peer sent a message that cannot be read"
 
@@ -213,22 +216,42 @@ def _id_list_valid(message: m.IdList) -> bool:
 
 
 def _mined_to_wire(message: m.SentTree) -> wire.SentTree:
-    nodes = [wire.SentNode(attribute=n.attribute, label=n.label, counts=n.counts) for n in message.nodes]
-    return wire.SentTree(nodes=nodes, correct=message.correct, error=message.error)
+    return wire.SentTree(
+        attributes=[_LEAF if node.attribute is None else node.attribute for node in message.nodes],
+        labels=[node.label for node in message.nodes],
+        sizes=[len(node.counts) for node in message.nodes],
+        counts=[count for node in message.nodes for count in node.counts],
+        accuracy=[message.correct, message.error],
+    )
 
 
 def _mined(proto: wire.SentTree) -> m.SentTree:
+    if sum(proto.sizes) != len(proto.counts):
+        raise ValueError("counts of no node")
+    counts = iter(proto.counts)
     nodes = (
-        m.SentNode(n.attribute if n.HasField("attribute") else None, n.label, tuple(n.counts)) for n in proto.nodes
+        m.SentNode(None if attribute == _LEAF else attribute, label, tuple(islice(counts, size)))
+        for attribute, label, size in zip(proto.attributes, proto.labels, proto.sizes, strict=True)
     )
-    return m.SentTree(tuple(nodes), proto.correct, proto.error)
+    correct, error = proto.accuracy
+    return m.SentTree(tuple(nodes), correct, error)
+
+
+def _estimated_correct(proto: wire.EstimatedCorrect) -> m.EstimatedCorrect:
+    correct, error = proto.accuracy
+    return m.EstimatedCorrect(correct, error)
 
 
 def _mined_valid(message: m.SentTree) -> bool:
-    return _are_counts([message.correct, message.error, *(count for node in message.nodes for count in node.counts)])
+    counts = (count for node in message.nodes for count in node.counts)
+    return _accuracy_valid(message) and _are_counts(counts)
 
 
-def _are_counts(values: Sequence[int]) -> bool:
+def _accuracy_valid(message: m.SentTree | m.EstimatedCorrect) -> bool:
+    return message.error >= 0 and _are_counts((message.correct, message.error))
+
+
+def _are_counts(values: Iterable[int]) -> bool:
     return all(abs(value) < _MOST_COUNT for value in values)
 
 
@@ -301,10 +324,10 @@ ENTRIES: Final = (
     ),
     _one_field("disguised_page", m.DisguisedPage, wire.DisguisedPage),
     _one_field("ciphertext_page", m.CiphertextPage, wire.CiphertextPage),
-    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_NUMBERS),
+    _one_field("estimated_gains", m.EstimatedGains, wire.EstimatedGains, most=_COUNTS),
     _Entry("sent_tree", m.SentTree, _mined_to_wire, _mined, _mined_valid, _TREE),
     _one_field("packed_counts", m.PackedCounts, wire.PackedCounts),
-    _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_NUMBERS),
+    _one_field("exact_counts", m.ExactCounts, wire.ExactCounts, most=_COUNTS),
     _one_field("model_digest", m.ModelDigest, wire.ModelDigest, _is_digest, _FEW),
     _one_field("hidden_contents", m.HiddenContents, wire.HiddenContents, _are_points, _FEW),
     _one_field("class_counts", m.ClassCounts, wire.ClassCounts, lambda values: len(values) <= MAX_VALUES, _FEW),
@@ -326,15 +349,16 @@ ENTRIES: Final = (
     _one_field("sealed_answers", m.SealedAnswers, wire.SealedAnswers),
     _one_field("sealed_comparisons", m.SealedComparisons, wire.SealedComparisons),
     _flat("kept_parts", m.KeptParts, wire.KeptParts, _kept_valid, _FEW),
-    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _NUMBERS),
-    _flat(
+    _one_field("estimated_counts", m.EstimatedCounts, wire.EstimatedCounts, _are_counts, _COUNTS),
+    _Entry(
         "estimated_correct",
         m.EstimatedCorrect,
-        wire.EstimatedCorrect,
-        lambda message: _are_counts((message.correct, message.error)),
+        lambda message: wire.EstimatedCorrect(accuracy=[message.correct, message.error]),
+        _estimated_correct,
+        _accuracy_valid,
         _FEW,
     ),
-    _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _NUMBERS),
+    _flat("set_counts", m.SetCounts, wire.SetCounts, _sets_valid, _COUNTS),
     _flat("base_offer", m.BaseOffer, wire.BaseOffer, _offer_valid, _FEW),
     _one_field("base_points", m.BasePoints, wire.BasePoints, _are_points, _FEW),
     _flat("seed_hints", m.SeedHints, wire.SeedHints, lambda message: _is_digest(message.digest), _FEW),

@@ -3,6 +3,7 @@
 isort:skip_file
 The wire of cotally. One session is two numbered streams of pages, one each way; the initiator pushes its pages and
 pulls the responder's. A frame is one message of a protocol role; frames longer than a page travel in several.
+Numbers that follow from what tables hold have one width, so that the length of a frame says nothing of them.
 """
 
 from collections import abc as _abc
@@ -1285,58 +1286,46 @@ class EstimatedGains(_message.Message):
 Global___EstimatedGains: _TypeAlias = EstimatedGains  # noqa: Y015
 
 @_typing.final
-class SentNode(_message.Message):
+class SentTree(_message.Message):
+    """A tree, parents before children."""
+
     DESCRIPTOR: _descriptor.Descriptor
 
-    ATTRIBUTE_FIELD_NUMBER: _builtins.int
-    LABEL_FIELD_NUMBER: _builtins.int
+    ATTRIBUTES_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    SIZES_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
-    attribute: _builtins.int
-    """Index of the attribute that splits the node; absent at a leaf."""
-    label: _builtins.int
-    """Of a leaf."""
+    ACCURACY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def attributes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Of each node the place of the attribute that splits it, or 2^32 - 1 at a leaf."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Of each node, its class if it is a leaf, or 0."""
+
+    @_builtins.property
+    def sizes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """How many counts each node has, and the counts of all nodes."""
+
     @_builtins.property
     def counts(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
-    def __init__(
-        self,
-        *,
-        attribute: _builtins.int | None = ...,
-        label: _builtins.int = ...,
-        counts: _abc.Iterable[_builtins.int] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_attribute", b"_attribute", "attribute", b"attribute"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_attribute", b"_attribute", "attribute", b"attribute", "counts", b"counts", "label", b"label"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__attribute: _TypeAlias = _typing.Literal["attribute"]  # noqa: Y015
-    _WhichOneofArgType__attribute: _TypeAlias = _typing.Literal["_attribute", b"_attribute"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__attribute) -> _WhichOneofReturnType__attribute | None: ...
-
-Global___SentNode: _TypeAlias = SentNode  # noqa: Y015
-
-@_typing.final
-class SentTree(_message.Message):
-    """A tree, parents before children, and how many test records it classifies rightly with the standard error."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    NODES_FIELD_NUMBER: _builtins.int
-    CORRECT_FIELD_NUMBER: _builtins.int
-    ERROR_FIELD_NUMBER: _builtins.int
-    correct: _builtins.int
-    error: _builtins.int
     @_builtins.property
-    def nodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SentNode]: ...
+    def accuracy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """How many test records the tree classifies rightly, and the standard error."""
+
     def __init__(
         self,
         *,
-        nodes: _abc.Iterable[Global___SentNode] | None = ...,
-        correct: _builtins.int = ...,
-        error: _builtins.int = ...,
+        attributes: _abc.Iterable[_builtins.int] | None = ...,
+        labels: _abc.Iterable[_builtins.int] | None = ...,
+        sizes: _abc.Iterable[_builtins.int] | None = ...,
+        counts: _abc.Iterable[_builtins.int] | None = ...,
+        accuracy: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["correct", b"correct", "error", b"error", "nodes", b"nodes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accuracy", b"accuracy", "attributes", b"attributes", "counts", b"counts", "labels", b"labels", "sizes", b"sizes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1366,23 +1355,21 @@ Global___EstimatedCounts: _TypeAlias = EstimatedCounts  # noqa: Y015
 
 @_typing.final
 class EstimatedCorrect(_message.Message):
-    """How many test records the model classifies rightly, with the standard error."""
+    """How many test records the model classifies rightly, and the standard error."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CORRECT_FIELD_NUMBER: _builtins.int
-    ERROR_FIELD_NUMBER: _builtins.int
-    correct: _builtins.int
-    error: _builtins.int
+    ACCURACY_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def accuracy(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]: ...
     def __init__(
         self,
         *,
-        correct: _builtins.int = ...,
-        error: _builtins.int = ...,
+        accuracy: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["correct", b"correct", "error", b"error"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accuracy", b"accuracy"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

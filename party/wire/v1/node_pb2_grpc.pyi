@@ -3,6 +3,7 @@
 isort:skip_file
 The wire of cotally. One session is two numbered streams of pages, one each way; the initiator pushes its pages and
 pulls the responder's. A frame is one message of a protocol role; frames longer than a page travel in several.
+Numbers that follow from what tables hold have one width, so that the length of a frame says nothing of them.
 """
 
 from collections import abc as _abc

@@ -205,6 +205,11 @@ def frame(**fields: object) -> bytes:
     return wire.Frame(**fields).SerializeToString()  # type: ignore[arg-type]
 
 
+def sent_tree(**changes: object) -> bytes:
+    leaf = {"attributes": [2**32 - 1], "labels": [0], "sizes": [0], "counts": [], "accuracy": [0, 0]}
+    return frame(sent_tree=wire.SentTree(**{**leaf, **changes}))  # type: ignore[arg-type]
+
+
 def greeting(**changes: object) -> bytes:
     proto = wire.Frame.FromString(encode(A_GREETING))
     for name, value in changes.items():
@@ -238,9 +243,16 @@ MALFORMED = {
     "invalid UTF-8": b"\x1a\x03" + b"\x0a\x01\xff",
     "a short nonce": greeting(nonce=bytes(31)),
     "a long party": greeting(party=LONG),
-    "a count beyond any model's": frame(sent_tree=wire.SentTree(nodes=[wire.SentNode(counts=[2**53])])),
-    "a number of correctly classified records beyond any model's": frame(sent_tree=wire.SentTree(correct=-(2**53))),
-    "an error beyond any model's": frame(sent_tree=wire.SentTree(error=2**53)),
+    "a count beyond any model's": sent_tree(sizes=[1], counts=[2**53]),
+    "a number of correctly classified records beyond any model's": sent_tree(accuracy=[-(2**53), 0]),
+    "an error beyond any model's": sent_tree(accuracy=[0, 2**53]),
+    "a negative error": sent_tree(accuracy=[0, -1]),
+    "a tree without an accuracy": sent_tree(accuracy=[]),
+    "a tree whose nodes have more counts than there are": sent_tree(sizes=[1]),
+    "a tree whose nodes have fewer counts than there are": sent_tree(counts=[1]),
+    "a tree of more labels than nodes": sent_tree(labels=[0, 0]),
+    "an accuracy of one number": frame(estimated_correct=wire.EstimatedCorrect(accuracy=[1])),
+    "an accuracy with a negative error": frame(estimated_correct=wire.EstimatedCorrect(accuracy=[1, -1])),
     "an empty key": frame(holder_key=wire.HolderKey()),
     "a key longer than any with its proof": frame(holder_key=wire.HolderKey(key=b"\x01" * (2048 * 8 + 3))),
     "a short digest": frame(model_digest=wire.ModelDigest(digest=bytes(31))),
@@ -366,7 +378,9 @@ def test_a_frame_of_one_byte_too_many_for_its_kind_is_refused_on_both_sides(
 def test_only_bytes_that_are_not_parsed_may_be_as_many_as_a_frame_holds() -> None:
     raw = {m.DisguisedPage, m.CiphertextPage, m.PackedCounts, m.SealedAnswers, m.SealedComparisons}
     assert {entry.kind for entry in ENTRIES if entry.most == codec.MAX_FRAME} == raw
-    assert max(entry.most for entry in ENTRIES if entry.kind not in raw) <= codec.MAX_FRAME // 16
+    wide = {m.EstimatedGains, m.ExactCounts, m.EstimatedCounts, m.SetCounts}  # of numbers as wide as when parsed
+    assert max(entry.most for entry in ENTRIES if entry.kind in wide) <= codec.MAX_FRAME // 4
+    assert max(entry.most for entry in ENTRIES if entry.kind not in raw | wide) <= codec.MAX_FRAME // 16
     assert max(longest_frame(kind, encode(example(kind))) for kind in (m.Greeting, m.Verdict)) <= 1 << 14
 
 
