@@ -3,6 +3,9 @@
 `007` and `7.0`, `Ann ` and `ANN`, composed and decomposed accents may mean the same. Both parties declare which of them
 do, and compare what they declared; ids are then the same or not. An id of several columns (name and birth) is one text,
 from which each part can be told: no two different lists of parts have the same.
+
+Characters that nobody sees, such as a byte order mark or a zero-width space that another program left, are no part of
+an id, whatever is declared; and what looks like a blank is one.
 """
 
 import re
@@ -16,7 +19,11 @@ from protocols.errors import InputError
 
 MOST_ID_COLUMNS: Final = 16
 _WHOLE: Final = re.compile(r"([0-9]+)\.0*", re.ASCII)
-_BLANK: Final = re.compile(r"\s").search
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e01ef]"
+)
+_ODD_BLANK: Final = re.compile(r"[^\S ]")
 _PADDED: Final = re.compile(r"0+([0-9]+)", re.ASCII)
 
 
@@ -108,15 +115,30 @@ def read_form(names: Sequence[str], columns: int) -> IdForm:
     return IdForm(columns, frozenset(map(Spelling, names)))
 
 
+def seen(text: str) -> str:
+    r"""Return a text without characters that nobody sees, and with a plain blank for whatever looks like one.
+
+    Those are control characters, soft hyphens, joiners, marks of direction and of byte order, and the like.
+
+    >>> seen("Zoe\u200b\u00a0Lee\ufeff")
+    'Zoe Lee'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return _ODD_BLANK.sub(" ", _UNSEEN.sub("", text))
+
+
 def _all_normal(texts: Sequence[str], alike: frozenset[Spelling]) -> Sequence[str]:
     """Return the normal form of each; look at them one by one only where one may be spelled otherwise."""
     joined = "".join(texts)
-    if joined.isascii() and not alike & {Spelling.CASE, Spelling.ZEROS} and "." not in joined and not _BLANK(joined):
+    plain = joined.isascii() and joined.isprintable() and " " not in joined and "." not in joined
+    if plain and not alike & {Spelling.CASE, Spelling.ZEROS}:
         return texts
     return [_normal(text, alike) for text in texts]
 
 
 def _normal(text: str, alike: frozenset[Spelling]) -> str:
+    text = seen(text)
     if not text.isascii() and alike & {Spelling.ACCENTS, Spelling.CASE}:
         text = unicodedata.normalize("NFD", text)
     if Spelling.CASE in alike:

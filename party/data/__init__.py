@@ -2,7 +2,7 @@
 
 from party.data.columns import EVERY_OTHER, MISSING, TreatedColumn, label_of, treat
 from party.data.form import USUAL, Form
-from party.data.frame import Column, Frame, alike_notices, frame_of, name_flaw, taken_notices, text_flaw
+from party.data.frame import Column, Frame, frame_of, name_flaw, spelt_notices, taken_notices, text_flaw
 from party.data.ids import distinct_ids
 from party.data.merging import OTHER
 from party.data.notices import Notice
@@ -26,7 +26,6 @@ __all__ = [
     "Frame",
     "Notice",
     "TreatedColumn",
-    "alike_notices",
     "csv_text",
     "distinct_ids",
     "frame_of",
@@ -34,6 +33,7 @@ __all__ = [
     "name_flaw",
     "read_frame",
     "read_share",
+    "spelt_notices",
     "taken_notices",
     "text_flaw",
     "treat",

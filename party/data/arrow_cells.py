@@ -4,7 +4,8 @@ A number needs no text to be sorted and binned. What doubles could confuse, or w
 texts: more than 15 digits, a needless zero or a plus in front, an exponent in a text, blanks, anything not finite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.cells import NO_TEXT, Cells, NumberCells, TextCells, coded
+from party.data.moments import plain_moment, span_text
 from party.data.numbers import DIGITS_OF_A_DOUBLE
 from protocols.tables.arrays import Floats
 
 _MINUS, _POINT, _ZERO, _NINE = b"-.09"
 _DIGITS = np.isin(np.arange(256), [_MINUS, _POINT, *range(_ZERO, _NINE + 1)])
 _LOOK = 1000  # bytes that tell most texts from numbers
+_UNITS = {"s": "1", "ms": "0.001", "us": "0.000001", "ns": "0.000000001"}
 _LEAST, _MOST = 1e-15, 1e15  # between them a double's shortest text without an exponent is a plain number
 
 
@@ -55,6 +58,31 @@ class ArrowCells(Cells):
         return arrow_texts(self._column)
 
 
+class LaterCells(ArrowCells):
+    """Cells that cannot be used as they are: their texts are made once somebody looks at them, or writes them.
+
+    Args:
+        column: An Arrow column.
+        write: Makes the text of a cell that is not null.
+    """
+
+    def __init__(self, column: Any, write: Callable[[Any], str]) -> None:
+        super().__init__(column)
+        self._write = write
+
+    @cached_property
+    def numbers(self) -> None:
+        """None: they are no numbers."""
+        return
+
+    @cached_property
+    def _coded(self) -> TextCells:
+        found: dict[str, int] = {}
+        each = (None if cell is None else self._write(cell) for cell in self._column.to_pylist())
+        codes = [NO_TEXT if text is None else found.setdefault(text, len(found)) for text in each]
+        return coded([*found], np.array(codes, dtype=np.int32))
+
+
 def arrow_texts(column: Any) -> TextCells:
     """Return the cells of an Arrow column as text; doubles as Python writes them."""
     import pyarrow as pa  # noqa: PLC0415
@@ -63,12 +91,20 @@ def arrow_texts(column: Any) -> TextCells:
     if not chunks:
         return coded([], np.empty(0, dtype=np.int32))
     values = chunks[0].dictionary  # of all of them
-    if pa.types.is_floating(values.type):
-        texts: list[str | None] = [*map(str, values.to_numpy(zero_copy_only=False))]
-    else:
-        texts = values.cast(pa.string()).to_pylist()
     codes = [chunk.indices.fill_null(NO_TEXT).to_numpy() for chunk in chunks]
-    return coded(texts, np.concatenate(codes))
+    return coded(_texts(pa, values), np.concatenate(codes))
+
+
+def _texts(pa: Any, values: Any) -> list[str | None]:
+    if pa.types.is_floating(values.type):
+        return [*map(str, values.to_numpy(zero_copy_only=False))]
+    if pa.types.is_duration(values.type):
+        size = Decimal(_UNITS[values.type.unit])
+        return [None if each is None else span_text(each * size) for each in values.cast(pa.int64()).to_pylist()]
+    texts: list[str | None] = values.cast(pa.string()).to_pylist()
+    if pa.types.is_temporal(values.type):
+        return [None if text is None else plain_moment(text) or text for text in texts]
+    return texts
 
 
 def _doubles(chunk: Any) -> Floats | None:

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from party.data.moments import day
 from party.data.numbers import SortedNumbers, decimal_text
 
 MAX_NUMBER = 40
@@ -25,9 +26,6 @@ PERIODS = ("year", "quarter", "month")
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
 DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:\.\d{3})*,\d+", re.ASCII)
-_TIME = r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-_DAY = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
-_DAY_FIRST = re.compile(r"(\d\d?)\.(\d\d?)\.(\d{4})", re.ASCII)
 _EDGE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _OUTER = re.compile(r"(<=|>) (\S+)")
@@ -42,27 +40,6 @@ def number(text: str) -> Decimal | None:
     (Decimal('1.50'), None)
     """
     return Decimal(text) if len(text) <= MAX_NUMBER and _NUMBER.fullmatch(text) else None
-
-
-def day(text: str) -> Decimal | None:
-    """Return the number of the day that a text plainly names, or None.
-
-    It is written 2024-05-31, with or without a time, which is ignored, or 31.5.2024. Other forms are ambiguous: in
-    5/6/2024 some put the month first, others the day.
-
-    >>> day("2024-05-31 23:59:59") == day("31.5.2024"), day("2024-02-30")
-    (True, None)
-    """
-    if match := _DAY.fullmatch(text):
-        year, month, of_month = map(int, match.groups())
-    elif match := _DAY_FIRST.fullmatch(text):
-        of_month, month, year = map(int, match.groups())
-    else:
-        return None
-    try:
-        return Decimal(date(year, month, of_month).toordinal())
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)

@@ -160,14 +160,10 @@ class NumberCells(Cells):
         """Of each record: the position of its text, or `NO_TEXT`."""
         return self._without_missing(np.searchsorted(self.held.distinct, self.each)).astype(np.int32)
 
-    def may_hold(self, text: str) -> bool:
-        """Tell whether a number that occurs may have been written like this."""
-        try:
-            value = float(text)
-        except ValueError:
-            return False
-        at = int(np.searchsorted(self.held.distinct, value))
-        return at < self.different and bool(self.held.distinct[at] == value)
+    def without(self, numbers: Sequence[float]) -> "NumberCells":
+        """Return these cells, those that are one of these numbers empty."""
+        gone = np.isin(self.each, numbers)
+        return NumberCells(np.where(gone, np.nan, self.each)) if gone.any() else self
 
     @cached_property
     def held(self) -> Doubles:

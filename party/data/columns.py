@@ -27,7 +27,7 @@ from party.data.frame import Column
 from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
 from party.data.numbers import SortedNumbers, sorted_numbers
-from party.data.texts import value_of
+from party.data.texts import plain_text, value_of
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 from protocols.tables.schema import MAX_DOMAIN
@@ -121,9 +121,7 @@ def label_of(values: tuple[str, ...], text: str | None, missing_label: str | Non
     """
     if text is None:
         return next((label for label in (missing_label, MISSING, OTHER) if label in values), None)
-    if text in values:
-        return text
-    return bin_label_of(values, text) or (OTHER if OTHER in values else value_of(values, text))
+    return value_of(values, text) or bin_label_of(values, text) or (OTHER if OTHER in values else None)
 
 
 def _labelled(column: Column, treatment: ColumnTreatment) -> _Labels:
@@ -223,7 +221,7 @@ def _filler(column: Column, treatment: ColumnTreatment, missing: int, frequency:
         if missing:
             raise column.error("the cell is missing", column.cells.row(None))
         return None
-    filler = treatment.missing
+    filler = plain_text(treatment.missing)
     if treatment.bins is not None:
         filler = label_of(tuple(frequency), filler) or filler
         if is_bin_label(filler) and filler not in frequency:

@@ -48,6 +48,7 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
         OSError: It cannot be read.
     """
     encoding, notice = (form.encoding, None) if form.encoding else encoding_of(path, file)
+    usual = csv.field_size_limit(MAX_LINE)  # a long text may be in a column that nobody uses
     try:
         with _text(file, encoding) as text:
             layout = layout_of(text.read(SAMPLE), form.separator)
@@ -59,8 +60,10 @@ def read_csv(path: Path, file: BinaryIO, form: Form) -> Frame:
                 written = _read(_Source(path, text, layout))
     except UnicodeError:
         raise DataError(f"the file is not text in {_called(encoding)}", path=path) from None
+    finally:
+        csv.field_size_limit(usual)
     notices = () if notice is None else (notice,)
-    return finished(replace(written, notices=notices, encoding=_called(encoding)), form.missing)
+    return finished(replace(written, notices=notices, encoding=_called(encoding)), form)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from party.data.notices import GuessedEncoding
-from party.data.texts import MISSING_MARKERS
+from party.data.texts import COMMA, MISSING_MARKERS, POINT
 from party.errors import DataError
 from protocols.errors import InputError
 
@@ -53,16 +53,22 @@ class Form:
         separator: Between columns.
         encoding: By a name that Python knows.
         missing: Markers of a missing cell; an empty cell always is one.
+        decimal: The sign, a point or a comma, that begins a fraction; the other one, blanks and apostrophes then group
+            thousands. Unless it is declared, a point does and nothing groups.
 
     Raises:
-        InputError: There is no such encoding, or the separator is not a single character that can be one.
+        InputError: There is no such encoding, or the separator is not a single character that can be one, or the sign
+            is another.
     """
 
     separator: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] = MISSING_MARKERS
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
+        if self.decimal not in (None, POINT, COMMA):
+            raise InputError('must be "." or ","', field="decimal")
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n\0'):
             raise InputError('must be one character, such as ",", ";", "|" or "\\t" for a tab', field="separator")
         if self.encoding is not None:

@@ -1,23 +1,38 @@
 """A table that was read: columns by name, each cell as the file has it and as the text that it stands for.
 
-No error and no notice holds the content of a cell (FAULTS 95).
+What is wrong with a column is said when it is used: one that is ignored may hold anything. No error and no notice holds
+the content of a cell (FAULTS 95).
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from party.data.cells import Cells
-from party.data.notices import IndexLeftOut, MarkersTaken, Notice, SpelledAlike
-from party.data.texts import MISSING_MARKERS, Reading, read_ids, read_texts
+from party.data.form import USUAL, Form
+from party.data.notices import (
+    IndexLeftOut,
+    MarkersTaken,
+    NamesUnseen,
+    Notice,
+    PointsTaken,
+    SpelledAlike,
+    Spelt,
+    UnseenLeftOut,
+    WrittenApart,
+)
+from party.data.numbers import DIGITS_OF_A_DOUBLE, doubles
+from party.data.texts import COMMA, MISSING_MARKERS, Reading, plain_text, read_ids, read_texts
 from party.errors import AbsentColumnError, DataError
 from party.names import nearest
+from protocols.identifiers import seen
 
 MAX_CELL_LENGTH = 1024
 
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")  # but those that are taken for blanks
 _UNNAMED = re.compile(r"Unnamed: 0(?:\.\d+)*", re.ASCII)  # what pandas calls an index that it reads back
 
 
@@ -31,7 +46,7 @@ class Column:
         path: The file.
         lines: Where each cell stands in it.
         taken: The markers that were taken for missing cells.
-        alike: How many values differ from another one by case, blanks or Unicode form alone.
+        spelt: What its owner may not expect of how cells were read.
     """
 
     name: str
@@ -39,7 +54,7 @@ class Column:
     path: Path
     lines: Sequence[int]
     taken: tuple[str, ...] = ()
-    alike: int = 0
+    spelt: tuple[Spelt, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Column of {len(self.cells)} cells>"
@@ -62,6 +77,10 @@ class Frame:
         missing: Markers of a missing cell.
         indexes: Names of columns that are not part of the table: indexes of the program that wrote it.
         notices: What the owner of the table should know.
+        decimal: What begins a fraction, where that is declared.
+        typed: The columns whose cells the file itself holds as numbers.
+        flaws: Why columns cannot be used, where that is known before their cells are looked at.
+        encoding: What the texts were read from.
     """
 
     path: Path
@@ -71,6 +90,10 @@ class Frame:
     missing: tuple[str, ...] = MISSING_MARKERS
     indexes: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()
+    decimal: str | None = None
+    typed: frozenset[str] = frozenset()
+    flaws: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = "UTF-8"
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -91,23 +114,29 @@ class Frame:
             keep: Texts that are values of it, though they mark a missing cell elsewhere.
 
         Raises:
-            DataError: There is none.
+            DataError: There is none, or it has a cell that cannot be used.
         """
-        index = self._index(name)
-        cells = self.cells[index]
-        markers = {*self.missing} - {*keep}
-        if cells.numbers is not None and not any(map(cells.numbers.may_hold, markers)):
-            return Column(name, cells.numbers, self.path, self.lines)
-        return self._read(index, read_texts(cells.texts, self.missing, keep))
+        cells = self._usable(name)
+        decimal = None if name in self.typed else self.decimal
+        numbers = cells.numbers if decimal != COMMA else None
+        values = set(map(plain_text, keep))
+        markers = {marker: text for marker in self.missing if (text := plain_text(marker)) not in values}
+        numeric = {marker: float(text) for marker, text in markers.items() if _is_finite(text)}
+        if numbers is not None and all(len(text) <= DIGITS_OF_A_DOUBLE for text in numeric):
+            left = numbers.without([*numeric.values()])
+            if left.missing < len(left):
+                taken = sorted(marker for marker, value in numeric.items() if value in numbers.held.distinct)
+                return Column(name, left, self.path, self.lines, tuple(taken))
+        return self._read(name, cells, read_texts(_counted(cells), self.missing, keep, decimal))
 
     def ids(self, name: str) -> Column:
-        """Return a column of record ids as they are, except that whole numbers are written as such.
+        """Return a column of record ids as they are seen, except that whole numbers are written as such.
 
         Raises:
-            DataError: There is none.
+            DataError: There is none, or it has a cell that cannot be used.
         """
-        index = self._index(name)
-        return self._read(index, read_ids(self.cells[index].texts))
+        cells = self._usable(name)
+        return self._read(name, cells, read_ids(_counted(cells)))
 
     def need(self, name: str, owner: str | None = None) -> None:
         """Make sure that there is a column of this name.
@@ -132,17 +161,45 @@ class Frame:
             problem = none + (f"; did you mean {near!r}?" if near else "")
         raise AbsentColumnError(problem, path=self.path, column=name, owner=owner)
 
-    def _index(self, name: str) -> int:
+    def _usable(self, name: str) -> Cells:
+        """Return the cells of a column as the file has them, if all can be used."""
         self.need(name)
-        return self.columns.index(name)
+        if name in self.flaws:
+            raise DataError(f"the column {self.flaws[name]}", path=self.path, column=name)
+        cells = self.cells[self.columns.index(name)]
+        if cells.numbers is None and _has_flaw(cells.texts):
+            each = ((text, text_flaw(text, self.encoding)) for text in cells.texts)
+            text, flaw = next((text, flaw) for text, flaw in each if flaw is not None)
+            raise DataError(f"the cell {flaw}", path=self.path, line=self.lines[cells.row(text)], column=name)
+        return cells
 
-    def _read(self, index: int, reading: Reading) -> Column:
-        cells = self.cells[index].standing_for(reading.text_of)
-        return Column(self.columns[index], cells, self.path, self.lines, reading.taken, reading.alike)
+    def _read(self, name: str, cells: Cells, reading: Reading) -> Column:
+        read = cells.standing_for(reading.text_of)
+        return Column(name, read, self.path, self.lines, reading.taken, tuple(_spelt(name, reading)))
+
+
+def _counted(cells: Cells) -> dict[str, int]:
+    return dict(zip(cells.texts, cells.records.tolist(), strict=True))
+
+
+def _is_finite(text: str) -> bool:
+    return doubles([text]) is not None
+
+
+def _spelt(name: str, reading: Reading) -> Iterator[Spelt]:
+    if reading.unseen:
+        yield UnseenLeftOut(name, reading.unseen)
+    if reading.apart:
+        yield WrittenApart(name, reading.apart)
+    if reading.points:
+        yield PointsTaken(name, reading.points)
+    values, held = reading.alike
+    if values:
+        yield SpelledAlike(name, values, held)
 
 
 def frame_of(
-    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] | None = None
+    path: Path, names: Sequence[str], cells: Sequence[Sequence[str | None]], missing: tuple[str, ...] = MISSING_MARKERS
 ) -> Frame:
     """Return columns from memory as a frame, by the rules for files.
 
@@ -150,15 +207,15 @@ def frame_of(
         path: What to call them in errors.
         names: Of the columns.
         cells: Of each column, all of one length; None for a missing one.
-        missing: Markers of a missing cell; the usual ones unless given.
+        missing: Markers of a missing cell.
 
     Raises:
-        DataError: There is no record, or a name or a cell cannot be stored in a file.
+        DataError: There is no record, or a name cannot be used.
     """
     if not cells or not cells[0]:
         raise DataError("there are no records", path=path)
     written = Written(path, names, list(map(Cells.of, cells)), range(1, len(cells[0]) + 1))
-    return finished(written, MISSING_MARKERS if missing is None else missing)
+    return finished(written, Form(missing=missing))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,6 +231,8 @@ class Written:
         notices: What is already known about the file.
         encoding: What the texts were read from.
         header: The line of the names, if they have one.
+        typed: The columns whose cells the file itself holds as numbers.
+        flaws: Why columns cannot be used, by their place.
     """
 
     path: Path
@@ -184,36 +243,44 @@ class Written:
     notices: Sequence[Notice] = ()
     encoding: str = "UTF-8"
     header: int | None = None
+    typed: Collection[int] = ()
+    flaws: Mapping[int, str] = field(default_factory=dict)
 
 
-def finished(written: Written, missing: tuple[str, ...]) -> Frame:
-    """Leave out whatever is not a column of the table, and check names and cells.
+def finished(written: Written, form: Form = USUAL) -> Frame:
+    """Leave out whatever is not a column of the table, and check the names.
 
     Args:
         written: What was read.
-        missing: Markers of a missing cell.
+        form: What is declared about it.
 
     Raises:
-        DataError: There is no record, or a name or a cell cannot be used.
+        DataError: There is no record, or a name cannot be used.
     """
-    names, cells = [name.strip() for name in written.names], written.cells
+    names, cells = [" ".join(seen(name).split()) for name in written.names], written.cells
     dropped = [i for i, name in enumerate(names) if _is_index(i, name, cells[i], written.indexes)]
     kept = [i for i in range(len(names)) if i not in dropped]
     columns = _checked_names(written, names, kept)
     if not written.lines:
         raise DataError("the file has a header and no records", path=written.path)
-    told = [IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].missing < len(cells[i])]
-    frame = Frame(
+    told: list[Notice] = [
+        IndexLeftOut(written.path, i, names[i]) for i in dropped if names[i] or cells[i].missing < len(cells[i])
+    ]
+    unseen = sum(names[i] != written.names[i].strip() for i in kept)
+    told += [NamesUnseen(written.path, unseen)] if unseen else []
+    return Frame(
         written.path,
         columns,
         tuple(cells[i] for i in kept),
         written.lines,
-        missing,
+        form.missing,
         tuple(names[i] for i in dropped if names[i]),
         (*written.notices, *told),
+        form.decimal,
+        frozenset(names[i] for i in written.typed),
+        {names[i]: flaw for i, flaw in written.flaws.items()},
+        written.encoding,
     )
-    _check_cells(frame, written.encoding)
-    return frame
 
 
 def _is_index(position: int, name: str, cells: Cells, indexes: Collection[str]) -> bool:
@@ -233,7 +300,7 @@ def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) 
     first: dict[str, int] = {}
     for position in kept:
         name = names[position]
-        flaw = text_flaw(name, written.encoding) if name else "is empty"
+        flaw = name_flaw(written.names[position], written.encoding) if name else "is empty"
         if name in first:
             flaw = f"is also that of column {first[name] + 1}"
         if flaw:
@@ -244,9 +311,10 @@ def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) 
     return tuple(first)
 
 
-def name_flaw(name: str) -> str | None:
+def name_flaw(name: str, encoding: str = "UTF-8") -> str | None:
     """Say what makes a text unfit to be a name."""
-    return text_flaw(name) if name else "is empty"
+    flaw = text_flaw(name, encoding) if name else "is empty"
+    return "holds a control character" if flaw is None and _CONTROL.search(name) else flaw
 
 
 def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
@@ -258,14 +326,6 @@ def text_flaw(text: str, encoding: str = "UTF-8") -> str | None:
     if _has_surrogate(text):
         return f"holds bytes that are not {encoding}"
     return None
-
-
-def _check_cells(frame: Frame, encoding: str) -> None:
-    for name, cells in zip(frame.columns, frame.cells, strict=True):
-        if cells.numbers is None and _has_flaw(cells.texts):
-            text, flaw = next((text, flaw) for text in cells.texts if (flaw := text_flaw(text, encoding)) is not None)
-            line = frame.lines[cells.row(text)]
-            raise DataError(f"the cell {flaw}", path=frame.path, line=line, column=name)
 
 
 def _has_flaw(texts: Sequence[str]) -> bool:
@@ -294,6 +354,6 @@ def taken_notices(columns: Sequence[Column]) -> tuple[MarkersTaken, ...]:
     return (MarkersTaken(found),) if found else ()
 
 
-def alike_notices(columns: Sequence[Column]) -> tuple[SpelledAlike, ...]:
-    """Return each column whose values may be one value in several spellings."""
-    return tuple(SpelledAlike(column.name, column.alike) for column in columns if column.alike)
+def spelt_notices(columns: Sequence[Column]) -> tuple[Spelt, ...]:
+    """Return what an owner may not expect of how the cells of columns were read."""
+    return tuple(told for column in columns for told in column.spelt)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.cells import NO_TEXT, Cells, coded
-from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, row_ids
 from party.data.notices import ItemsLeftOut
 from party.errors import DataError
@@ -117,5 +117,5 @@ def _table(frame: Frame, who: IdColumns, found: _Found, names: Sequence[str]) ->
         columns=(*ids, *names),
         cells=(*ids.values(), *map(found.column, names)),
         missing=(),
-        notices=(*frame.notices, *taken_notices([found.items]), *alike_notices([found.items])),
+        notices=(*frame.notices, *taken_notices([found.items]), *spelt_notices([found.items])),
     )

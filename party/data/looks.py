@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from party.data.bins import DECIMAL_COMMA, day, number
+from party.data.bins import DECIMAL_COMMA, number
 from party.data.frame import Column
+from party.data.moments import day
 from party.data.notices import Binned, TakenAsTexts
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError

@@ -26,6 +26,14 @@ class IndexLeftOut:
 
 
 @dataclass(frozen=True)
+class NamesUnseen:
+    """How many names of columns hold characters that nobody sees, or several blanks together."""
+
+    path: Path
+    names: int
+
+
+@dataclass(frozen=True)
 class MarkersTaken:
     """Texts that were taken for missing cells, each with the columns that hold it."""
 
@@ -34,10 +42,35 @@ class MarkersTaken:
 
 @dataclass(frozen=True)
 class SpelledAlike:
-    """How many values of a column differ from others in their spelling alone."""
+    """How many values of a column differ from others in spelling alone, and how many cells have not the commonest."""
 
     column: str
     values: int
+    cells: int
+
+
+@dataclass(frozen=True)
+class UnseenLeftOut:
+    """How many cells of a column hold characters that nobody sees, which were left out."""
+
+    column: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class WrittenApart:
+    """How many cells of a column are taken for a number, a date or a truth value that most write otherwise."""
+
+    column: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class PointsTaken:
+    """How many cells of a column have a decimal point where a comma is declared to begin a fraction."""
+
+    column: str
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -129,11 +162,14 @@ class ColumnTreated:
     remarks: tuple[Remark, ...]
 
 
+Spelt = SpelledAlike | UnseenLeftOut | WrittenApart | PointsTaken
+
 Notice = (
     GuessedEncoding
     | IndexLeftOut
+    | NamesUnseen
     | MarkersTaken
-    | SpelledAlike
+    | Spelt
     | IdsSpelledApart
     | IdentifierLeftOut
     | ItemsLeftOut

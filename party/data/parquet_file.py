@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from party.data.arrow_cells import ArrowCells, arrow_texts
+from party.data.arrow_cells import ArrowCells, LaterCells, arrow_texts
 from party.data.cells import Cells
 from party.data.form import Form
 from party.data.frame import Frame, Written, finished
@@ -14,7 +14,7 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
     """Read a Parquet file; indexes that its pandas metadata name are not columns.
 
     Raises:
-        DataError: It is not Parquet, or holds something that cannot be text; or pyarrow is not installed.
+        DataError: It is not Parquet, or pyarrow is not installed.
         OSError: It cannot be read.
     """
     try:
@@ -28,15 +28,14 @@ def read_parquet(path: Path, file: BinaryIO, form: Form) -> Frame:
     except (pa.ArrowException, UnicodeDecodeError):
         raise DataError("the file is not Parquet, or is damaged", path=path) from None
     cells: list[Cells] = []
-    for name, column in zip(names, table.columns, strict=True):
-        if pa.types.is_nested(column.type):
-            raise DataError("the column holds lists or structures", path=path, column=name)
-        try:
-            cells.append(_cells(pa, column))
-        except (pa.ArrowException, UnicodeDecodeError):
-            raise DataError("the column cannot be read as text", path=path, column=name) from None
+    flaws: dict[int, str] = {}
+    for place, column in enumerate(table.columns):
+        cells.append(_cells(pa, column))
+        flaws |= {place: "holds lists or structures"} if pa.types.is_nested(column.type) else {}
+    typed = [place for place, column in enumerate(table.columns) if _is_number(pa, column.type)]
     lines = range(1, table.num_rows + 1)
-    return finished(Written(path, names, cells, lines, _indexes(path, table.schema)), form.missing)
+    indexes = _indexes(path, table.schema)
+    return finished(Written(path, names, cells, lines, indexes, typed=typed, flaws=flaws), form)
 
 
 def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
@@ -47,10 +46,20 @@ def _indexes(path: Path, schema: Any) -> tuple[str, ...]:  # pyarrow is untyped
         raise DataError("the file's pandas metadata are damaged", path=path) from None
 
 
+def _is_number(pa: Any, kind: Any) -> bool:
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(inner) or pa.types.is_floating(inner) or pa.types.is_decimal(inner))
+
+
 def _cells(pa: Any, column: Any) -> Cells:
-    """Return the cells: numbers as they are, whatever else as text."""
+    """Return the cells: numbers as they are, whatever else as text, bytes that are none as CSV has them."""
     if pa.types.is_integer(column.type) or pa.types.is_float64(column.type):
         return ArrowCells(column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)  # NB: a dictionary from outside may hold a value twice
-    return arrow_texts(column)
+    if pa.types.is_nested(column.type):
+        return LaterCells(column, str)
+    try:
+        return arrow_texts(column)
+    except (pa.ArrowException, UnicodeDecodeError):
+        return LaterCells(column.cast(pa.binary()), lambda cell: cell.decode(errors="surrogateescape"))

@@ -12,7 +12,7 @@ import numpy as np
 
 from party.data.columns import EVERY_OTHER, TreatedColumn, treat
 from party.data.form import USUAL, Form
-from party.data.frame import Column, Frame, alike_notices, taken_notices
+from party.data.frame import Column, Frame, spelt_notices, taken_notices
 from party.data.ids import IdColumns, People, one_column, read_people, spelled_apart
 from party.data.item_rows import frequent_items
 from party.data.looks import Looks, automatic, check_no_identifier, remark
@@ -96,7 +96,7 @@ def read_share(
 
 def _notices(columns: Sequence[Column]) -> list[Notice]:
     """Return what the owner should know of how cells were read."""
-    return [*taken_notices(columns), *alike_notices(columns)]
+    return [*taken_notices(columns), *spelt_notices(columns)]
 
 
 def _remarks(treated: Mapping[str, tuple[TreatedColumn, tuple[Remark, ...]]]) -> list[Notice]:

@@ -1,144 +1,129 @@
 """One text for one value: the same table gives the same texts from CSV, from Parquet and from a data frame.
 
-Each program writes a whole number, a truth value or a time in its own way (`2` or `2.0`, `true` or `True`, `T` or a
-blank before the hour). Here a cell's text has no blanks around it. If all cells of a column are numbers, they have no
-needless zeros; if all are truth values, they are `True` and `False`; if all are dates or times, they are ISO 8601,
-without a time at midnight. A column with numbers that begin with `0` or `+` holds codes: they stay as they are.
+Each program writes a number, a truth value or a time in its own way (`2` or `2.0`, `true` or `True`, `T` or a blank
+before the hour). A cell's text is made of the cell alone, whatever else its column holds, before anything else looks
+at it: markers of missing cells, bins, `other`. It has no characters that nobody sees, single blanks between its words
+and none around it, and composed accents. A number has no needless zeros, a truth value is `True` or `False`; days,
+times and durations are as `party.data.moments` writes them. What begins with a needless `0` or a `+` is a code and
+stays as it is; so does `1E5`, since a program that writes a number puts a point before the `E` or a sign behind it.
 """
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 from party.data.bins import NUMBERS, number
+from party.data.moments import plain_moment
+from protocols.identifiers import seen
 
 MISSING_MARKERS = (
     "?", "-", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NAN", "NULL", "Null", "null", "None",
 )  # fmt: skip
+POINT, COMMA = ".", ","
 
-_NUMBERS = re.compile(r"(?>-?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?\n)*+", re.ASCII)
-_TRUTHS = re.compile(r"(?>(?:true|false)\n)*+", re.IGNORECASE)
-_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-]\d\d):?(\d\d))?)?", re.ASCII
+_UNSIGNED = r"(?:0|[1-9]\d*)"
+_NUMBER = re.compile(
+    rf"-?(?:{_UNSIGNED}(?:[eE][+-]\d{{1,2}})?|(?:{_UNSIGNED}\.\d*|\.\d+)(?:[eE][+-]?\d{{1,2}})?)", re.ASCII
 )
-_TIMES = re.compile(rf"(?>{re.sub('[(](?![?])', '(?:', _TIME.pattern)}\n)*+", re.ASCII)
-_WHOLE = re.compile(r"(?>-?\d+(?:\.0+)?\n)*+", re.ASCII)
+_TRUTH = re.compile(r"true|false", re.IGNORECASE | re.ASCII)
+_WHOLE = re.compile(r"(-?\d+)\.0+", re.ASCII)
+_ORDINARY = re.compile(r"(?![-.+\dP]|true$|false$).*|-?[1-9]\d*|0", re.IGNORECASE | re.ASCII)
+_GROUPED = {
+    POINT: re.compile(r"([+-]?)(\d{1,3}(?:[,'\u2019 ]\d{3})+)(?:\.(\d+))?", re.ASCII),
+    COMMA: re.compile(r"([+-]?)(\d{1,3}(?:[.'\u2019 ]\d{3})+|\d+(?=,))(?:,(\d+))?", re.ASCII),
+}
+_ZEROS = re.compile(r"\+?0*(\d+)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the distinct texts of a column stand for.
+    """What the distinct texts of a column stand for, and what their owner may not expect.
 
     Args:
         text_of: None for a missing cell; only texts that do not stand for themselves.
         taken: The markers of a missing cell that occur.
-        alike: How many values differ from another one by case, blanks or Unicode form alone.
+        unseen: How many cells hold characters that nobody sees.
+        apart: How many cells are written otherwise than most of their value, in a column that is not all of one kind.
+        points: How many cells have a point that groups no thousands, where it would not begin a fraction.
+        alike: How many values differ from another one by case, blanks, width or zeros alone; and how many cells,
+            without those of the commonest of each.
     """
 
-    text_of: dict[str, str | None]
+    text_of: Mapping[str, str | None]
     taken: tuple[str, ...] = ()
-    alike: int = 0
+    unseen: int = 0
+    apart: int = 0
+    points: int = 0
+    alike: tuple[int, int] = (0, 0)
 
 
-def read_texts(texts: Collection[str], markers: Collection[str], keep: Collection[str] = ()) -> Reading:
+def read_texts(
+    cells: Mapping[str, int], markers: Collection[str], keep: Collection[str] = (), decimal: str | None = None
+) -> Reading:
     """Tell what the distinct texts of a column stand for.
 
     Args:
-        texts: Each once.
+        cells: How many cells hold each.
         markers: Texts that mean a missing cell, except those in `keep`.
         keep: Texts that are values of this column.
+        decimal: What begins a fraction, where that is declared; then the other sign, blanks and apostrophes group
+            thousands.
     """
-    missing = {*markers, ""} - set(keep)
-    text_of = _trimmed(texts)
-    taken = []
-    for marker in sorted(_occurring(missing, texts) | (missing & {*text_of.values()})):
-        text_of |= dict.fromkeys((*(t for t, plain in text_of.items() if plain == marker), marker))
-        taken += [marker] if marker else []
-    present: Collection[str] = texts
-    if text_of:
-        present = dict.fromkeys(stands for text in texts if (stands := text_of.get(text, text)) is not None)
-    changed = _changed(present)
-    if changed is None:
-        return Reading(text_of, tuple(taken), _alike(present))
-    text_of |= {text: changed[stands] for text, stands in text_of.items() if stands in changed}
-    return Reading({**changed, **text_of}, tuple(taken))
+    plain = _spelled(cells, decimal)
+    values = {plain_text(text, decimal) for text in keep}
+    missing = {marker: text for marker in markers if (text := plain_text(marker, decimal)) not in values}
+    gone = {*missing.values(), ""} - values
+    text_of: dict[str, str | None] = {text: None if stands in gone else stands for text, stands in plain.items()}
+    text_of |= dict.fromkeys(cells.keys() & gone - plain.keys())
+    absent = {plain.get(text, text) for text, stands in text_of.items() if stands is None}
+    present = _added(
+        (plain.get(text, text), held) for text, held in cells.items() if text_of.get(text, text) is not None
+    )
+    return Reading(
+        text_of,
+        tuple(sorted(marker for marker, text in missing.items() if text in absent)),
+        _held(cells, plain, _is_unseen),
+        _apart(cells, plain, present),
+        _held(cells, cells, _is_fraction) if decimal == COMMA else 0,
+        _alike(present),
+    )
 
 
-def read_ids(texts: Collection[str]) -> Reading:
-    """Tell what the distinct ids stand for: themselves, except that whole numbers are written as such."""
-    joined = "\n".join((*texts, ""))
-    if ".0" not in joined or joined.count("\n") != len(texts) or not _WHOLE.fullmatch(joined):
-        return Reading({})
-    return Reading({text: text.partition(".")[0] for text in texts if "." in text})
+def read_ids(cells: Mapping[str, int]) -> Reading:
+    """Tell what the distinct ids stand for: themselves as they are seen, except that whole numbers have no point."""
+    changed = {}
+    for text in cells:
+        plain = seen(text)
+        whole = _WHOLE.fullmatch(plain) if ".0" in plain else None
+        plain = whole[1] if whole else plain
+        if plain != text:
+            changed[text] = plain or None
+    return Reading(changed, unseen=_held(cells, changed, _is_unseen))
 
 
-def _changed(texts: Collection[str]) -> dict[str, str] | None:
-    """Return the texts that are written differently, where all of a column are of one kind; None where they are not."""
-    joined = "\n".join((*texts, ""))
-    if joined.count("\n") != len(texts):
-        return None
-    if _NUMBERS.fullmatch(joined):
-        return _differing(_unusual_numbers(texts, joined), _plain_number)
-    for kind, plain in ((_TRUTHS, str.capitalize), (_TIMES, _plain_time)):
-        if kind.fullmatch(joined):
-            return _differing(texts, plain)
-    return None
+def plain_text(text: str, decimal: str | None = None) -> str:
+    """Return the text of a value.
 
-
-def _trimmed(texts: Collection[str]) -> dict[str, str | None]:
-    """Return texts that have blanks around them, and what they are without."""
-    joined = "".join(texts)
-    if joined.isascii() and len(joined.split(None, 1)) == 1 and not joined[:1].isspace() and not joined[-1:].isspace():
-        return {}  # there is no blank in all of the column
-    return {text: text.strip() for text in texts if text != text.strip()}
-
-
-def _occurring(markers: Collection[str], texts: Collection[str]) -> set[str]:
-    """Return the markers among the texts; look at the texts one by one only where one may be there."""
-    joined = "\n".join(("", *texts, ""))
-    return {*markers} & {*texts} if any(f"\n{marker}\n" in joined for marker in markers) else set()
-
-
-def _unusual_numbers(texts: Iterable[str], joined: str) -> Iterable[str]:
-    """Return the numbers that may be written differently: with an exponent, needless zeros or a bare point."""
-    if "e" in joined or "E" in joined or "\n." in joined or "-." in joined or joined.startswith("."):
-        return texts
-    return [text for text in texts if text[-1] in "0." and ("." in text or text == "-0")]
-
-
-def _differing(texts: Iterable[str], plain: Callable[[str], str]) -> dict[str, str]:
-    return {text: other for text in texts if (other := plain(text)) != text}
-
-
-def _plain_number(text: str) -> str:
-    value = number(text)
-    return text if value is None else NUMBERS.write(value)
-
-
-def _plain_time(text: str) -> str:
-    match = _TIME.fullmatch(text)
-    if match is None or match[2] is None:
-        return text
-    day, minutes, seconds, fraction, hours_off, minutes_off = match.groups()
-    fraction = (fraction or "").rstrip("0")
-    clock = f"{minutes}:{seconds or '00'}" + (f".{fraction}" if fraction else "")
-    zone = f"{hours_off}:{minutes_off}" if hours_off else "Z" if text.endswith("Z") else ""
-    if zone in {"+00:00", "-00:00"}:
-        zone = "Z"
-    return day if clock == "00:00:00" and not zone else f"{day}T{clock}{zone}"
-
-
-def plain_text(text: str) -> str:
-    """Return the text of a value on its own, whatever else its column holds.
-
-    >>> plain_text(" 2.0"), plain_text("TRUE"), plain_text("2024-05-31 00:00:00"), plain_text("007")
-    ('2', 'True', '2024-05-31', '007')
+    >>> plain_text(" 2.0"), plain_text("TRUE"), plain_text("2024-05-31 00:00:00"), plain_text("007"), plain_text("1E5")
+    ('2', 'True', '2024-05-31', '007', '1E5')
+    >>> plain_text("1.234,50", ","), plain_text("1,234.50", "."), plain_text("1,234.50")
+    ('1234.5', '1234.5', '1,234.50')
     """
-    text = text.strip()
-    return (_changed([text]) or {}).get(text, text)
+    text = " ".join(seen(text).split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if decimal is not None and (grouped := _GROUPED[decimal].fullmatch(text)):
+        sign, whole, fraction = grouped.groups()
+        text = f"{sign}{re.sub('[^0-9]', '', whole)}" + (f".{fraction}" if fraction else "")
+    if _NUMBER.fullmatch(text):
+        value = number(text)
+        return text if value is None else NUMBERS.write(value)
+    if _TRUTH.fullmatch(text):
+        return text.capitalize()
+    return plain_moment(text) or text
 
 
 def value_of(values: tuple[str, ...], text: str) -> str | None:
@@ -148,11 +133,74 @@ def value_of(values: tuple[str, ...], text: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _by_plain_text(values: tuple[str, ...]) -> dict[str, str]:
-    plain = [plain_text(value) for value in values]
+    plain = list(map(plain_text, values))
     once = Counter(plain)
     return {text: value for text, value in zip(plain, values, strict=True) if once[text] == 1}
 
 
-def _alike(texts: Iterable[str]) -> int:
-    kinds = Counter("".join(unicodedata.normalize("NFC", text).casefold().split()) for text in texts)
-    return sum(times for times in kinds.values() if times > 1)
+def _spelled(cells: Collection[str], decimal: str | None) -> dict[str, str]:
+    """Return the texts that are not written as their values are, with what these are."""
+    joined = "".join(cells)
+    if joined.isascii() and joined.isprintable() and " " not in joined:
+        unsure: Iterable[str] = (text for text in cells if not _ORDINARY.fullmatch(text))
+    else:
+        unsure = cells
+    return {text: plain for text in unsure if (plain := plain_text(text, decimal)) != text}
+
+
+def _added(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for text, held in pairs:
+        total[text] = total.get(text, 0) + held
+    return total
+
+
+def _held(cells: Mapping[str, int], texts: Collection[str], holds: Callable[[str], bool]) -> int:
+    return sum(cells[text] for text in texts if holds(text))
+
+
+def _is_unseen(text: str) -> bool:
+    """Tell whether a text holds what nobody sees: within it, since blanks and ends of line around it are common."""
+    bare = text.strip(" \t\r\n")
+    return bare != " ".join(seen(bare).split(" "))
+
+
+def _is_fraction(text: str) -> bool:
+    """Tell whether a text is a number with a decimal point, and not with points that group thousands."""
+    bare = text.strip()
+    return "." in bare and not _GROUPED[COMMA].fullmatch(bare) and _NUMBER.fullmatch(bare) is not None
+
+
+def _apart(cells: Mapping[str, int], plain: Mapping[str, str], present: Collection[str]) -> int:
+    """Count the cells that are written otherwise than most of their value; none where all values are of one kind."""
+    written: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for text in (*plain, *(cells.keys() & {*plain.values()} - plain.keys())):
+        bare = " ".join(seen(text).split())
+        written[plain.get(text, text)][unicodedata.normalize("NFC", bare)] += cells[text]
+    few = sum(each.total() - max(each.values()) for value, each in written.items() if value in present)
+    return few if few and len({*map(_kind, present)}) > 1 else 0
+
+
+def _kind(text: str) -> str:
+    if _NUMBER.fullmatch(text):
+        return "number"
+    return "truth" if _TRUTH.fullmatch(text) else "text" if plain_moment(text) is None else "moment"
+
+
+def _alike(present: Mapping[str, int]) -> tuple[int, int]:
+    kinds: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for text, held in present.items():
+        kinds[_likeness(text)].append(held)
+    several = [held for held in kinds.values() if len(held) > 1]
+    return sum(map(len, several)), sum(sum(held) - max(held) for held in several)
+
+
+def _likeness(text: str) -> str:
+    """Return what two texts have in common that a reader may take for one value."""
+    bare = "".join(text.casefold().split()) if text.isascii() else _folded(text)
+    padded = _ZEROS.fullmatch(bare)
+    return padded[1] if padded else bare
+
+
+def _folded(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from party.compute.settings import ALL_CPUS, EXPONENTS, FULL, MOST_WORKERS, ComputeSettings
-from party.data.bins import day, number
+from party.data.bins import number
 from party.data.columns import EVERY_OTHER
 from party.data.form import Form
 from party.data.ids import IdColumns
+from party.data.moments import day
 from party.data.texts import MISSING_MARKERS
 from party.data.treatment import MOST_SMALLEST_VALUE, SMALLEST_VALUE, ColumnTreatment
 from party.errors import ConfigError

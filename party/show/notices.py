@@ -16,11 +16,16 @@ from party.data.notices import (
     ItemsLeftOut,
     MarkersTaken,
     MissingAbsorbed,
+    NamesUnseen,
     OneValueLeft,
+    PointsTaken,
     Remark,
     SpelledAlike,
+    Spelt,
     TakenAsTexts,
+    UnseenLeftOut,
     ValuesMerged,
+    WrittenApart,
 )
 from party.names import printable
 from party.node.inputs import OwnerNotices, ReleasedBefore, Tell
@@ -62,23 +67,49 @@ def notice_text(notice: Notice | ReleasedBefore) -> str:
 
 def _text(notice: Notice) -> str:
     match notice:
-        case GuessedEncoding(path):
-            return f"{path} is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
-        case IndexLeftOut(path, position, name):
-            called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
-            return f"{path}: {called} is taken for an index of the program that wrote the file, and left out"
+        case GuessedEncoding() | IndexLeftOut() | NamesUnseen():
+            return f"{notice.path}{_of_file(notice)}"
         case MarkersTaken(columns):
             listed = "; ".join(f"{marker!r} in {', '.join(map(repr, names))}" for marker, names in columns)
             return f"taken for missing cells: {listed}"
-        case SpelledAlike(column, values):
-            return (
-                f"column {column!r}: {values} values differ from others only by case, blanks or Unicode form, and are "
-                "taken for different; if they mean the same, spell them alike in the file before the first run"
-            )
+        case SpelledAlike() | UnseenLeftOut() | WrittenApart() | PointsTaken():
+            return f"column {notice.column!r}: {_spelt(notice)}"
         case IdsSpelledApart() | IdentifierLeftOut() | ItemsLeftOut():
             return _of_ids(notice)
         case ColumnTreated(column, remarks):
             return f"column {column!r}: {'; '.join(map(remark_text, remarks))}"
+
+
+def _of_file(told: GuessedEncoding | IndexLeftOut | NamesUnseen) -> str:
+    match told:
+        case GuessedEncoding():
+            return " is not UTF-8: read as Windows-1252 (Latin-1); if that is wrong, declare its encoding"
+        case IndexLeftOut(_, position, name):
+            called = f"column {name!r}" if name else f"column {position + 1}, which has no name,"
+            return f": {called} is taken for an index of the program that wrote the file, and left out"
+        case NamesUnseen(_, names):
+            return f": {names} names of columns hold characters that nobody sees, which are left out"
+
+
+def _spelt(told: Spelt) -> str:
+    match told:
+        case SpelledAlike(_, values, cells):
+            return (
+                f"{values} values differ from others only by case, blanks, width or leading zeros, and are taken for "
+                f"different ({cells} cells); if they mean the same, spell them alike in the file before the first run"
+            )
+        case UnseenLeftOut(_, cells):
+            return (
+                f"{cells} cells hold characters that nobody sees, such as a zero-width space or a no-break space: they "
+                "are left out, or taken for plain blanks"
+            )
+        case WrittenApart(_, cells):
+            return (
+                f"{cells} cells are taken for a number, a date or a truth value that most write otherwise (1.0 for 1, "
+                "TRUE for True); if they are codes that differ, write them with a letter in front"
+            )
+        case PointsTaken(_, cells):
+            return f'{cells} cells have a point that groups no thousands: taken as a decimal one, though decimal = ","'
 
 
 def _of_ids(told: IdsSpelledApart | IdentifierLeftOut | ItemsLeftOut) -> str:

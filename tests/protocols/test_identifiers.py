@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import InputError
-from protocols.identifiers import MOST_ID_COLUMNS, USUAL_SPELLINGS, IdForm, Spelling, read_form
+from protocols.identifiers import MOST_ID_COLUMNS, USUAL_SPELLINGS, IdForm, Spelling, read_form, seen
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from(" 0.AÅİßﬀé́"), max_size=12)
 FORMS = st.builds(IdForm, st.just(1), st.frozensets(st.sampled_from(Spelling)))
@@ -64,8 +64,17 @@ def test_canonically_equal_texts_are_one_id_whatever_case_they_have(text: str) -
 @given(st.lists(TEXTS, min_size=2, max_size=4), st.lists(TEXTS, min_size=2, max_size=4))
 def test_ids_of_several_columns_are_equal_only_if_all_their_parts_are(one: list[str], other: list[str]) -> None:
     first, second = (IdForm(len(parts), frozenset()) for parts in (one, other))
-    assert (first.joined(one) == second.joined(other)) == (one == other)
-    assert first.parts(first.joined(one)) == one
+    seen_one, seen_other = list(map(seen, one)), list(map(seen, other))
+    assert (first.joined(one) == second.joined(other)) == (seen_one == seen_other)
+    assert first.parts(first.joined(one)) == seen_one
+
+
+@pytest.mark.parametrize("text", ["p7\u200b", "\ufeffp7", "p\u00ad7", "p7\x00", "\u200ep7"])
+def test_characters_that_nobody_sees_are_no_part_of_an_id_whatever_is_declared(text: str) -> None:
+    for form in (IdForm(), IdForm(1, frozenset())):
+        assert form.joined([text]) == "p7"
+        assert form.all_joined([["p1", text]]) == ["p1", "p7"]
+    assert normal("a\u00a0b") == "a b"
 
 
 def test_parts_that_hold_the_marks_of_the_encoding_are_kept_apart() -> None:

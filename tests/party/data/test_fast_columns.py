@@ -157,9 +157,12 @@ def test_a_column_that_is_not_all_plain_numbers_stays_text(texts: list[str]) -> 
     assert list(ArrowCells(column)) == [text or None for text in texts]
 
 
-def test_a_marker_that_is_a_number_is_taken_as_it_is_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stray", ["", "x\n"])
+@pytest.mark.parametrize("marker", ["-9", "-9.0", " -9.00", "-9.0e0"])
+def test_a_marker_that_is_a_number_is_one_however_it_is_written(tmp_path: Path, stray: str, marker: str) -> None:
     path = tmp_path / "t.csv"
-    path.write_text("v\n-9\n-9.0\n3\n")
-    form = replace(Form(), missing=("-9",))
+    path.write_text("v\n-9\n-9.0\n3\n" + stray)
+    form = replace(Form(), missing=(marker, "NA"))
     column = read_frame(path, form).column("v")
-    assert (list(column.cells), column.taken) == ([None, "-9", "3"], ("-9",))
+    assert (list(column.cells)[:3], column.taken) == ([None, None, "3"], (marker,))
+    assert list(read_frame(path, form).column("v", keep=["-9.000"]).cells)[:3] == ["-9", "-9", "3"]

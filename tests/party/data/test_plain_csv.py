@@ -21,7 +21,7 @@ LAYOUT = CsvLayout(",")
 
 def seen(frame: Frame) -> tuple[Any, ...]:
     columns = [frame.column(name) for name in frame.columns]
-    return frame.columns, [(list(c.cells), c.taken, c.alike) for c in columns], list(frame.lines), frame.notices
+    return frame.columns, [(list(c.cells), c.taken, c.spelt) for c in columns], list(frame.lines), frame.notices
 
 
 def outcome(path: Path) -> tuple[Any, ...] | str:

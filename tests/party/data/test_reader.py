@@ -12,10 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from party.data import Form, read_frame
+from party.data import Column, ColumnTreatment, Form, read_frame, read_share
 from party.data.csv_file import CHUNK, MAX_LINE
 from party.data.frame import MAX_CELL_LENGTH
 from party.errors import DataError
+from party.show.notices import notice_text
+from protocols.identifiers import seen
 
 CANARY = "canary-7731"
 C = CANARY.encode()
@@ -28,9 +30,14 @@ def written(folder: Path, content: bytes, name: str = "table.csv") -> Path:
     return path
 
 
+def used(path: Path) -> list[Column]:
+    frame = read_frame(path)
+    return [frame.column(name) for name in frame.columns]
+
+
 def refused(path: Path) -> DataError:
     with pytest.raises(DataError) as caught:
-        read_frame(path)
+        used(path)
     assert CANARY not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.path == path
@@ -59,7 +66,7 @@ FAULTS = {
     "an encoded surrogate": (GOOD + C + b",B\xed\xb2\x80,4\n", 3, "city", "not UTF-8"),
     "a NUL byte": (GOOD + b"1," + C + b"\0,4\n", 3, "city", "NUL"),
     "an overlong cell": (GOOD + b"1," + C + b"x" * MAX_CELL_LENGTH + b",4\n", 3, "city", str(MAX_CELL_LENGTH)),
-    "a cell too long for the csv module": (GOOD + b"1," + C * 20_000 + b",4\n", 3, None, "a cell is overlong"),
+    "a cell too long for the csv module": (GOOD + b"1," + C * 20_000 + b",4\n", 3, "city", str(MAX_CELL_LENGTH)),
     "an overlong line": (GOOD + C + b"," * MAX_LINE, 3, None, str(MAX_LINE)),
     "an open quote": (GOOD + b'1,"' + C + b",4\n5,6,7\n", 3, None, "quote"),
     "text after a quote": (GOOD + b'1,"Basel"' + C + b",4\n", 3, None, "quote"),
@@ -151,10 +158,14 @@ def test_reprs_show_sizes_only(tmp_path: Path) -> None:
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 
+def named(text: str) -> str:
+    return " ".join(seen(text).split())
+
+
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_table_is_read_as_it_was_written_but_for_blanks_around_cells(tmp_path: Path, data: st.DataObject) -> None:
-    names = data.draw(st.lists(TEXT.map(str.strip).filter(bool), min_size=1, max_size=4, unique=True))
+    names = data.draw(st.lists(TEXT.map(named).filter(bool), min_size=1, max_size=4, unique=True))
     rows = data.draw(st.lists(st.lists(TEXT, min_size=len(names), max_size=len(names)), min_size=1, max_size=6))
     buffer = io.StringIO()
     dialect = data.draw(st.sampled_from(["unix", "excel"]))  # all cells in quotes, LF; only where needed, CRLF
@@ -198,6 +209,38 @@ def test_parquet_reads_as_the_csv_with_the_same_table(tmp_path: Path) -> None:
     assert list(frame.lines) == [1, 2, 3, 4]
 
 
+LONG, BAD = b"x" * (MAX_CELL_LENGTH + 1), b"B\xe4"
+
+
+@pytest.mark.parametrize("odd", [LONG, b'"' + LONG * 200 + b'"', BAD, b"a\0b", b"\xed\xb2\x80"])
+def test_a_cell_that_cannot_be_used_is_no_hindrance_where_its_column_is_not_used(odd: bytes, tmp_path: Path) -> None:
+    path = written(tmp_path, b"id,odd,city\n1," + odd + b",Bern\n2,y,Z\xc3\xbcrich\n")
+    frame = read_frame(path)
+    assert frame.column("city").cells == ["Bern", "Zürich"]
+    assert refused(path).column == "odd"
+    named = {"*": ColumnTreatment(smallest_value=1)}
+    assert [column.name for column in read_share(path, "alice", "id", None, named, ["odd"]).attributes] == ["city"]
+
+
+def test_a_parquet_column_that_cannot_be_used_is_no_hindrance_where_it_is_not_used(tmp_path: Path) -> None:
+    odd = pa.Array.from_buffers(pa.string(), 1, pa.array([C + b"\xff"]).buffers())
+    path = parquet(
+        tmp_path, {"id": pa.array(["1"]), "odd": odd, "many": pa.array([[1, 2]]), "city": pa.array(["Bern"])}
+    )
+    frame = read_frame(path)
+    assert frame.column("city").cells == ["Bern"]
+    assert list(map(list, frame.cells[1:])) == [[CANARY + "\udcff"], ["[1, 2]"], ["Bern"]]
+
+
+def test_names_are_read_as_they_are_seen_and_how_many_were_not_is_told(tmp_path: Path) -> None:
+    frame = read_frame(written(tmp_path, 'id\u200b,"Body\n mass",a\n1,2,3\n'.encode()))
+    assert frame.columns == ("id", "Body mass", "a")
+    assert list(map(notice_text, frame.notices)) == [
+        f"{tmp_path / 'table.csv'}: 2 names of columns hold characters that nobody sees, which are left out"
+    ]
+    assert "column 1 holds a control character" in str(refused(written(tmp_path, b"a\x1b[2J,b\n1,2\n")))
+
+
 def test_parquet_is_told_by_its_content_whatever_it_is_called(tmp_path: Path) -> None:
     content = parquet(tmp_path, {"id": pa.array(["1"]), "city": pa.array(["Bern"])}).read_bytes()
     assert list(map(list, read_frame(written(tmp_path, content, "table.csv")).cells)) == [["1"], ["Bern"]]
@@ -228,8 +271,8 @@ def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
 def test_parquet_text_that_is_not_utf_8_is_refused(kind: pa.DataType, tmp_path: Path) -> None:
     odd = pa.Array.from_buffers(kind, 1, pa.array([C + b"\xff"]).buffers())
     error = refused(parquet(tmp_path, {"id": pa.array(["1"]), "odd": odd}))
-    assert error.column == "odd"
-    assert "cannot be read as text" in str(error)
+    assert (error.line, error.column) == (1, "odd")
+    assert "holds bytes that are not UTF-8" in str(error)
 
 
 def test_parquet_headers_and_cells_pass_the_same_checks_as_csv(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The same table gives the same texts from CSV, from Parquet and from a data frame."""
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.data import ColumnTreatment, Frame, frame_of, read_frame, read_share
+from party.data import ColumnTreatment, Form, Frame, frame_of, read_frame, read_share
+from party.data.cells import Cells
+from party.data.frame import Written, finished
+from party.data.notices import PointsTaken, SpelledAlike, UnseenLeftOut, WrittenApart
 from party.data.texts import plain_text, read_texts, value_of
 from party.show.notices import notice_text
 from party.survey.table import as_frame
@@ -61,31 +65,94 @@ def texts(*cells: str) -> list[str | None]:
     return list(frame_of(Path("t"), ["c"], [cells]).column("c").cells)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ("007", "1.0"),  # codes, as their zeros show
-        ("1.0", "beta"),
-        ("+1", "2.0"),
-        ("true", "yes"),
-        ("2024-05-31", "2024-05-31 00:00:00", "soon"),
-        ("1" * 41, "2.0" + "0" * 39),
-        ("1.0\n2", "3"),
+SPELLINGS = {
+    "1": ["1.0", " 1.00 ", "1.", "1.0e0", "1e+0", "1\u200b", "\ufeff1", "1\u00a0"],
+    "-0.5": ["-.5", "-0.50", "-5.0E-1", "-5e-01"],
+    "0": ["-0", "0.0", "-.0"],
+    "10000000000000000": ["1e+16", "1.0E16"],
+    "True": ["true", "TRUE", " tRue"],
+    "2024-05-31": [
+        "2024-05-31 00:00:00",
+        "2024-05-31T00:00",
+        "31.5.2024",
+        "31.05.2024 0:00",
+        "2024/05/31",
+        "2024.05.31",
     ],
-)
-def test_a_column_that_is_not_of_one_kind_stays_as_it_is(cells: tuple[str, ...]) -> None:
-    assert texts(*cells) == list(cells)
+    "2024-05-31T12:30:00.5": ["2024-05-31 12:30:00.500000", "2024-05-31 12:30:00,5", "31.05.2024 12:30:00.50"],
+    "2024-05-31T12:30:00Z": ["2024-05-31 12:30:00+00", "2024-05-31 12:30:00 UTC", "2024-05-31 12:30:00.0000000 +00:00"],
+    "2024-05-31T12:30:00-03:30": ["2024-05-31 12:30:00-0330", "2024-05-31 12:30:00.000 -03:30"],
+    "09:30:00": ["9:30", "09:30", "0 days 09:30:00.000000", "PT9H30M", "PT34200S"],
+    "1 day 02:00:00": ["1 days 02:00:00", "1 day, 2:00:00", "26:00:00", "P1DT2H"],
+    "New York": ["New  York", "New\nYork", "New\u00a0York", "New\u202fYork ", "New Yo\u00adrk", "\u200eNew York"],
+    "Zürich": ["Zu\u0308rich", "Zu\u200b\u0308rich"],
+}
+CODES = [
+    "007",
+    "+1",
+    "01",
+    "1E5",
+    "12e3",
+    "1.0.0",
+    "1-2",
+    "0x1",
+    "1" * 41 + ".0",
+    "5/6/2024",
+    "30:15",
+    "2 days 3",
+    "1,5",
+]
 
 
-def test_numbers_of_one_size_are_one_value_however_they_are_written() -> None:
-    assert texts("2", "2.0", " 2.00") == ["2"] * 3
-    assert texts(".5", "0.50", "-0.0", "1e3", "5.") == ["0.5", "0.5", "0", "1000", "5"]
+@pytest.mark.parametrize("value", SPELLINGS)
+@pytest.mark.parametrize("beside", ["x", "007", "5", "2024-01-31", "False"])
+def test_a_value_has_one_text_whatever_else_its_column_holds(value: str, beside: str) -> None:
+    assert texts(value, *SPELLINGS[value], beside) == [value] * (len(SPELLINGS[value]) + 1) + [beside]
 
 
-def test_ids_stay_as_they_are_but_for_whole_floats() -> None:
-    frame = frame_of(Path("t"), ["a", "b", "c"], [["1.0", "42.0"], ["007", "1.5"], [" r1", "NA"]])
+@pytest.mark.parametrize("code", CODES)
+def test_what_may_be_a_code_and_what_may_be_read_in_two_ways_stays_as_it_is(code: str) -> None:
+    assert texts(code, "1.0") == [code, "1"]
+
+
+def test_one_of_eleven_spellings_is_a_value_of_its_own_and_it_is_counted() -> None:
+    cells = ["1", "1.0", "1.00", "01", "true", "TRUE", "True", "tRUE", "1e+0", " 1", "true "]
+    column = frame_of(Path("t"), ["c"], [cells]).column("c")
+    assert set(column.cells) == {"1", "01", "True"}
+    assert column.spelt == (WrittenApart("c", 6), SpelledAlike("c", 2, 1))
+    assert frame_of(Path("t"), ["c"], [["1", "1.0", "2.50"]]).column("c").spelt == ()
+
+
+def test_cells_with_characters_that_nobody_sees_are_counted_in_values_and_ids() -> None:
+    cells = ["West\u200b", "West", " Ost ", "O\u00adst", "Ost\r"]
+    frame = frame_of(Path("t"), ["c"], [cells])
+    assert frame.column("c").spelt == (UnseenLeftOut("c", 2),)
+    assert set(frame.column("c").cells) == {"West", "Ost"}
+    assert frame.ids("c").spelt == (UnseenLeftOut("c", 2),)
+    assert frame_of(Path("t"), ["c"], [["\u200b", "\u00a0", "x"]]).column("c").cells == [None, None, "x"]
+
+
+def test_a_declared_decimal_sign_lets_the_other_one_group_thousands() -> None:
+    table = [["1,234", "1,234.50", "-1,234,567", "1.5", "1,5", "12,34", "1'000", "1\u202f000"]]
+    read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=".")).column("c")
+    assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1,5", "12,34", "1000", "1000"]
+    table = [["1.234", "1.234,50", "-1.234.567", "1,5", "1.5", "0,5", "1 000", "7"]]
+    read = finished(Written(Path("t"), ["c"], [Cells.of(table[0])], range(8)), Form(decimal=",")).column("c")
+    assert read.cells == ["1234", "1234.5", "-1234567", "1.5", "1.5", "0.5", "1000", "7"]
+    assert read.spelt == (PointsTaken("c", 1),)
+
+
+def test_a_decimal_comma_does_not_change_numbers_that_the_file_holds_as_such(tmp_path: Path) -> None:
+    pd.DataFrame({"real": [1.234, 1e16], "whole": [1, 2], "text": ["1.234", "1,5"]}).to_parquet(tmp_path / "t.parquet")
+    frame = read_frame(tmp_path / "t.parquet", Form(decimal=","))
+    assert frame.column("real").cells == ["1.234", "10000000000000000"]
+    assert frame.column("whole").cells == ["1", "2"]
+    assert frame.column("text").cells == ["1234", "1.5"]
+
+
+def test_ids_stay_as_they_are_but_for_whole_floats_and_what_nobody_sees() -> None:
+    frame = frame_of(Path("t"), ["a", "b", "c"], [["1.0", "42.0"], ["007", "1.5"], [" r1", "NA\ufeff"]])
     assert [list(frame.ids(name).cells) for name in "abc"] == [["1", "42"], ["007", "1.5"], [" r1", "NA"]]
-    assert list(frame_of(Path("t"), ["a"], [["1\n2.0", "3.0"]]).ids("a").cells) == ["1\n2.0", "3.0"]
 
 
 MARKERS = ["?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", " ? ", "  "]
@@ -105,8 +172,8 @@ def namibia(folder: Path) -> Path:
 
 def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -> None:
     alike = (
-        "column 'country': 2 values differ from others only by case, blanks or Unicode form, and are taken for "
-        "different; if they mean the same, spell them alike in the file before the first run"
+        "column 'country': 2 values differ from others only by case, blanks, width or leading zeros, and are taken for "
+        "different (1 cells); if they mean the same, spell them alike in the file before the first run"
     )
     named = {"*": ColumnTreatment(smallest_value=1)}
     share = read_share(namibia(tmp_path), "alice", "id", None, named)
@@ -120,10 +187,10 @@ def test_markers_are_told_and_a_column_can_keep_one_as_a_value(tmp_path: Path) -
     assert tuple(map(notice_text, kept.notices)) == ("taken for missing cells: '-' in 'days'; 'NA' in 'days'", alike)
 
 
-@pytest.mark.parametrize("other", ["Zu\u0308rich", "ZÜRICH", "Zü rich"])
+@pytest.mark.parametrize("other", ["ZÜRICH", "Zü rich", "Zu\u0308RICH", "\uff3aürich"])
 def test_values_that_are_spelled_alike_are_counted_and_never_shown(other: str) -> None:
     column = frame_of(Path("t"), ["city"], [["Zürich", other, "Bern", " Bern"]]).column("city")
-    assert column.alike == 2
+    assert column.spelt == (SpelledAlike("city", 2, 1),)
 
 
 def test_a_declared_value_is_found_in_another_writing_unless_two_would_be() -> None:
@@ -134,13 +201,26 @@ def test_a_declared_value_is_found_in_another_writing_unless_two_would_be() -> N
     assert value_of(("2", "2.0"), "2.0") == "2.0"
 
 
-@given(st.lists(st.text(st.sampled_from("0123.eE-+? aTtrue:Z\n")), max_size=6))
-def test_texts_that_were_read_are_read_as_they_are(cells: list[str]) -> None:
-    once = read_texts(list(dict.fromkeys(cells)), ("?",))
-    stands = [once.text_of.get(text, text) for text in cells]
-    again = read_texts(list(dict.fromkeys(text for text in stands if text)), ("?",))
-    assert all(again.text_of.get(text, text) == text for text in stands if text)
-    assert all(text is None or text == text.strip() for text in stands)
+DRAWN = st.one_of(
+    st.text(st.sampled_from("0123.eE-+? aTtrue:Z\n,P/d'")),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+    st.sampled_from([*CODES, *(text for value in SPELLINGS for text in (value, *SPELLINGS[value]))]),
+)
+
+
+@given(st.lists(DRAWN, max_size=6), st.sampled_from([None, ".", ","]))
+def test_texts_that_were_read_are_read_as_they_are(cells: list[str], decimal: str | None) -> None:
+    once = read_texts(Counter(cells), ("?",), decimal=decimal)
+    stands = [text for text in (once.text_of.get(text, text) for text in cells) if text]
+    again = read_texts(Counter(stands), ("?",))
+    assert all(again.text_of.get(text, text) == text for text in stands)
+    assert all(text == " ".join(text.split()) for text in stands)
+
+
+@given(st.lists(DRAWN, max_size=6), DRAWN)
+def test_the_text_of_a_cell_does_not_depend_on_the_others(cells: list[str], cell: str) -> None:
+    among, alone = read_texts(Counter([*cells, cell]), ("?",)), read_texts(Counter([cell]), ("?",))
+    assert among.text_of.get(cell, cell) == alone.text_of.get(cell, cell)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32), st.integers(-(10**18), 10**18))
