@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import csv_text
+from party.data import write_table
 from protocols.association.apriori import MinedItemsets
 from protocols.association.lattice import Reals
 from protocols.association.rules import MinedRules, rule_metrics
@@ -151,10 +152,14 @@ def rule_columns(found: MinedRules, items: Sequence[str], confidence: float, wan
     return {name: sets[name] if name in sets else columns[name][reached] for name in RULE_COLUMNS}
 
 
-def result_csv(columns: ResultColumns) -> str:
-    """Return a result as CSV; a set is a JSON list of its items, sorted."""
-    cells = [[_text(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
-    return csv_text(list(columns), zip(*cells, strict=True))
+def write_result(path: Path, columns: ResultColumns) -> None:
+    """Write a result as a table; a set is a JSON list of its items, sorted.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    cells = [[_cell(cell) for cell in (c.tolist() if isinstance(c, np.ndarray) else c)] for c in columns.values()]
+    write_table(path, list(columns), cells, str)
 
 
 def result_json(columns: ResultColumns) -> list[dict[str, object]]:
@@ -169,5 +174,5 @@ def _plain(cell: object) -> object:
     return None if isinstance(cell, float) and not isfinite(cell) else cell
 
 
-def _text(cell: object) -> str:
-    return json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else str(cell)
+def _cell(cell: Any) -> Any:
+    return json.dumps(sorted(cell), ensure_ascii=False) if isinstance(cell, frozenset) else cell

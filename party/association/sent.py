@@ -25,6 +25,20 @@ from protocols.errors import InputError
 
 FORMAT = "cotally-transactions/1"
 
+_SUFFIXES = (".csv", ".txt")
+
+
+def check_sent_name(path: Path) -> None:
+    """Make sure, before anything is disguised, that a file's name asks for what is written.
+
+    Raises:
+        DataError: It does not.
+    """
+    bare = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if bare.suffix.lower() not in _SUFFIXES:
+        names = ", ".join(_SUFFIXES)
+        raise DataError(f"disguised baskets are written to a name that ends in {names}, or in .gz after it", path=path)
+
 
 def write_sent(path: Path, sent: Randomized, design: BasketDesign) -> None:
     """Write disguised baskets, whole or not at all.

@@ -12,17 +12,17 @@ from party.association.mining import (
     FoundSets,
     RuleThreshold,
     itemset_columns,
-    result_csv,
     rule_columns,
     sets_of_baskets,
     sets_of_columns,
+    write_result,
 )
-from party.association.sent import read_sent, write_sent
+from party.association.sent import check_sent_name, read_sent, write_sent
 from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
-from party.data import read_frame
+from party.data import check_table_name, read_frame
 from party.errors import ConfigError
-from party.files import is_there, resolved, write_atomically
+from party.files import is_there, resolved
 from party.keys.coin_secret import new_key
 from party.settings.transactions import read_basket_design
 from party.show.audit import audits_json
@@ -80,6 +80,7 @@ def run_disguise(arguments: argparse.Namespace) -> int:
         )
     reads = (arguments.data, arguments.design, arguments.secret)
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    check_sent_name(arguments.output)
     baskets = read_baskets(arguments.data, design, form(arguments))
     say_all(repeating_lines(baskets), sys.stderr)
     say_all(exceeding_lines(find_exceeding(baskets.transactions, design.supports), design), sys.stderr)
@@ -148,6 +149,7 @@ def _thresholds(arguments: argparse.Namespace) -> tuple[Fraction, RuleThreshold]
     least = fraction("--min-threshold", arguments.min_threshold or "4/5")
     wanted = RuleThreshold(arguments.metric or "confidence", least)
     settle_outputs([arguments.output], [arguments.disguised, arguments.design], overwrite=arguments.overwrite)
+    check_table_name(arguments.output)
     return fraction("--min-support", arguments.min_support), wanted
 
 
@@ -163,7 +165,7 @@ def _show_found(
         itemset_columns(found, items, CONFIDENCE) if rules is None else rule_columns(rules, items, CONFIDENCE, wanted)
     )
     if arguments.output is not None:
-        write_atomically(arguments.output, result_csv(result))
+        write_result(arguments.output, result)
     if arguments.json:
         put_json(sets_json(result) if is_sets else rules_json(result))
         return

@@ -1,6 +1,7 @@
 """Rows with their classes, written as a table with more columns."""
 
 import argparse
+import io
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +9,10 @@ from math import isnan
 from pathlib import Path
 
 from party.cli.outputs import settle_outputs
-from party.data import Frame, csv_text, name_flaw
+from party.data import Frame, check_table_name, name_flaw, write_table
+from party.data.writer import Cell, table_text
 from party.errors import DataError
-from party.files import is_there, write_atomically
+from party.files import is_there
 from party.show.prediction import classes_written
 from party.show.screen import note_all, say
 from protocols.errors import InputError
@@ -30,13 +32,12 @@ class Classified:
     labels: Sequence[str]
     shares: Floats | None = None
 
-    def text(self, column: str) -> str:
-        """Write the rows, their class under this name."""
-        cells = [*self.frame.cells, self.labels]
-        if self.shares is not None:
-            cells += [["" if isnan(each) else f"{each:.6f}" for each in column] for column in self.shares.T.tolist()]
+    def table(self, column: str) -> tuple[tuple[str, ...], list[Sequence[Cell]]]:
+        """Return names and cells of the columns, the class under this name."""
+        shares: list[list[float]] = [] if self.shares is None else self.shares.T.tolist()
+        known = [[None if isnan(each) else each for each in column] for column in shares]
         names = new_columns(self.frame, column, self.target, probabilities=self.shares is not None)
-        return csv_text(names, zip(*cells, strict=True))
+        return names, [*self.frame.cells, self.labels, *known]
 
 
 def new_columns(frame: Frame, column: str, target: Attribute, *, probabilities: bool) -> tuple[str, ...]:
@@ -66,6 +67,7 @@ def check_written(arguments: argparse.Namespace, frame: Frame, target: Attribute
     """
     new_columns(frame, arguments.column, target, probabilities=arguments.probabilities)
     settle_outputs([arguments.output], reads, overwrite=arguments.overwrite)
+    check_table_name(arguments.output)
 
 
 def write_classified(output: Path | None, column: str, classified: Classified, notes: Sequence[str]) -> None:
@@ -74,13 +76,19 @@ def write_classified(output: Path | None, column: str, classified: Classified, n
     Raises:
         InputError: They cannot be written.
     """
-    text = classified.text(column)
+    names, cells = classified.table(column)
     if output is None:
-        sys.stdout.write(text)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="surrogateescape")  # bytes that are no text are written as they were read
+        sys.stdout.write(table_text(names, cells, _text))
         sys.stdout.flush()  # what cannot be written has nothing to be said about
         note_all(notes)
         return
     replaced = is_there(output)
-    write_atomically(output, text)
+    write_table(output, names, cells, _text)
     note_all(notes)
     say(classes_written(output, len(classified.frame), replaced=replaced), sys.stderr)
+
+
+def _text(share: float) -> str:
+    return f"{share:.6f}"

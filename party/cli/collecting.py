@@ -12,7 +12,8 @@ from types import ModuleType
 
 from party.cli.outputs import settle_outputs
 from party.cli.values import form, fraction
-from party.data import csv_text, read_frame
+from party.data import check_table_name, read_frame
+from party.data.writer import table_bytes
 from party.errors import ConfigError
 from party.files import write_atomically, write_new
 from party.models.any_file import model_json, read_model
@@ -39,7 +40,6 @@ from party.show.progress import complain
 from party.show.screen import note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
 from party.survey import read_disguised
-from party.survey.output import check_suffix, write_disguised
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
@@ -76,10 +76,11 @@ def run_links(arguments: argparse.Namespace) -> int:
     if not 1 <= arguments.number <= _MOST_LINKS:
         raise InputError(f"must be 1 to {_MOST_LINKS}", field="number")
     settle_outputs([arguments.output], _reads(settings), overwrite=None)
+    check_table_name(arguments.output)
     codes = [code_of(secrets.token_bytes(CODE_BYTES)) for _ in range(arguments.number)]
     with open_store(settings.store, survey_digest(settings.questionnaire), make=True) as store:
-        rows = csv_text(["link", "code"], link_rows(settings.server.address, codes))
-        write_new(arguments.output, rows.encode(), 0o600)
+        links = zip(*link_rows(settings.server.address, codes), strict=True)
+        write_new(arguments.output, table_bytes(arguments.output, ["link", "code"], list(links)), 0o600)
         store.add_codes(map(code_digest, codes))
     say(links_line(len(codes), arguments.output))
     return 0
@@ -149,11 +150,11 @@ def run_export(arguments: argparse.Namespace) -> int:
     """Write the answers."""
     settings = read_collector_settings(arguments.settings)
     path, design = arguments.output, settings.questionnaire.path
-    check_suffix(path)
     settle_outputs([path], _reads(settings), overwrite=arguments.overwrite)
+    check_table_name(path)
     with _store(settings) as store:
         table = disguised_answers(store.responses(), settings.questionnaire)
-    write_disguised(path, table)
+    table.write(path)
     say(exported_line(len(table), path, design))
     return 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from party.cli import baskets
 from party.cli.outputs import settle_outputs
 from party.cli.values import form
-from party.data import read_frame
+from party.data import check_table_name, read_frame
 from party.demo.survey_example import write_example
 from party.errors import ConfigError
 from party.files import is_there, resolved
@@ -16,7 +16,6 @@ from party.show.drawing import shown_drawing
 from party.show.notices import tell
 from party.show.screen import put_json, say_all
 from party.survey import disguise_table, read_design
-from party.survey.output import check_suffix, write_disguised
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,13 +34,13 @@ def run(arguments: argparse.Namespace) -> int:
             "first; name the secret that the first was made with, or another output"
         )
     settle_outputs([arguments.output], [*read, arguments.secret], overwrite=arguments.overwrite)
-    check_suffix(arguments.output)
+    check_table_name(arguments.output)
     frame = read_frame(arguments.data, form(arguments))
     tell(frame.notices)
     personal = None if arguments.personal is None else read_frame(arguments.personal, form(arguments))
     with shown_drawing(questionnaire) as watch:
         table = disguise_table(frame, questionnaire, arguments.secret, arguments.dataset, personal, watch)
-    write_disguised(arguments.output, table)
+    table.write(arguments.output)
     new = arguments.secret if made else None
     if arguments.json:
         put_json(copy_json(len(table), arguments.output, table.left_out, new))

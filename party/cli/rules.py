@@ -3,10 +3,10 @@
 import argparse
 
 from party.association.joint import rules_of, sets_of
-from party.association.mining import RuleThreshold, result_csv
+from party.association.mining import RuleThreshold, write_result
 from party.cli.outputs import settle_outputs
 from party.cli.values import fraction
-from party.files import write_atomically
+from party.data import check_table_name
 from party.models.any_file import read_result
 from party.show.baskets_json import rules_json, sets_json
 from party.show.joint_rules import joint_blocks, joint_rule_blocks
@@ -19,12 +19,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the first ones, and write all."""
     wanted = RuleThreshold(arguments.metric, fraction("--min-threshold", arguments.min_threshold))
     settle_outputs([arguments.output], [arguments.model], overwrite=arguments.overwrite)
+    check_table_name(arguments.output)
     found = read_result(arguments.model)
     if not isinstance(found, JointItemsets):
         raise InputError(f"{arguments.model} holds no itemsets: `cotally show {arguments.model}` prints what it holds")
     columns = sets_of(found) if arguments.itemsets else rules_of(found, wanted)
     if arguments.output is not None:
-        write_atomically(arguments.output, result_csv(columns))
+        write_result(arguments.output, columns)
     if arguments.json:
         put_json(sets_json(columns) if arguments.itemsets else rules_json(columns))
         return 0

@@ -15,7 +15,7 @@ def form(arguments: argparse.Namespace) -> Form:
         InputError: It cannot be so.
     """
     separator = "\t" if arguments.separator in {"\\t", "tab"} else arguments.separator
-    return Form(separator, arguments.encoding, tuple(arguments.missing or MISSING_MARKERS))
+    return Form(separator, arguments.encoding, tuple(arguments.missing or MISSING_MARKERS), arguments.decimal)
 
 
 def fraction(option: str, text: str) -> Fraction:

@@ -10,7 +10,7 @@ from party.data.reader import read_frame
 from party.data.share import DataShare, read_share
 from party.data.texts import MISSING_MARKERS, value_of
 from party.data.treatment import ColumnTreatment
-from party.data.writer import BOM, csv_text
+from party.data.writer import BOM, check_table_name, csv_text, write_table
 
 __all__ = [
     "BOM",
@@ -26,6 +26,7 @@ __all__ = [
     "Frame",
     "Notice",
     "TreatedColumn",
+    "check_table_name",
     "csv_text",
     "distinct_ids",
     "frame_of",
@@ -38,4 +39,5 @@ __all__ = [
     "text_flaw",
     "treat",
     "value_of",
+    "write_table",
 ]

@@ -25,7 +25,6 @@ MEDIAN = "median-of-range"
 PERIODS = ("year", "quarter", "month")
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?", re.ASCII)
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:\.\d{3})*,\d+", re.ASCII)
 _EDGE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _OUTER = re.compile(r"(<=|>) (\S+)")

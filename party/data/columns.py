@@ -3,6 +3,7 @@
 All of it works on the distinct texts of a column and their frequencies; only the ends touch every record.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data.bins import (
-    DECIMAL_COMMA,
     NUMBERS,
     Scale,
     bin_label_of,
@@ -24,13 +24,16 @@ from party.data.bins import (
 )
 from party.data.cells import NO_TEXT
 from party.data.frame import Column
+from party.data.looks import COMMAS, Looks
 from party.data.merging import OTHER, joined_bins, merged_labels
 from party.data.notices import BinsJoined, MissingAbsorbed, OneValueLeft, Remark, ValuesMerged
 from party.data.numbers import SortedNumbers, sorted_numbers
-from party.data.texts import plain_text, value_of
+from party.data.texts import decimal_signs, plain_text, value_of
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 from protocols.tables.schema import MAX_DOMAIN
+
+_TWO_WAYS = re.compile(r"\d\d?([/.-])\d\d?\1(?:\d\d|\d{4})(?: .*)?", re.ASCII)  # which is the month?
 
 MISSING = "missing"
 EVERY_OTHER = "*"
@@ -164,14 +167,20 @@ def _read(column: Column, scale: Scale, text: str) -> Decimal:
     return value
 
 
-_NO_BIN = "mend it, list its text as missing, or leave its bins out"
-
-
 def _unreadable(column: Column, scale: Scale) -> DataError:
     """Say where the first cell is that cannot be binned."""
     row, text = next((row, text) for row, text in enumerate(column.cells) if text and scale.read(text) is None)
-    advice = "decimal commas? write points" if DECIMAL_COMMA.fullmatch(text) else _NO_BIN
+    advice = _advice(column, scale, text)
     return column.error(f"the cell is not {scale.called}, and the column is binned: {advice}", row)
+
+
+def _advice(column: Column, scale: Scale, text: str) -> str:
+    """Say what makes a cell a number or a date."""
+    if scale is NUMBERS and decimal_signs({text: 1}) and (commas := Looks(column).commas) is not None:
+        return COMMAS[commas]
+    if scale is not NUMBERS and _TWO_WAYS.fullmatch(text):
+        return "1/2/2024 may be of January or of February: write its dates as 2024-02-01"
+    return "mend it, list its text as missing, or leave its bins out"
 
 
 def _in_order(texts: Collection[str]) -> list[str]:

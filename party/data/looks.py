@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from party.data.bins import DECIMAL_COMMA, number
+from party.data.bins import number
 from party.data.frame import Column
 from party.data.moments import day
 from party.data.notices import Binned, TakenAsTexts
+from party.data.texts import POINT, decimal_signs
 from party.data.treatment import ColumnTreatment
 from party.errors import DataError
 
@@ -21,11 +22,19 @@ FEW = 20
 LONG = 7
 MOST_CODES = 10
 USUAL_BINS = 4
+COMMAS = {  # by the kind of a column: how its numbers become plain ones
+    "numbers with thousands": 'say decimal = "." under [data]',
+    "numbers with commas": 'say decimal = "," under [data]',
+    "numbers with separators": (
+        'say under [data] decimal = "." if its commas group thousands, as in 1,234 for 1234, or decimal = "," if they '
+        "begin a fraction"
+    ),
+}
 ADVICE = {  # by the kind of a column: how to treat it as a measurement
     "numbers": 'give it bins = "quantiles:4"',
-    "numbers with commas": "write its numbers with a decimal point and give it bins",
     "dates": 'give it bins = "year", "quarter" or "month" (and max_values, where these are many)',
     "texts": "write it as plain numbers and give it bins",
+    **{kind: f"{said}, and give it bins" for kind, said in COMMAS.items()},
 }
 
 _USE = ("it is a measurement", "its dates shall be used")
@@ -64,18 +73,26 @@ class Looks:
 
     @cached_property
     def kind(self) -> str:
-        """Whether all cells are "numbers" or "dates", most are "numbers with commas", or they are "texts"."""
+        """Whether all cells are "numbers" or "dates", most are numbers with commas, or they are "texts"."""
         if not self.different:
             return "texts"
         if self.column.cells.numbers is not None or all(number(text) is not None for text in self.texts):
             return "numbers"
         if all(day(text) is not None for text in self.texts):
             return "dates"
-        return "numbers with commas" if 2 * self._held(DECIMAL_COMMA) > self.records else "texts"
+        many = 2 * max(self._signs.values(), default=0) > self.records
+        return self.commas if many and self.commas is not None else "texts"
 
-    def _held(self, pattern: re.Pattern[str]) -> int:
-        each = zip(self.texts, self.column.cells.records.tolist(), strict=True)
-        return sum(records for text, records in each if pattern.fullmatch(text))
+    @cached_property
+    def _signs(self) -> dict[str, int]:
+        return decimal_signs(dict(zip(self.texts, self.column.cells.records.tolist(), strict=True)))
+
+    @property
+    def commas(self) -> str | None:
+        """The kind of numbers that a declared decimal sign would make plain, if any are."""
+        if len(self._signs) != 1:
+            return "numbers with separators" if self._signs else None
+        return "numbers with thousands" if POINT in self._signs else "numbers with commas"
 
     @property
     def nearly_all_differ(self) -> bool:

@@ -12,7 +12,8 @@ from decimal import Decimal
 _DAY = r"(?:(\d{4})([-/.])(\d\d)\2(\d\d)|(\d\d?)\.(\d\d?)\.(\d{4}))"
 _FRACTION = r"(?:[.,](\d{1,12}))?"
 _CLOCK = rf"(\d\d?):([0-5]\d)(?::([0-5]\d){_FRACTION})?"
-_MOMENT = re.compile(rf"{_DAY}(?:[Tt ]{_CLOCK}(?: ?([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?", re.ASCII)
+_ZONE = r"([Zz]|UTC|GMT|[+-]\d\d(?::?\d\d)?)"
+_MOMENT = re.compile(rf"{_DAY}(?:[Tt ]{_CLOCK}(?: ?{_ZONE})?)?", re.ASCII)
 _SPAN = re.compile(
     r"(?:([+-]?\d{1,9}) days?)?"
     rf"(?:(?:,? )?([+-]?)(?:(\d{{1,5}}):([0-5]\d):([0-5]\d){_FRACTION}|(\d\d?):([0-5]\d)))?",

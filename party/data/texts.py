@@ -126,6 +126,18 @@ def plain_text(text: str, decimal: str | None = None) -> str:
     return plain_moment(text) or text
 
 
+def decimal_signs(cells: Mapping[str, int]) -> dict[str, int]:
+    """Return how many cells a sign, if it were declared to begin a fraction, would make numbers that are none now.
+
+    Of the two signs the one that makes more, both where they make as many, none where they make none.
+    """
+    texts = [(text, held) for text, held in cells.items() if number(text) is None]
+    made = {
+        sign: sum(held for text, held in texts if number(plain_text(text, sign)) is not None) for sign in (POINT, COMMA)
+    }
+    return {sign: held for sign, held in made.items() if held == max(made.values()) > 0}
+
+
 def value_of(values: tuple[str, ...], text: str) -> str | None:
     """Return the value that a text is, or the only one of the same meaning; None if there is none."""
     return text if text in values else _by_plain_text(values).get(plain_text(text))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from party.data import MISSING, OTHER, Column, Frame, Notice, label_of, taken_notices
-from party.data.bins import DECIMAL_COMMA, number
+from party.data.bins import number
+from party.data.texts import COMMA, POINT, plain_text
 from party.errors import DataError
 from protocols.learning.models import Model
 from protocols.tables.arrays import Floats
@@ -32,14 +33,14 @@ class Unknown:
         column: Its name.
         cells: How many.
         alike: How many of them look like a value.
-        commas: How many of them would be one with a decimal point in place of a comma.
+        commas: How many of them would be one if this sign were declared to begin a fraction, and which sign that is.
         rows: Number of rows.
     """
 
     column: str
     cells: int
     alike: int
-    commas: int
+    commas: tuple[int, str]
     rows: int
 
     def __repr__(self) -> str:
@@ -163,14 +164,15 @@ def _unknown(
         return None
     looks = {_look(value) for value in attribute.values}
     alike = sum(times for text, times in tally.items() if text is not None and _look(text) in looks)
-    commas = sum(times for text, times in tally.items() if text is not None and _has_comma(text, attribute))
+    commas = max((_with_sign(tally, attribute, sign), sign) for sign in (POINT, COMMA))
     return Unknown(column.name, tally.total(), alike, commas, len(codes))
 
 
-def _has_comma(text: str, attribute: Attribute) -> bool:
-    """Tell whether a text with a decimal comma would be a value with a point."""
-    with_point = text.replace(".", "").replace(",", ".")
-    return bool(DECIMAL_COMMA.fullmatch(text)) and label_of(attribute.values, with_point) is not None
+def _with_sign(tally: Counter[str | None], attribute: Attribute, sign: str) -> int:
+    """Count the cells that would be a value if this sign were declared to begin a fraction."""
+    read = {text: plain_text(text, sign) for text in tally if text is not None}
+    changed = (text for text, plain in read.items() if plain != text and label_of(attribute.values, plain) is not None)
+    return sum(map(tally.__getitem__, changed))
 
 
 def _look(text: str) -> object:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from party.data import Column, value_of
 from party.data.bins import bin_of, number
+from party.data.texts import decimal_signs
 from protocols.tables.table import NO_ANSWER
 
 
@@ -60,5 +61,7 @@ class Domain:
         value = number(text) if self.edges else None
         if value is None:
             what = "neither a plain number nor a declared bin" if self.edges else "none of the declared values"
+            if self.edges and decimal_signs({text: 1}):
+                what += ": say by --decimal which sign begins its fraction"
             raise column.error(f"the cell is {what}", row)
         return bin_of(self.edges, value)

@@ -205,8 +205,8 @@ def read_party_config(path: Path, key_floor: int = KEY_FLOOR) -> PartyConfig:
 
 
 def _data(top: Section) -> DataSettings:
-    keys = ("file", *ID_KEYS, "dataset", "class", "separator", "encoding", "missing", "ignore", "smallest_value")
-    data = top.section("data", keys)
+    written = ("separator", "encoding", "decimal", "missing")
+    data = top.section("data", ("file", *ID_KEYS, "dataset", "class", *written, "ignore", "smallest_value"))
     file = top.path.parent / data.text("file")
     settings = DataSettings(
         file=file,
@@ -231,7 +231,7 @@ def _data(top: Section) -> DataSettings:
 def _form(data: Section) -> Form:
     separator, encoding = data.text("separator", None, controls="\t"), data.text("encoding", None)
     try:
-        return Form(separator, encoding, data.texts("missing", MISSING_MARKERS))
+        return Form(separator, encoding, data.texts("missing", MISSING_MARKERS), data.text("decimal", None))
     except InputError as error:
         raise data.error(error.field or "separator", error.problem) from None
 

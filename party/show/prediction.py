@@ -52,8 +52,9 @@ def _unknown(column: Unknown) -> str:
     )
     if column.alike:
         told += f"; {column.alike} differ from one only by case, blanks or the way a number is written"
-    if column.commas:
-        told += f"; {column.commas} have a decimal comma: write its numbers with a decimal point"
+    cells, sign = column.commas
+    if cells:
+        told += f'; {cells} are numbers if "{sign}" begins a fraction: say so by --decimal "{sign}"'
     return told
 
 

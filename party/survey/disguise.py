@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from party.data import Frame, distinct_ids, name_flaw
+from party.data import Frame, distinct_ids, name_flaw, write_table
 from party.errors import ConfigError, DataError
 from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
@@ -45,6 +45,14 @@ class DisguisedTable:
 
     def __repr__(self) -> str:
         return f"<DisguisedTable {len(self)} x {len(self.columns)}>"
+
+    def write(self, path: Path) -> None:
+        """Write it as a table, in the form that the file's name asks for: the same table gives the same bytes.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        write_table(path, self.columns, self.cells)
 
     def to_dict(self) -> dict[str, Sequence[str | None]]:
         """Return the columns by name: what `pandas.DataFrame` takes."""

@@ -14,7 +14,7 @@ from tests.support.commands import parsers
 from tests.support.processes import assert_one_line, cotally_here
 
 CLI = Path(cli.__file__).parent
-WRITERS = {"write_atomically", "write_new", "write_disguised", "write_sent", "write_model", "KeptModel"}
+WRITERS = {"write_atomically", "write_new", "write_table", "write_result", "write_sent", "write_model", "KeptModel"}
 READ = {
     "align party", "audit design", "audit --and", "cancel party", "check party", "check job", "demo --alice",
     "demo --bob", "disguise data", "disguise design", "disguise --personal", "doctor party", "estimate disguised",

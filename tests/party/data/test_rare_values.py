@@ -284,7 +284,7 @@ def test_numbers_that_are_not_listed_are_binned_and_that_is_told(tmp_path: Path)
         ),
         (
             [f"{i % 12},5" for i in range(500)],
-            "numbers with commas are taken as texts: write its numbers with a decimal",
+            'numbers with commas are taken as texts: say decimal = "," under [data], and give it bins',
         ),
         (
             [f"2024-05-{1 + i % 30:02}" for i in range(500)],
@@ -300,12 +300,26 @@ def test_a_listed_measurement_without_bins_is_warned_about(cells: list[str], wor
     assert not [cell for cell in cells if cell in notice.split("its", 1)[1].split(" ")]
 
 
-def test_numbers_with_decimal_commas_that_are_binned_are_refused_by_line() -> None:
-    with pytest.raises(
-        DataError, match="line 2, column 'size': the cell is not a plain number, and the column is bin"
-    ) as e:
-        treated(["1,5"] * 30, bins="median-of-range")
-    assert str(e.value).endswith(", and the column is binned: decimal commas? write points")
+@pytest.mark.parametrize(
+    ("cells", "advice"),
+    [
+        (["1,5"], 'say decimal = "," under [data]'),
+        (["1,234", "0,5", "7"], 'say decimal = "," under [data]'),
+        (["1,234,567"], 'say decimal = "." under [data]'),
+        (["1,234", "12,000.50"], 'say decimal = "." under [data]'),
+        (["1,234", "808"], 'say under [data] decimal = "." if its commas group thousands, as in 1,234 for 1234, or'),
+        (["1.234.567"], 'say decimal = "," under [data]'),
+    ],
+)
+def test_numbers_with_commas_that_are_binned_are_refused_by_line_and_told_what_to_declare(
+    cells: list[str], advice: str
+) -> None:
+    with pytest.raises(DataError, match="the cell is not a plain number, and the column is binned: ") as e:
+        treated(cells * 30, bins="median-of-range")
+    assert advice in str(e.value)
+
+
+def test_what_no_decimal_sign_makes_a_number_is_refused_by_line() -> None:
     with pytest.raises(DataError, match=r"the column is binned: .*leave its bins out$"):
         treated(["1;5"] * 30, bins="median-of-range")
 

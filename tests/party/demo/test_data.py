@@ -206,7 +206,7 @@ def test_smc_is_derived_above_a_size_or_as_asked(tmp_path: Path) -> None:
     assert not options(tmp_path, skip_smc=False).derives_smc(10**6)
 
 
-ODD = ['a "b"\\', "#", "é\t", "=\n=", "\x7f", "x.y", "[z]"]
+ODD = ['a "b"\\', "#", "é", "= =", "…", "x.y", "[z]"]
 
 
 def odd_halves() -> Halves:

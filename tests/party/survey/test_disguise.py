@@ -18,7 +18,6 @@ from party.errors import ConfigError, DataError, IdentityError
 from party.keys.coin_secret import new_key, read_coin_secret
 from party.survey import DisguisedTable, disguise_table, read_codes, read_design
 from party.survey import disguise as disguise_module
-from party.survey.output import check_suffix, to_csv, write_disguised
 from protocols.randomized_response.coins import keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows
@@ -46,7 +45,7 @@ def test_the_copy_is_what_the_design_makes_with_coins_of_secret_data_set_and_ids
     questionnaire = read_design(tmp_path / "design.toml")
     draw = keyed_draw(secret.key, "data", [f"p{i}" for i in range(RECORDS)])
     expected = questionnaire.design.randomize(read_codes(tmp_path / "data.csv", questionnaire), draw)
-    (tmp_path / "out.csv").write_text(to_csv(table))
+    table.write(tmp_path / "out.csv")
     assert np.array_equal(read_codes(tmp_path / "out.csv", questionnaire), expected)
     assert table.columns == questionnaire.names
     plain, disguised = questionnaire.names.index("sex"), questionnaire.names.index("age")
@@ -189,8 +188,8 @@ def test_columns_that_the_design_does_not_name_are_left_out_and_told(tmp_path: P
     data = write_rows(tmp_path, [f"{row},secret" for row in rows(3)], header=f"{HEADER},name")
     table = disguise_table(data, read_design(write_design(tmp_path)), tmp_path / "coins")
     assert table.left_out == ("name",)
-    assert "secret" not in to_csv(table)
-    assert "p1" not in to_csv(table)
+    table.write(tmp_path / "out.csv")
+    assert not {"secret", "p1"} & {*(tmp_path / "out.csv").read_text().replace("\n", ",").split(",")}
     assert repr(table) == "<DisguisedTable 3 x 4>"
 
 
@@ -282,18 +281,18 @@ def test_no_secret_is_made_where_the_disk_is_full(tmp_path: Path, monkeypatch: p
 
 
 def test_ids_come_back_from_the_copy_as_they_were(tmp_path: Path) -> None:
-    ids = ["\r", "a\rb", "\r\n", "\n", '"', ",", "\ufeff", " ", "é"]
+    ids = ["a b", "a  b", '"', ",", " ", "é", "e\u0301", "01", "1"]
     count = len(ids)
     frame = pd.DataFrame(
         {"id": ids, "age": count * [30], "sex": count * ["f"], "drinks": count * ["often"], "smoker": count * ["no"]}
     )
     questionnaire = read_design(write_design(tmp_path, "keep_id = true\n" + RELATED))
-    write_disguised(tmp_path / "d.csv", disguise_table(frame, questionnaire, tmp_path / "coins"))
+    disguise_table(frame, questionnaire, tmp_path / "coins").write(tmp_path / "d.csv")
     assert list(read_frame(tmp_path / "d.csv").cells[0]) == ids
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\ud800", 1025 * "a"])
-@pytest.mark.parametrize("column", ["id", "drinks", "note"])
+@pytest.mark.parametrize("column", ["id", "drinks"])
 def test_a_data_frame_that_no_file_could_hold_is_refused_before_a_secret_is_made(
     tmp_path: Path, column: str, text: str
 ) -> None:
@@ -320,20 +319,14 @@ def test_a_secret_that_others_can_read_is_refused(tmp_path: Path) -> None:
 def test_csv_and_parquet_hold_the_same_and_are_the_same_again(tmp_path: Path) -> None:
     table = disguise(tmp_path)
     for name in ("a.csv", "a.parquet"):
-        write_disguised(tmp_path / name, table)
+        table.write(tmp_path / name)
         first = (tmp_path / name).read_bytes()
-        write_disguised(tmp_path / name, disguise(tmp_path))
+        disguise(tmp_path).write(tmp_path / name)
         assert (tmp_path / name).read_bytes() == first
     frames = [read_frame(tmp_path / name) for name in ("a.csv", "a.parquet")]
     assert list(map(list, frames[0].cells)) == list(map(list, frames[1].cells))
     with (tmp_path / "a.csv").open(newline="") as file:
         assert next(csv.reader(file)) == ["sex", "age", "drinks", "smoker"]
-
-
-def test_a_table_is_written_as_csv_or_parquet_and_nothing_else(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"ends in \.csv or \.parquet"):
-        check_suffix(tmp_path / "out.txt")
-    check_suffix(tmp_path / "out.parquet")
 
 
 def test_coins_follow_the_declared_chance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ from party.show.estimates import finding_lines
 from party.survey import Questionnaire, disguise_table, read_codes, read_design
 from party.survey.estimation import EstimateOptions, estimate_expression, estimated_priors
 from party.survey.expressions import parse_expression
-from party.survey.output import write_disguised
 from protocols.errors import InputError
 from protocols.randomized_response.estimate import estimate_count
 from protocols.randomized_response.likelihood import most_likely
@@ -21,9 +20,7 @@ RECORDS = 400
 
 def disguised(folder: Path, text: str) -> tuple[Questionnaire, Codes]:
     questionnaire = read_design(write_design(folder, text))
-    write_disguised(
-        folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins")
-    )
+    disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins").write(folder / "d.csv")
     return questionnaire, read_codes(folder / "d.csv", questionnaire)
 
 

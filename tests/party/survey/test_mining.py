@@ -8,7 +8,6 @@ from party.demo.survey_example import write_example
 from party.models.tree_file import tree_from_json, tree_json
 from party.survey import disguise_table, load_survey, read_design
 from party.survey.mining import CONFIDENCE, hold_out, mine_bayes, mine_tree
-from party.survey.output import write_disguised
 from party.survey.signal import check_signal
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Split, Tree
@@ -26,9 +25,7 @@ NONE = Fraction(0)
 
 def survey(folder: Path, text: str = RELATED) -> Responses:
     questionnaire = read_design(write_design(folder, text))
-    write_disguised(
-        folder / "d.csv", disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins")
-    )
+    disguise_table(write_rows(folder, rows(RECORDS)), questionnaire, folder / "coins").write(folder / "d.csv")
     return load_survey(folder / "d.csv", questionnaire)
 
 
@@ -104,7 +101,7 @@ def test_a_tree_is_grown_pruned_tested_and_doubted_on_its_own_parts(tmp_path: Pa
 def test_pruning_leaves_no_split_whose_leaves_all_say_one_class(tmp_path: Path) -> None:
     data, design_path = write_example(tmp_path / "survey")
     questionnaire = read_design(design_path)
-    write_disguised(tmp_path / "d.csv", disguise_table(data, questionnaire, tmp_path / "coins"))
+    disguise_table(data, questionnaire, tmp_path / "coins").write(tmp_path / "d.csv")
     every = load_survey(tmp_path / "d.csv", questionnaire)
     sizes = set()
     for seed in range(6):

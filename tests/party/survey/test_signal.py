@@ -8,7 +8,6 @@ import pytest
 
 from party.errors import DataError
 from party.survey import disguise_table, load_survey, read_design, read_disguised
-from party.survey.output import write_disguised
 from party.survey.signal import check_origin
 from protocols.simulation.draws import bulk_draw
 from tests.party.survey.files import RELATED, UNRELATED, rows, swap, write_design, write_rows
@@ -26,7 +25,7 @@ def test_plain_numbers_in_a_binned_column_are_the_true_table(tmp_path: Path) -> 
 def test_a_disguised_table_is_read_and_its_missing_cells_too(tmp_path: Path) -> None:
     questionnaire = read_design(write_design(tmp_path))
     data = write_rows(tmp_path, rows(RECORDS))
-    write_disguised(tmp_path / "d.csv", disguise_table(data, questionnaire, tmp_path / "secret"))
+    disguise_table(data, questionnaire, tmp_path / "secret").write(tmp_path / "d.csv")
     assert len(read_disguised(tmp_path / "d.csv", questionnaire)) == RECORDS
 
 
