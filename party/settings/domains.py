@@ -62,6 +62,6 @@ class Domain:
         if value is None:
             what = "neither a plain number nor a declared bin" if self.edges else "none of the declared values"
             if self.edges and decimal_signs({text: 1}):
-                what += ": say by --decimal which sign begins its fraction"
+                what += ": declare which sign begins a fraction (decimal)"
             raise column.error(f"the cell is {what}", row)
         return bin_of(self.edges, value)
