@@ -5,13 +5,14 @@ import sys
 
 from party.cli.values import fraction
 from party.demo.errors import DemoError
-from party.demo.options import DemoOptions, OwnFiles, parse_ciphers, parse_omegas
+from party.demo.options import DemoOptions, OwnFiles, parse_omegas, parse_ways
 from party.demo.run import run_demo
 from party.demo.usual import USUAL_DATA
+from party.settings.depth import parse_depth
 from party.show.progress import make_progress
 from party.show.screen import columns, say
 from protocols.errors import InputError
-from protocols.terms import Engine, Impurity, Rank
+from protocols.terms import Impurity, Rank
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,18 +34,16 @@ def _options(arguments: argparse.Namespace) -> DemoOptions:
         omegas=parse_omegas(arguments.omega),
         theta=fraction("--theta", arguments.theta),
         groups=arguments.groups,
-        engine=Engine(arguments.engine),
         key_bits=arguments.key_bits,
         test=fraction("--test", arguments.test),
         seed=arguments.seed,
         out=arguments.out,
-        ciphers=parse_ciphers(arguments.cipher),
-        max_depth=arguments.max_depth,
+        ways=parse_ways(arguments.ways),
+        max_depth=parse_depth(arguments.max_depth),
         min_leaf=arguments.min_leaf,
         impurity=Impurity(arguments.impurity),
         rank=Rank(arguments.rank),
         noise=None if arguments.noise is None else fraction("--noise", arguments.noise),
-        skip_smc=arguments.skip_smc,
     )
 
 

@@ -48,21 +48,23 @@ class Halves:
     def __repr__(self) -> str:
         return f"<Halves of {self.name}: {len(self.ids)} records>"
 
-    def first(self, rows: int | None) -> "Halves":
-        """Return the first rows.
+    def taken(self, rows: Sequence[int]) -> "Halves":
+        """Return these rows."""
+        halves = {
+            party: replace(half, columns={name: [cells[row] for row in rows] for name, cells in half.columns.items()})
+            for party, half in self.of.items()
+        }
+        return replace(self, ids=[self.ids[row] for row in rows], of=halves)
+
+    def drawn(self, rows: int, seed: int) -> "Halves":
+        """Return this many rows, drawn by a seed, in their order.
 
         Raises:
             InputError: There are not that many.
         """
-        if rows is None:
-            return self
         if rows > len(self.ids):
             raise InputError(f"must be 1 to {len(self.ids)}, the number of rows that there are", field="rows")
-        halves = {
-            party: replace(half, columns={name: cells[:rows] for name, cells in half.columns.items()})
-            for party, half in self.of.items()
-        }
-        return replace(self, ids=self.ids[:rows], of=halves)
+        return self.taken(sorted(public_order(seed, len(self.ids))[:rows]))
 
 
 def deal_dataset(name: str, seed: int) -> Halves:

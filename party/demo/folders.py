@@ -9,16 +9,16 @@ from pathlib import Path
 
 from party.data import ColumnTreatment, csv_text
 from party.demo.data import ALICE, BOB, PARTIES, Halves
-from party.demo.options import DemoOptions
+from party.demo.options import CountingWay, DemoOptions
 from party.files import locked_folder, write_atomically
 from party.keys.identity import trust
 from party.node.creation import create_party
-from party.records.run_file import FORMAT
+from party.records.run_file import FAMILY
 from party.settings.depth import ANY
 from party.settings.place import CONFIG_FILE
 from party.settings.window import window_text
 from protocols.errors import InputError
-from protocols.terms import ALL, Method, Terms
+from protocols.terms import ALL, Engine, Method, Terms
 
 RUN, PNG, SVG = "run.json", "figure.png", "figure.svg"
 MODEL = "model.json"
@@ -94,7 +94,7 @@ def _is_demo(out: Path) -> bool:
         content = json.loads((out / RUN).read_bytes())
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(content, dict) and content.get("format") == FORMAT
+    return isinstance(content, dict) and str(content.get("format")).startswith(FAMILY)
 
 
 def _remove(path: Path) -> None:
@@ -105,17 +105,27 @@ def _remove(path: Path) -> None:
 
 
 def write_parties(root: Path, halves: Halves, options: DemoOptions, port: int) -> None:
-    """Write both parties' folders; `bob` listens.
+    """Write both parties' folders, for the first way of counting; `bob` listens.
 
     Raises:
         InputError: They cannot be written.
     """
     for party in PARTIES:
-        settings = _settings(party, halves, options, port)
+        settings = _settings(party, halves, options, options.ways[0], port)
         create_party(root / party, party, (_HOST,), options.key_bits, settings, options.key_floor)
         write_atomically(root / party / "data.csv", _csv(party, halves))
     for own, other in ((ALICE, BOB), (BOB, ALICE)):
         trust(root / own, root / other / "cert.pem")
+
+
+def write_settings(root: Path, halves: Halves, options: DemoOptions, way: CountingWay, port: int) -> None:
+    """Write both parties' settings for another way of counting.
+
+    Raises:
+        InputError: They cannot be written.
+    """
+    for party in PARTIES:
+        write_atomically(config_path(root, party), _settings(party, halves, options, way, port))
 
 
 def _csv(party: str, halves: Halves) -> str:
@@ -123,8 +133,10 @@ def _csv(party: str, halves: Halves) -> str:
     return csv_text([halves.id_column, *columns], zip(halves.ids, *columns.values(), strict=True))
 
 
-def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> str:
+def _settings(party: str, halves: Halves, options: DemoOptions, way: CountingWay, port: int) -> str:
     half = halves.of[party]
+    encrypts_coins = way.engine is Engine.ENCRYPTED_COINS
+    alone = f"[{', '.join(f'[{toml_text(name)}]' for name in half.columns)}]"
     lines = [
         f"name = {toml_text(party)}",
         "",
@@ -139,7 +151,7 @@ def _settings(party: str, halves: Halves, options: DemoOptions, port: int) -> st
         *_treatment_lines(half.treatments),
         "",
         "[disguise]",
-        f"groups = {options.groups}",
+        f"groups = {options.groups if encrypts_coins else alone}",
         "",
         "[agree]",
         f"methods = [{', '.join(map(toml_text, Method))}]",

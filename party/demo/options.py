@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from party.data.treatment import SMALLEST_VALUE
-from party.demo.usual import DERIVED_ABOVE
+from party.demo.usual import USUAL_WAYS
 from party.settings.key_sizes import KEY_FLOOR
 from party.settings.window import parse_window
 from protocols.errors import InputError
@@ -23,27 +23,36 @@ class OwnFiles:
 
 
 @dataclass(frozen=True)
+class CountingWay:
+    """How exact counts are made: the engine of `hybrid`, and the cipher. Dot products make those of `smc` too."""
+
+    engine: Engine
+    cipher: Cipher
+
+    def __str__(self) -> str:
+        return f"{self.engine}:{self.cipher}"
+
+
+@dataclass(frozen=True)
 class DemoOptions:
     """Everything that decides a demo but chance.
 
     Args:
         data: A data set's name, or the user's files.
-        rows: Take only this many rows, from the first on; None for all.
+        rows: Take this many rows, drawn by the seed; None for as many as usual.
         omegas: Windows in order; `ALL` for all candidates.
         theta: Chance that a group tells the truth.
-        groups: Per party.
-        engine: Of the `hybrid` runs.
+        groups: Per party, where coins are encrypted; dot products need none, and each column has its coin.
         key_bits: Length of the Paillier keys.
         test: Share of the records that is held out.
-        seed: Decides who holds which column, and which records are held out.
+        seed: Decides which rows are taken, who holds which column, and which records are held out.
         out: The folder.
-        ciphers: Of secure counts; all runs that count are made with each.
+        ways: Of counting; all runs are made in each.
         max_depth: Most splits of a path; None, as in the papers, for any.
         min_leaf: Fewest records of a branch, and of a class that is counted by itself; the papers' trees have 1.
         impurity: What all splits are chosen by.
         rank: What `hybrid` ranks candidates by.
         noise: Epsilon of the counts of `hybrid` and `smc`; None for exact ones.
-        skip_smc: Derive the row of `smc`; None for above `DERIVED_ABOVE` rows only.
         key_floor: The least length of a key.
         smallest_value: A value that fewer records hold is not named.
 
@@ -56,18 +65,16 @@ class DemoOptions:
     omegas: tuple[Window, ...]
     theta: Fraction
     groups: int
-    engine: Engine
     key_bits: int
     test: Fraction
     seed: int
     out: Path
-    ciphers: tuple[Cipher, ...] = (Cipher.PAILLIER,)
+    ways: tuple[CountingWay, ...]
     max_depth: int | None = None
     min_leaf: int = 1
     impurity: Impurity = Impurity.INFORMATION_GAIN
     rank: Rank = Rank.GAINS
     noise: Fraction | None = None
-    skip_smc: bool | None = None
     key_floor: int = KEY_FLOOR
     smallest_value: int = SMALLEST_VALUE
 
@@ -78,7 +85,7 @@ class DemoOptions:
             ("groups", 1 <= self.groups <= 8, "must be 1 to 8"),
             ("key_bits", usual_key, f"must be an even number from {self.key_floor} to {MOST_KEY_BITS}"),
             ("omega", len(set(self.omegas)) == len(self.omegas) > 0, "must list distinct windows"),
-            ("cipher", len(set(self.ciphers)) == len(self.ciphers) > 0, "must list distinct ciphers"),
+            ("ways", len(set(self.ways)) == len(self.ways) > 0, "must list distinct ways of counting"),
         )
         for name, holds, problem in legal:
             if not holds:
@@ -86,15 +93,15 @@ class DemoOptions:
         for omega in self.omegas:
             self.terms(Method.HYBRID, omega, "class")
 
-    def terms(self, method: Method, omega: Window, class_name: str, cipher: Cipher | None = None) -> Terms:
-        """Return the terms of one run, with the first of the ciphers unless another is named."""
-        engine = Engine.DOT_PRODUCT if method == Method.SMC else self.engine
+    def terms(self, method: Method, omega: Window, class_name: str, way: CountingWay | None = None) -> Terms:
+        """Return the terms of one run, of the first way unless another is named."""
+        way = way or self.ways[0]
         return Terms(
             method=method,
             theta=self.theta,
             omega=omega,
-            engine=engine,
-            cipher=cipher or self.ciphers[0],
+            engine=way.engine,
+            cipher=way.cipher,
             class_name=class_name,
             seed=self.seed,
             test=self.test,
@@ -110,12 +117,6 @@ class DemoOptions:
     def growth(self) -> Growth:
         """How far all trees are grown; the plain one has no noise."""
         return self.terms(Method.RANDOMIZED, ALL, "class").growth
-
-    def derives_smc(self, rows: int) -> bool:
-        """Tell whether the row of `smc` is derived from the plain tree, which noise makes another."""
-        if self.noise is not None:
-            return False
-        return rows > DERIVED_ABOVE if self.skip_smc is None else self.skip_smc
 
 
 def parse_omegas(text: str) -> tuple[Window, ...]:
@@ -133,16 +134,17 @@ def parse_omegas(text: str) -> tuple[Window, ...]:
         raise InputError('must list windows of 1 or more, or "all", such as 1,2,3,all', field="omega") from None
 
 
-def parse_ciphers(text: str) -> tuple[Cipher, ...]:
-    """Read a list of ciphers.
+def parse_ways(text: str) -> tuple[CountingWay, ...]:
+    """Read a list of ways of counting.
 
     Raises:
         InputError: It is none.
 
-    >>> [cipher.value for cipher in parse_ciphers("paillier,curve")]
-    ['paillier', 'curve']
+    >>> [str(way) for way in parse_ways("dot_product:paillier,encrypted_coins:curve")]
+    ['dot_product:paillier', 'encrypted_coins:curve']
     """
     try:
-        return tuple(Cipher(word.strip()) for word in text.split(","))
-    except InputError:
-        raise InputError(f"must list ciphers, such as {','.join(Cipher)}", field="cipher") from None
+        pairs = [word.strip().split(":") for word in text.split(",")]
+        return tuple(CountingWay(Engine(engine), Cipher(cipher)) for engine, cipher in pairs)
+    except (InputError, ValueError):  # the latter of another number of parts
+        raise InputError(f"must list ways of counting, such as {USUAL_WAYS}", field="ways") from None

@@ -2,7 +2,7 @@
 
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,10 +21,12 @@ from party.demo.folders import (
     held_folder,
     write_job,
     write_parties,
+    write_settings,
 )
-from party.demo.options import DemoOptions, OwnFiles
+from party.demo.options import CountingWay, DemoOptions, OwnFiles
 from party.demo.processes import OnStep, Server, free_port, train
 from party.demo.reference import Reference, make_reference
+from party.demo.usual import USUAL_ROWS
 from party.models.tree_file import read_tree
 from party.node.inputs import ReleasedBefore, load_inputs
 from party.node.policy import check_disguise
@@ -49,7 +51,7 @@ from party.show.picture import write_figures
 from party.show.progress import Step, Work, working
 from protocols.errors import InputError
 from protocols.learning.tree import Tree
-from protocols.terms import ALL, Cipher, Method, Window
+from protocols.terms import ALL, Engine, Method, Window
 from protocols.two_party.agreement import object_to_limits
 from protocols.two_party.inputs import PartyInputs
 
@@ -71,26 +73,35 @@ class StepDisplay(Protocol):
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its method, window (`ALL` where the method has none) and cipher, and its name in file names."""
+    """One run: how counts are made, its method and window (`ALL` where the method has none)."""
 
+    way: CountingWay
     method: Method
     omega: Window = ALL
-    cipher: Cipher | None = None
+
+    @property
+    def label(self) -> str:
+        """As people read it."""
+        return show_runs.method_text(self.method, self.omega)
 
     @property
     def name(self) -> str:
-        """As in `model-hybrid-2.json`; what Paillier counts goes without saying."""
+        """As in `model-hybrid-2-dot_product-paillier.json`."""
         window = f"-{window_text(self.omega)}" if self.method == Method.HYBRID else ""
-        return f"{self.method}{window}{'-curve' if self.cipher == Cipher.CURVE else ''}"
+        return f"{self.method}{window}-{self.way.engine}-{self.way.cipher}"
 
 
-def planned(options: DemoOptions, rows: int) -> tuple[Run, ...]:
-    """Return the runs of a demo in their order; `smc` is not among them if it is derived."""
-    runs = [Run(Method.RANDOMIZED)]
-    for cipher in options.ciphers:
-        runs += [Run(Method.HYBRID, omega, cipher) for omega in options.omegas]
-        runs += [] if options.derives_smc(rows) else [Run(Method.SMC, ALL, cipher)]
-    return tuple(runs)
+def planned(options: DemoOptions) -> tuple[Run, ...]:
+    """Return the runs of a demo in their order; `smc` is among those that count by dot products, as it does."""
+    return tuple(run for way in options.ways for run in _planned(options, way))
+
+
+def _planned(options: DemoOptions, way: CountingWay) -> Iterator[Run]:
+    yield Run(way, Method.RANDOMIZED)
+    for omega in options.omegas:
+        yield Run(way, Method.HYBRID, omega)
+    if way.engine is Engine.DOT_PRODUCT:
+        yield Run(way, Method.SMC)
 
 
 def run_demo(options: DemoOptions, display: StepDisplay, say: Say, columns: int = USUAL_WIDTH) -> RunReport:
@@ -116,8 +127,10 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
         display.show(working(Work.PLAIN_TREE))
         started = time.monotonic()
         reference = make_reference(parties, options)
-        demo = _Demo(options, halves, reference, time.monotonic() - started)
-        demo.check_design(parties)
+        demo = _Demo(options, halves, reference, port, time.monotonic() - started)
+        for way in options.ways:
+            write_settings(staged, halves, options, way, port)
+            demo.check_design({party: _load(staged, party, options, []) for party in PARTIES}, way)
         write_run(staged / RUN, demo.report)
     display.finish()
     held = {party: list(halves.of[party].columns) for party in PARTIES}
@@ -132,9 +145,9 @@ def _run_held(options: DemoOptions, display: StepDisplay, say: Say, columns: int
 
 
 def _halves(options: DemoOptions) -> Halves:
-    if isinstance(options.data, OwnFiles):
-        return read_own(options.data).first(options.rows)
-    return deal_dataset(options.data, options.seed).first(options.rows)
+    data = options.data
+    halves = read_own(data) if isinstance(data, OwnFiles) else deal_dataset(data, options.seed)
+    return halves.drawn(options.rows or min(USUAL_ROWS, len(halves.ids)), options.seed)
 
 
 def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotice]) -> PartyInputs:
@@ -145,9 +158,9 @@ def _load(root: Path, party: str, options: DemoOptions, notices: list[PartyNotic
 class _Demo:
     """A demo in the middle: the reference, and the rows so far."""
 
-    def __init__(self, options: DemoOptions, halves: Halves, reference: Reference, seconds: float) -> None:
+    def __init__(self, options: DemoOptions, halves: Halves, reference: Reference, port: int, seconds: float) -> None:
         self.options, self._halves, self.reference = options, halves, reference
-        self._out = options.out
+        self._port, self._out = port, options.out
         self.report = RunReport(
             DataFacts(
                 halves.name,
@@ -160,70 +173,69 @@ class _Demo:
                 theta=str(options.theta),
                 groups=options.groups,
                 key_bits=options.key_bits,
-                engine=options.engine,
                 seed=options.seed,
                 max_depth=options.max_depth,
                 min_leaf=options.min_leaf,
                 impurity=options.impurity,
                 noise=None if options.noise is None else str(options.noise),
             ),
-            (self._unmeasured(PLAIN, seconds),),
+            (self._plain(seconds),),
         )
         self.tree = reference.tree
 
-    def check_design(self, parties: Mapping[str, PartyInputs]) -> None:
+    def check_design(self, parties: Mapping[str, PartyInputs], way: CountingWay) -> None:
         """Refuse a disguise that cannot work, or counts of too few, before any process is started."""
         options = self.options
-        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name)
+        terms = options.terms(Method.HYBRID, ALL, self._halves.class_name, way)
         for local in parties.values():
             flaw = object_to_limits(local, terms)
             if flaw is not None:
                 raise InputError(flaw.reason)
             check_disguise(local, terms, most_odds=None)
 
-    def _unmeasured(self, method: str, seconds: float | None) -> Row:
-        """Return the row of the plain tree, or that of `smc` derived from it."""
-        derived = method == Method.SMC
-        tree, correct = self.reference.tree, self.reference.correct(self.reference.tree)
-        counts = self.reference.computations if derived else 0
+    def _plain(self, seconds: float) -> Row:
+        tree = self.reference.tree
         return Row(
-            method=method,
+            method=PLAIN,
             omega=None,
-            accuracy=self._share(correct),
-            smc_computations=counts,
-            cost_ratio=1.0 if derived else None,
+            accuracy=self._share(self.reference.correct(tree)),
+            smc_computations=0,
+            counted_now=0,
+            cost_ratio=None,
             seconds=seconds,
-            bytes_sent=None if derived else BytesSent(0, 0),
-            round_trips=None if derived else 0,
-            exact_counts_disclosed=counts + self.reference.schema.classes + (correct is not None) if derived else 0,
+            bytes_sent=None,
+            round_trips=None,
+            exact_counts_disclosed=0,
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=True,
-            derived=derived,
+            engine=None,
+            cipher=None,
         )
 
     def _share(self, correct: int | None) -> float | None:
         return None if correct is None else correct / len(self.reference.test)
 
     def play(self, display: StepDisplay, say: Say) -> None:
-        """Start the server, do every run, and write what came of it."""
-        runs = planned(self.options, len(self._halves.ids))
-        arguments = ("serve", "party.toml", "--model", MODEL)
-        with Server.started(BOB, self._out / BOB, *arguments) as server:
-            for number, run in enumerate(runs, 1):
-                if number > 1 and run.cipher != runs[number - 2].cipher:
-                    self._forget()
-                row = self._run(run, server, partial(_show, display, number, len(runs), run.name))
-                display.finish()
-                self._add(row)
-                say(show_runs.result(row))
-        if self.options.derives_smc(len(self._halves.ids)):
-            self._add(self._unmeasured(Method.SMC, None))
+        """Do every run, the server started anew with the settings of each way, and write what came of it."""
+        runs = planned(self.options)
+        for way in self.options.ways:
+            write_settings(self._out, self._halves, self.options, way, self._port)
+            say(f"{show_runs.way_text(way.engine, way.cipher, self.options.groups)}:")
+            arguments = ("serve", "party.toml", "--model", MODEL)
+            with Server.started(BOB, self._out / BOB, *arguments) as server:
+                for number, run in enumerate(runs, 1):
+                    if run.way == way:
+                        self._forget()
+                        row = self._run(run, server, partial(_show, display, number, len(runs), run.label))
+                        display.finish()
+                        self._add(row)
+                        say(show_runs.result(row))
         for party in PARTIES:
-            last = Run(Method.HYBRID, self.options.omegas[-1], self.options.ciphers[0])
+            last = Run(self.options.ways[0], Method.HYBRID, self.options.omegas[-1])
             shutil.copyfile(self._out / party / f"model-{last.name}.json", self._out / party / MODEL)
 
     def _forget(self) -> None:
-        """Remove both ledgers: a cipher's cost is that of all counts, not of those that no other cipher has told.
+        """Remove both ledgers: a run costs what all of its counts cost, not those that no other run has told.
 
         NB: they are closed as soon as both have written their models.
         """
@@ -236,7 +248,7 @@ class _Demo:
 
     def _run(self, run: Run, server: Server, show: OnStep) -> Row:
         alice, bob = self._out / ALICE, self._out / BOB
-        terms = self.options.terms(run.method, run.omega, self._halves.class_name, run.cipher)
+        terms = self.options.terms(run.method, run.omega, self._halves.class_name, run.way)
         job = write_job(alice, run.name, terms)
         read_job(alice / job, self.options.key_floor)
         model, report = f"model-{run.name}.json", f"report-{run.name}.json"
@@ -253,13 +265,14 @@ class _Demo:
         correct = self.reference.correct(tree)
         equal = self.reference.is_plain(tree)
         self._check(run, told, correct, equal)
-        if run.method == Method.HYBRID:
+        if run.method == Method.HYBRID and run.way == self.options.ways[0]:
             self.tree = tree
         return Row(
             method=run.method,
             omega=run.omega,
             accuracy=self._share(correct),
             smc_computations=told.smc_computations,
+            counted_now=told.smc_computations - told.remembered,
             cost_ratio=told.smc_computations / self.reference.computations if self.reference.computations else None,
             seconds=told.seconds,
             bytes_sent=BytesSent(told.bytes_sent, told.bytes_received),
@@ -267,12 +280,14 @@ class _Demo:
             exact_counts_disclosed=told.exact_counts_disclosed,
             tree=TreeSize(tree.size, tree.depth),
             equals_plain_id3=equal,
-            derived=False,
-            cipher=run.cipher,
+            engine=run.way.engine,
+            cipher=run.way.cipher,
         )
 
     def _check(self, run: Run, told: TrainReport, correct: int | None, equal: bool) -> None:
         """Compare what the parties told with what the joined table says (they cannot, we can), where it is exact."""
+        if told.remembered:
+            raise DemoError(f"{run.name}: {told.remembered} counts were known from an earlier run")
         if run.method == Method.RANDOMIZED or self.options.noise is not None:
             return
         if told.correct != correct:
@@ -283,8 +298,8 @@ class _Demo:
             raise DemoError(f"{run.name}: {told.smc_computations} counts, not {self.reference.computations}")
 
 
-def _show(display: StepDisplay, number: int, runs: int, name: str, step: Step) -> None:
-    display.show(show_runs.in_run(number, runs, name, step))
+def _show(display: StepDisplay, number: int, runs: int, label: str, step: Step) -> None:
+    display.show(show_runs.in_run(number, runs, label, step))
 
 
 def _wait_for(path: Path) -> None:

@@ -3,4 +3,7 @@
 from typing import Final
 
 USUAL_DATA: Final = "mushroom"
-DERIVED_ABOVE: Final = 10_000  # records: of more, the row of `smc` is derived from the plain tree
+USUAL_ROWS: Final = 1_500  # what dot products by Paillier count in seconds
+USUAL_WAYS: Final = "dot_product:paillier,encrypted_coins:curve"
+USUAL_DEPTH: Final = 5
+DEMO_THETA: Final = "2/3"

@@ -1,19 +1,20 @@
 """What the runs of a demo cost and yielded: `run.json`.
 
-`cotally-run/1` is JSON: `{"format", "data", "parameters", "rows"}`, as the dataclasses below name their fields. A
-number that was not measured, such as the seconds of a derived row, is null.
+`cotally-run/2` is JSON: `{"format", "data", "parameters", "rows"}`, as the dataclasses below name their fields. A
+number that was not measured, such as the bytes of the plain tree, is null.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from party.files import write_atomically
 from party.records.train_report import check, is_count
-from protocols.terms import ALL, Cipher, Impurity, Method, Window, is_window
+from protocols.terms import ALL, Cipher, Engine, Impurity, Method, Window, is_window
 
-FORMAT = "cotally-run/1"
+FAMILY = "cotally-run/"
+FORMAT = f"{FAMILY}2"
 PLAIN = "plain"
 METHODS = (PLAIN, *Method)
 
@@ -35,12 +36,14 @@ class DataFacts:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What all runs of a demo have in common: fractions as text, `groups` per party, any depth and no noise as null."""
+    """What all runs of a demo have in common: fractions as text, any depth and no noise as null.
+
+    `groups` are those of each party where coins are encrypted; dot products have a coin per column.
+    """
 
     theta: str
     groups: int
     key_bits: int
-    engine: str
     seed: int
     max_depth: int | None = None
     min_leaf: int = 1
@@ -55,6 +58,11 @@ class BytesSent:
     alice: int
     bob: int
 
+    @property
+    def both(self) -> int:
+        """Of both together."""
+        return self.alice + self.bob
+
 
 @dataclass(frozen=True)
 class TreeSize:
@@ -68,7 +76,9 @@ class TreeSize:
 class Row:
     """One run. `omega` is null for `hybrid` with all candidates, and for methods without a window.
 
-    `cipher` is null where nothing was counted under encryption.
+    `smc_computations` is the tally of counts, which the cost ratio compares; `counted_now` were counted in this run and
+    not known from an earlier one. `engine` and `cipher` are those of the runs that it is one of, null for the plain
+    tree.
 
     Raises:
         ReportError: A field is out of its range.
@@ -78,6 +88,7 @@ class Row:
     omega: Window
     accuracy: float | None
     smc_computations: int
+    counted_now: int
     cost_ratio: float | None
     seconds: float | None
     bytes_sent: BytesSent | None
@@ -85,8 +96,8 @@ class Row:
     exact_counts_disclosed: int
     tree: TreeSize
     equals_plain_id3: bool
-    derived: bool
-    cipher: Cipher | None = None
+    engine: Engine | None
+    cipher: Cipher | None
 
     def __post_init__(self) -> None:
         check(self.method in METHODS, "method is unknown")
@@ -95,7 +106,13 @@ class Row:
         check(_is_share(self.accuracy), "accuracy must be between 0 and 1")
         check(self.cost_ratio is None or self.cost_ratio >= 0, "cost_ratio must be 0 or more")
         check(self.seconds is None or self.seconds >= 0, "seconds must be 0 or more")
-        counts = (self.smc_computations, self.round_trips, self.exact_counts_disclosed, self.tree.nodes)
+        counts = (
+            self.smc_computations,
+            self.counted_now,
+            self.round_trips,
+            self.exact_counts_disclosed,
+            self.tree.nodes,
+        )
         check(all(map(is_count, counts)), "counts must be 0 or more")
 
 
@@ -106,6 +123,14 @@ class RunReport:
     data: DataFacts
     parameters: Parameters
     rows: tuple[Row, ...]
+
+    def ways(self) -> list["RunReport"]:
+        """Return the runs of each way of counting by themselves, in their order, the plain tree before them."""
+        ways = dict.fromkeys((row.engine, row.cipher) for row in self.rows if row.engine)
+        return [
+            replace(self, rows=tuple(row for row in self.rows if row.engine is None or (row.engine, row.cipher) == way))
+            for way in ways
+        ]
 
     def of(self, method: str) -> Row | None:
         """Return the first row of this method."""

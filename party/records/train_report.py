@@ -39,6 +39,8 @@ def _is_seconds(value: object) -> bool:
 class TrainReport:
     """What one party's `train` measured. `accuracy` of `randomized` is an estimate, which may leave `0 .. 1`.
 
+    `smc_computations` is the tally of counts; `remembered` of them were known from earlier runs, and not counted now.
+
     `phases` are the seconds of each part of the run. `noise` is the epsilon against each side as a fraction in lowest
     terms, with its `delta`; both None where counts are exact. `seen` is by how many records a false count must be wrong
     for this party to see it, of `one_group` or `two_groups` of the peer's, or all counts `together`; None for however
@@ -63,6 +65,7 @@ class TrainReport:
     noise: str | None = None
     delta: float | None = None
     seen: dict[str, int | None] | None = None
+    remembered: int = 0
 
     def __post_init__(self) -> None:
         check(self.method in Method.names(), "method is unknown")
@@ -76,7 +79,7 @@ class TrainReport:
         check(seen, "seen must be records by name, or null")
         check(is_window(self.omega), "omega must be 1 or more, or null")
         counts = ("records_test", "smc_computations", "bytes_sent", "bytes_received", "round_trips")
-        for name in (*counts, "exact_counts_disclosed"):
+        for name in (*counts, "exact_counts_disclosed", "remembered"):
             value = getattr(self, name)
             check(value is not None and is_count(value), f"{name} must be a count")
 

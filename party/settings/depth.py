@@ -1,6 +1,7 @@
 """The most splits of a path in text: a number, or "any"."""
 
 from party.settings.toml import Section
+from protocols.errors import InputError
 from protocols.terms import MOST_DEPTH
 
 ANY = "any"
@@ -18,6 +19,23 @@ def read_depth(section: Section) -> int | None:
     if type(value) is not int or not 1 <= value <= MOST_DEPTH:
         raise section.error("max_depth", f'must be an integer from 1 to {MOST_DEPTH}, or "{ANY}"')
     return value
+
+
+def parse_depth(text: str) -> int | None:
+    """Return the depth that a word names.
+
+    Raises:
+        InputError: It does not name one.
+
+    >>> parse_depth("any"), parse_depth("3")
+    (None, 3)
+    """
+    if text == ANY:
+        return None
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST_DEPTH)) else 0
+    if not 1 <= number <= MOST_DEPTH:
+        raise InputError(f'must be an integer from 1 to {MOST_DEPTH}, or "{ANY}"', field="max_depth")
+    return number
 
 
 def depth_text(depth: int | None) -> str:

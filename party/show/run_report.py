@@ -29,6 +29,7 @@ def rules_report(ended: FoundRules, report: Report) -> TrainReport:
         exact_counts_disclosed=told + 1,
         phases=_phases(report),
         seen=seen_json(ended.seen),
+        remembered=found.remembered,
     )
 
 
@@ -60,4 +61,5 @@ def train_report(trained: Trained, report: Report) -> TrainReport:
         noise=None if terms.noise is None else str(terms.noise),
         delta=None if terms.noise is None else float(delta_of(terms.noise)),
         seen=seen_json(trained.seen),
+        remembered=outcome.remembered,
     )

@@ -13,9 +13,14 @@ from party.show.notices import notice_text
 from party.show.progress import Step
 from party.show.tree import tree_lines
 from protocols.learning.tree import Tree
-from protocols.terms import Cipher, Method
+from protocols.terms import Cipher, Engine, Method, Window
 
 _TREE_LINES = 40
+_ANEW = "Before each run both ledgers were removed, so that each counts all that it needs: counted now."
+_PATHS = (
+    "The cost ratio is of counts. Seconds and bytes do not simply follow it: dot products cost a vector of ciphertexts "
+    "for each distinct path over the columns of who encrypts, which nodes share that have the same candidates."
+)
 _ACCURACY = (
     "Accuracies here are measured on the held-out records as they are, which the demo alone has from both parties; "
     "with randomized the parties estimate theirs from disguised copies, so their logs show another figure."
@@ -24,13 +29,13 @@ _ACCURACY = (
 _COLUMNS = (
     ScreenColumn("method", is_text=True),
     ScreenColumn("accuracy"),
-    ScreenColumn("SMC\ncomp.", rank=9),
-    ScreenColumn("cost\nratio", rank=3),
-    ScreenColumn("seconds", rank=1),
-    ScreenColumn("alice\nsent", rank=6),
-    ScreenColumn("bob\nsent", rank=5),
+    ScreenColumn("SMC\ncomp.", rank=2),
+    ScreenColumn("counted\nnow", rank=3),
+    ScreenColumn("cost\nratio"),
+    ScreenColumn("seconds"),
+    ScreenColumn("sent by\nboth", rank=1),
     ScreenColumn("round\ntrips", rank=7),
-    ScreenColumn("counts\ntold", rank=2),
+    ScreenColumn("counts\ntold", rank=5),
     ScreenColumn("nodes", rank=4),
     ScreenColumn("depth", rank=8),
     ScreenColumn("plain\nID3?"),
@@ -38,35 +43,28 @@ _COLUMNS = (
 
 
 def run_table(rows: Sequence[Row], width: int = USUAL_WIDTH) -> list[Block]:
-    """Return a table over all runs, and what it lacks; `*` marks a row that was derived and not run.
+    """Return a table over runs, and what it lacks.
 
     Args:
         rows: The runs.
         width: Of the screen: columns that have no room are left out and named below.
     """
-    columns, cells = list(_COLUMNS), [_cells(row) for row in rows]
-    if any(row.cipher == Cipher.CURVE for row in rows):
-        columns.insert(1, ScreenColumn("cipher", is_text=True))
-        cells = [(first, row.cipher or "", *rest) for row, (first, *rest) in zip(rows, cells, strict=True)]
-    laid = screen_table(columns, cells, width, rule=True)
+    laid = screen_table(_COLUMNS, [_cells(row) for row in rows], width, rule=True)
     blocks: list[Block] = [laid.drawn]
-    if any(row.derived for row in rows):
-        blocks.append("* derived from the plain tree, which asks for the same counts; not run")
     if laid.left_out:
         blocks.append(f"Left out, as the screen is too narrow: {', '.join(laid.left_out)}; run.json has all.")
     return blocks
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    sent = row.bytes_sent
     return (
-        _method(row) + "*" * row.derived,
+        label(row),
         "-" if row.accuracy is None else f"{row.accuracy:.3f}",
         f"{row.smc_computations:,}",
+        f"{row.counted_now:,}",
         "-" if row.cost_ratio is None else f"{row.cost_ratio:.1%}",
         "-" if row.seconds is None else f"{row.seconds:.1f}",
-        size_text(None if sent is None else sent.alice),
-        size_text(None if sent is None else sent.bob),
+        size_text(None if row.bytes_sent is None else row.bytes_sent.both),
         "-" if row.round_trips is None else str(row.round_trips),
         f"{row.exact_counts_disclosed:,}",
         f"{row.tree.nodes:,}",
@@ -92,20 +90,32 @@ def size_text(size: int | None) -> str:
 
 
 def label(row: Row) -> str:
-    """Return the method with its window, and with the curve where that was its cipher."""
-    return f"{_method(row)}{' curve' if row.cipher == Cipher.CURVE else ''}"
+    """Return the method of a row, with its window."""
+    return method_text(row.method, row.omega)
 
 
-def _method(row: Row) -> str:
-    return f"{row.method} ω={window_text(row.omega)}" if row.method == Method.HYBRID else row.method
+def method_text(method: str, omega: Window) -> str:
+    """Return a method with its window, if it has one."""
+    return f"{method} ω={window_text(omega)}" if method == Method.HYBRID else method
 
 
-def in_run(number: int, runs: int, name: str, step: Step) -> Step:
-    """Say of which run, by its number and name, this is a step."""
-    return replace(
-        step,
-        text=f"run {number} of {runs}, {name.replace('hybrid-', 'hybrid ω=').replace('-curve', ' curve')}: {step.text}",
-    )
+def way_text(engine: Engine | None, cipher: Cipher | None, groups: int) -> str:
+    """Say how counts were made, and of which copy."""
+    by = "Paillier" if cipher is Cipher.PAILLIER else "on the curve"
+    counted = "Dot products" if engine is Engine.DOT_PRODUCT else "Encrypted coins"
+    return f"{counted}, {by}; {copy_text(engine, groups)}"
+
+
+def copy_text(engine: Engine | None, groups: int) -> str:
+    """Say which columns share coins in a copy for this engine."""
+    if engine is Engine.DOT_PRODUCT:
+        return "a coin per column"
+    return f"{groups} group{'s' * (groups > 1)} of columns per party"
+
+
+def in_run(number: int, runs: int, label: str, step: Step) -> Step:
+    """Say of which run, by its number and label, this is a step."""
+    return replace(step, text=f"run {number} of {runs}, {label}: {step.text}")
 
 
 def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -115,8 +125,8 @@ def introduction(report: RunReport, columns: Mapping[str, Sequence[str]]) -> Ite
     for party, names in columns.items():
         yield f"  {party}: {', '.join(names)}"
     yield (
-        f"θ = {parameters.theta}, groups per party: {parameters.groups}, engine: {parameters.engine}, "
-        f"keys of {parameters.key_bits} bits, seed {parameters.seed} of both splits (coins are new in every demo)"
+        f"θ = {parameters.theta}, keys of {parameters.key_bits} bits, seed {parameters.seed} of rows and splits "
+        "(coins are new in every demo)"
     )
     depth = "of any depth" if parameters.max_depth is None else f"of at most {parameters.max_depth} splits of a path"
     papers = " (the papers' trees: for data of your own, take 5)" if parameters.min_leaf == 1 else ""
@@ -140,15 +150,22 @@ def result(row: Row) -> str:
     """Return what came of one run."""
     accuracy = "" if row.accuracy is None else f"accuracy {row.accuracy:.3f}, "
     ratio = "" if row.cost_ratio is None else f"cost ratio {row.cost_ratio:.1%}, "
-    return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s"
+    sent = "" if row.bytes_sent is None else f", {size_text(row.bytes_sent.both)}"
+    return f"  {label(row)}: {accuracy}{ratio}{row.seconds or 0:.1f} s{sent}"
 
 
 def conclusion(report: RunReport, tree: Tree, model: Path, width: int) -> Iterator[Block]:
-    """Yield the tree, which stands in that file, and the table of all runs."""
+    """Yield the tree, which stands in that file, and the tables of all runs."""
     yield ""
     yield from cut_lines(short_tree(tree, model), width)
+    for way in report.ways():
+        yield ""
+        yield way_text(way.rows[-1].engine, way.rows[-1].cipher, report.parameters.groups)
+        yield from run_table(way.rows, width)
     yield ""
-    yield from run_table(report.rows, width)
+    yield _ANEW
+    if any(row.engine is Engine.DOT_PRODUCT for row in report.rows):
+        yield _PATHS
     if report.data.rows_test:
         yield _ACCURACY
     yield ""

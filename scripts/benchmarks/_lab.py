@@ -22,7 +22,7 @@ from phe.paillier import PaillierPublicKey, generate_paillier_keypair
 
 from party.demo.data import PARTIES, Halves
 from party.demo.folders import config_path, write_job, write_parties
-from party.demo.options import DemoOptions
+from party.demo.options import CountingWay, DemoOptions
 from party.demo.processes import PartyProcess, Server, free_port
 from party.models.tree_file import read_tree
 from party.records.train_report import TrainReport, read_train_report
@@ -34,11 +34,11 @@ OPTIONS = DemoOptions(
     omegas=(1,),
     theta=Fraction(9, 20),
     groups=2,
-    engine=Engine.ENCRYPTED_COINS,
     key_bits=3072,
     test=Fraction(1, 5),
     seed=1,
     out=Path("unused"),
+    ways=(CountingWay(Engine.ENCRYPTED_COINS, Cipher.PAILLIER),),
 )
 
 

@@ -20,7 +20,8 @@ from _lab import OPTIONS, Run, make_parser, measure_run, publish, say
 from growth import generate
 
 from party.demo.data import PARTIES
-from protocols.terms import ALL, Cipher, Method
+from party.demo.options import CountingWay
+from protocols.terms import ALL, Cipher, Engine, Method
 
 ROOT = Path(__file__).parent.parent.parent
 START_SECONDS = 60
@@ -68,7 +69,7 @@ def use(setting: dict[str, str]) -> Callable[[Path], None]:
 
 
 def measure(records: int, cipher: Cipher, workers: int, key_bits: int) -> list[dict[str, object]]:
-    options = replace(OPTIONS, groups=1, ciphers=(cipher,), key_bits=key_bits)
+    options = replace(OPTIONS, groups=1, ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),), key_bits=key_bits)
     halves = generate(records, 10)
 
     def run(prepare: Callable[[Path], None]) -> Run:

@@ -16,6 +16,7 @@ from phe.paillier import generate_paillier_keypair
 
 from party.compute import ComputeSettings, available_cpus, make_compute
 from party.demo.data import Halves, deal_dataset
+from party.demo.options import CountingWay
 from party.forecast import model as forecasting
 from party.forecast.calibration import Speed, calibrate
 from protocols.ciphers.curve import ORDER
@@ -27,7 +28,7 @@ from protocols.ciphers.paillier.keys import PrivateKey
 from protocols.ciphers.port import AnyKeyHolder
 from protocols.randomized_response.grouping import default_groups
 from protocols.randomized_response.related_question import RelatedDesign
-from protocols.terms import Cipher, Method
+from protocols.terms import Cipher, Engine, Method
 
 FACTOR = 2.0
 
@@ -101,8 +102,8 @@ def measure(case: Case, key_bits: int) -> tuple[dict[str, object], list[str]]:
     key = make_key(case.cipher, key_bits)
     speed = calibrate_now(key)
     name, records = case.data, case.records
-    halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).first(records)
-    options = replace(OPTIONS, key_bits=key_bits, ciphers=(case.cipher,))
+    halves = generate(records, 10) if name == "generated" else deal_dataset(name, OPTIONS.seed).taken(range(records))
+    options = replace(OPTIONS, key_bits=key_bits, ways=(CountingWay(Engine.ENCRYPTED_COINS, case.cipher),))
     line = forecasting.NO_LINE if case.line is None else forecasting.Line(case.line.rate, case.line.delay)
     terms = options.terms(Method.HYBRID, case.omega, "class")
     told = forecasting.forecast(expected_sizes(halves, key), terms, speed, line=line)

@@ -12,7 +12,8 @@ from _lab import OPTIONS, Line, make_parser, measure_run, publish, say
 
 from party.data import ColumnTreatment
 from party.demo.data import Half, Halves
-from protocols.terms import Cipher, Method
+from party.demo.options import CountingWay
+from protocols.terms import Cipher, Engine, Method
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ def generate(records: int, attributes: int, seed: int = 7, values: int = 2) -> H
 def measure(case: Case, key_bits: int, cipher: Cipher) -> dict[str, object]:
     say(f"{case} ...")
     line = Line(case.delay, case.rate) if case.delay or case.rate else None
-    options = replace(OPTIONS, groups=case.groups, key_bits=key_bits, ciphers=(cipher,))
+    options = replace(
+        OPTIONS, groups=case.groups, key_bits=key_bits, ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),)
+    )
     run = measure_run(generate(case.records, case.attributes), Method.HYBRID, 3, line, options=options)
     return {
         **vars(case),

@@ -22,7 +22,8 @@ from _lab import FAR, OPTIONS, Line, make_parser, measure_run, publish, say
 from growth import generate
 
 from party.demo.data import Halves, deal_dataset
-from protocols.terms import Cipher, Method
+from party.demo.options import CountingWay
+from protocols.terms import Cipher, Engine, Method
 
 OURS_REVEAL = "the tree with its counts; disguised copies; rounded gains; exact counts of 3 candidates per node"
 OMEGA = 3
@@ -93,7 +94,7 @@ def measure(setting: Setting, cipher: Cipher, line: Line | None, key_bits: int) 
     options = replace(
         OPTIONS,
         groups=setting.groups,
-        ciphers=(cipher,),
+        ways=(CountingWay(Engine.ENCRYPTED_COINS, cipher),),
         key_bits=key_bits,
         max_depth=setting.depth,
         min_leaf=5,

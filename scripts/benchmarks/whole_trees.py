@@ -15,6 +15,7 @@ from math import floor
 from _lab import FACTORS, OPTIONS, make_parser, measure_run, phe_seconds, publish, say
 
 from party.demo.data import deal_dataset
+from party.demo.options import CountingWay
 from party.settings.window import parse_window, window_text
 from protocols.terms import ALL, Cipher, Engine, Method, Window
 
@@ -50,7 +51,8 @@ DOT_PRODUCT_RECORDS = 2_000  # above, one plane per distinct E_a takes hours
 def measure(
     name: str, records: int | None, runs: list[Way], key_bits: int, textbook: float, *, long: bool
 ) -> list[dict[str, object]]:
-    halves = deal_dataset(name, OPTIONS.seed).first(records)
+    halves = deal_dataset(name, OPTIONS.seed)
+    halves = halves.taken(range(records or len(halves.ids)))
     train = len(halves.ids) - floor(len(halves.ids) * OPTIONS.test)
     rows = []
     for way in runs:
@@ -64,7 +66,7 @@ def measure(
             rows.append({**row, "note": "left out: too long"})
             continue
         say(f"{name}: {way} ...")
-        options = replace(OPTIONS, engine=way.engine, ciphers=(way.cipher,), key_bits=key_bits)
+        options = replace(OPTIONS, ways=(CountingWay(way.engine, way.cipher),), key_bits=key_bits)
         run = measure_run(halves, way.method, way.omega, prepare=FACTORS[way.factors], options=options)
         rows.append(
             {

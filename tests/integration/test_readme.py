@@ -150,11 +150,22 @@ def test_the_survey_and_its_python_work_as_they_stand(tmp_path: Path) -> None:
 def test_the_scripts_are_there_and_the_demo_writes_the_documented_run(tmp_path: Path) -> None:
     assert [text for text in BLOCKS if "scripts/demo" in text and "scripts/test" in text]
     assert "scripts/test" in (ROOT / ".ci" / "run").read_text()
-    small = ["--data", "votes", "--rows", "150", "--omega", "1", "--cipher", "curve", "--out", str(tmp_path / "run")]
+    small = [
+        "--data",
+        "votes",
+        "--rows",
+        "150",
+        "--omega",
+        "1",
+        "--ways",
+        "encrypted_coins:curve",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     done = subprocess.run([ROOT / "scripts" / "demo", *small], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     content = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert content["format"] == "cotally-run/1"
+    assert content["format"] == "cotally-run/2"
     keys = (*content, *content["data"], *content["parameters"], *content["rows"][0], *content["rows"][0]["tree"])
     for key in keys:
         assert f'"{key}"' in FORMATS

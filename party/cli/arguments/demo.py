@@ -1,13 +1,15 @@
 """Run the whole product on this machine: two processes, each with its own folder, build trees over real data.
 
 A data set's columns are dealt to two parties at random, or two files of your own are taken. The parties then run
-`randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table. In
+`randomized`, `hybrid` for each window, and `smc`; the demo compares all of them with plain ID3 on the joined table.
+Counts are made by the papers' protocol first, dot products by Paillier, each column with a coin of its own; then the
+fast way, encrypted coins on the curve, which needs columns that share coins. No run knows what another has counted. In
 files of your own, numbers are split in two at the median of their range, and texts become the commonest one or "other";
 settings of your own (`cotally init`) can do better.
 
 Examples:
   cotally demo
-  cotally demo --data adult --rows 10000 --omega 1,3,all
+  cotally demo --data adult --rows 10000 --ways encrypted_coins:curve --max-depth any
   cotally demo --alice a.csv --bob b.csv --class outcome
 """
 
@@ -16,9 +18,9 @@ from pathlib import Path
 
 from party.cli.arguments.common import add_progress
 from party.datasets.names import NAMES
-from party.demo.usual import DERIVED_ABOVE, USUAL_DATA
+from party.demo.usual import DEMO_THETA, USUAL_DATA, USUAL_DEPTH, USUAL_ROWS, USUAL_WAYS
 from party.settings.key_sizes import USUAL_KEY_BITS
-from protocols.terms import Cipher, Engine, Impurity, Rank
+from protocols.terms import Impurity, Rank
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,25 +48,31 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--id", metavar="NAME", help='the column that says which record is whose (default: "id", if there)'
     )
-    source.add_argument("--rows", type=int, metavar="N", help="take the first N rows")
+    source.add_argument(
+        "--rows",
+        type=int,
+        metavar="N",
+        help=f"take N rows, drawn by the seed (default: {USUAL_ROWS:,}, or all if there are fewer)",
+    )
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms = parser.add_argument_group("runs")
     terms.add_argument("--omega", default="1,2,3,all", metavar="LIST", help="windows to run (default: %(default)s)")
-    terms.add_argument("--theta", default="9/20", metavar="T", help="chance of the truth (default: %(default)s)")
-    terms.add_argument("--groups", type=int, default=2, metavar="G", help="groups per party (default: %(default)s)")
+    terms.add_argument("--theta", default=DEMO_THETA, metavar="T", help="chance of the truth (default: %(default)s)")
     terms.add_argument(
-        "--engine",
-        choices=Engine.names(),
-        default=Engine.ENCRYPTED_COINS.value,
-        help="engine of hybrid (default: %(default)s)",
+        "--ways",
+        default=USUAL_WAYS,
+        metavar="LIST",
+        help="how exact counts are made, engine:cipher; all runs are made in each (default: %(default)s)",
     )
     terms.add_argument(
-        "--cipher",
-        default=",".join(Cipher),
-        metavar="LIST",
-        help="ciphers of secure counts (default: %(default)s)",
+        "--groups",
+        type=int,
+        default=2,
+        metavar="G",
+        help="groups of columns per party where coins are encrypted; for dot products each column has its coin "
+        "(default: %(default)s)",
     )
     terms.add_argument(
         "--rank",
@@ -78,23 +86,24 @@ def _add_runs(parser: argparse.ArgumentParser) -> None:
     terms.add_argument(
         "--test", default="1/5", metavar="SHARE", help="share held out; 0 for none (default: %(default)s)"
     )
-    terms.add_argument("--seed", type=int, default=1, metavar="S", help="seed of both splits (default: %(default)s)")
     terms.add_argument(
-        "--skip-smc",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help=f"derive the row of smc from the plain tree (default: above {DERIVED_ABOVE:,} rows)",
+        "--seed", type=int, default=1, metavar="S", help="seed of rows and splits (default: %(default)s)"
     )
 
 
 def _add_trees(parser: argparse.ArgumentParser) -> None:
     trees = parser.add_argument_group("trees")
-    trees.add_argument("--max-depth", type=int, metavar="D", help="most splits on a path (default: any)")
+    trees.add_argument(
+        "--max-depth",
+        default=str(USUAL_DEPTH),
+        metavar="D",
+        help='most splits on a path, or "any", as in the papers (default: %(default)s)',
+    )
     trees.add_argument(
         "--min-leaf", type=int, default=1, metavar="N", help="fewest records in a leaf (default: 1, as in the papers)"
     )
     trees.add_argument(
-        "--noise", metavar="EPSILON", help="counts of hybrid and smc have noise; needs --max-depth (default: exact)"
+        "--noise", metavar="EPSILON", help="counts of hybrid and smc have noise; needs a --max-depth (default: exact)"
     )
     trees.add_argument(
         "--impurity",

@@ -16,8 +16,9 @@ from party.demo.folders import (
     toml_text,
     write_job,
     write_parties,
+    write_settings,
 )
-from party.demo.options import DemoOptions, OwnFiles
+from party.demo.options import CountingWay, DemoOptions, OwnFiles
 from party.demo.reference import make_reference
 from party.keys.identity import load_peers
 from party.node.inputs import load_inputs
@@ -31,6 +32,7 @@ from protocols.terms import ALL, Cipher, Engine, Growth, Impurity, Method, Rank,
 from protocols.two_party.inputs import PartyInputs
 
 BITS = 512
+DOTS, COINS = CountingWay(Engine.DOT_PRODUCT, Cipher.PAILLIER), CountingWay(Engine.ENCRYPTED_COINS, Cipher.CURVE)
 
 
 def options(out: Path, **changes: object) -> DemoOptions:
@@ -40,12 +42,11 @@ def options(out: Path, **changes: object) -> DemoOptions:
         omegas=(1, ALL),
         theta=Fraction(7, 10),
         groups=2,
-        engine=Engine.ENCRYPTED_COINS,
         key_bits=BITS,
         test=Fraction(1, 5),
         seed=1,
         out=out,
-        skip_smc=False,
+        ways=(DOTS,),
         key_floor=BITS,
         smallest_value=1,  # tables of a few rows
     )
@@ -75,14 +76,19 @@ def test_the_seed_decides_the_deal() -> None:
     assert len({deal_dataset("votes", seed).of[ALICE].holds_class for seed in range(8)}) == 2
 
 
-def test_the_first_rows_are_taken_and_no_more_than_there_are() -> None:
+def test_rows_are_drawn_by_the_seed_and_no_more_than_there_are() -> None:
     halves = deal_dataset("votes", 1)
-    few = halves.first(10)
+    few = halves.drawn(10, seed=3)
     assert len(few.ids) == 10
     assert {len(cells) for half in few.of.values() for cells in half.columns.values()} == {10}
-    assert halves.first(None) is halves
+    places = [list(halves.ids).index(name) for name in few.ids]
+    assert places == sorted(places) != list(range(10))
+    assert [few.of[ALICE].columns[n] for n in few.of[ALICE].columns] == [
+        [cells[place] for place in places] for cells in halves.of[ALICE].columns.values()
+    ]
+    assert halves.drawn(10, seed=3) == few != halves.drawn(10, seed=4)
     with pytest.raises(InputError, match="rows must be 1 to 435"):
-        halves.first(436)
+        halves.drawn(436, seed=3)
 
 
 def own(folder: Path, alice: str, bob: str, class_name: str = "c", id_column: str | None = None) -> Halves:
@@ -181,7 +187,8 @@ def test_columns_of_own_files_become_small_attributes(tmp_path: Path) -> None:
         ({"theta": Fraction(1)}, "theta"),
         ({"groups": 0}, "groups"),
         ({"groups": 9}, "groups"),
-        ({"engine": "none"}, "engine"),
+        ({"ways": ()}, "ways"),
+        ({"ways": (COINS, COINS)}, "ways"),
         ({"key_bits": BITS - 2}, "key_bits must be an even number from 512"),
         ({"key_bits": BITS + 1}, "key_bits"),
         ({"key_bits": 16386}, "key_bits"),
@@ -197,13 +204,6 @@ def test_an_option_out_of_its_range_is_named(tmp_path: Path, change: dict[str, o
     with pytest.raises(InputError, match=f"^{option}") as caught:
         options(tmp_path, **change)
     assert caught.value.field == option.split(maxsplit=1)[0]
-
-
-def test_smc_is_derived_above_a_size_or_as_asked(tmp_path: Path) -> None:
-    unasked = options(tmp_path, skip_smc=None)
-    assert [unasked.derives_smc(rows) for rows in (10_000, 10_001)] == [False, True]
-    assert options(tmp_path, skip_smc=True).derives_smc(1)
-    assert not options(tmp_path, skip_smc=False).derives_smc(10**6)
 
 
 ODD = ['a "b"\\', "#", "é", "= =", "…", "x.y", "[z]"]
@@ -225,7 +225,7 @@ def odd_halves() -> Halves:
 
 def test_settings_and_data_survive_odd_names_and_values(tmp_path: Path) -> None:
     halves = odd_halves()
-    write_parties(tmp_path, halves, options(tmp_path, groups=1), port=7071)
+    write_parties(tmp_path, halves, options(tmp_path), port=7071)
     configs = {p: read_party_config(config_path(tmp_path, p), BITS) for p in PARTIES}
     named = {name: replace(treatment, smallest_value=1) for name, treatment in halves.of[ALICE].treatments.items()}
     assert dict(configs[ALICE].columns.named) == named
@@ -236,10 +236,13 @@ def test_settings_and_data_survive_odd_names_and_values(tmp_path: Path) -> None:
     local = load_inputs(configs[BOB], BITS)
     assert [a.name for a in local.attributes] == ODD[3:6]
     assert local.attributes[0].values == ('no, "maybe"', "yes", "missing")
+    assert local.groups == ((0,), (1,), (2,), (3,))  # a coin per column, where dot products count
+    write_settings(tmp_path, halves, options(tmp_path, groups=1), COINS, port=7071)
+    assert len(load_inputs(read_party_config(config_path(tmp_path, BOB), BITS), BITS).groups) == 1
 
 
 def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_path: Path) -> None:
-    write_parties(tmp_path, deal_dataset("votes", 1).first(5), options(tmp_path), port=1)
+    write_parties(tmp_path, deal_dataset("votes", 1).taken(range(5)), options(tmp_path), port=1)
     assert set(load_peers(tmp_path / ALICE)) == {BOB}
     assert set(load_peers(tmp_path / BOB)) == {ALICE}
     secrets = [(tmp_path / party / name).read_bytes() for party in PARTIES for name in ("secret.key", "key.pem")]
@@ -249,13 +252,13 @@ def test_each_folder_holds_its_own_secrets_and_the_others_certificate_only(tmp_p
         assert not set(header[1:]) & set(deal_dataset("votes", 1).of[other].columns)
 
 
-def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) -> None:
+def test_a_job_is_what_was_asked(tmp_path: Path) -> None:
     asked = options(tmp_path, seed=7)
     name = write_job(tmp_path, "hybrid-2", asked.terms(Method.HYBRID, 2, "c"))
-    terms = Terms(
-        Method.HYBRID, Fraction(7, 10), 2, Engine.ENCRYPTED_COINS, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS
-    )
+    terms = Terms(Method.HYBRID, Fraction(7, 10), 2, Engine.DOT_PRODUCT, Cipher.PAILLIER, "c", 7, Fraction(1, 5), BITS)
     assert read_job(tmp_path / name, BITS) == Train(terms)
+    name = write_job(tmp_path, "fast", asked.terms(Method.HYBRID, 2, "c", COINS))
+    assert read_job(tmp_path / name, BITS) == Train(replace(terms, engine=COINS.engine, cipher=COINS.cipher))
     limited = options(tmp_path, seed=7, max_depth=3, min_leaf=4, impurity=Impurity.GINI, rank=Rank.COPIES)
     name = write_job(tmp_path, "limited", limited.terms(Method.HYBRID, 2, "c"))
     assert read_job(tmp_path / name, BITS) == Train(
@@ -270,8 +273,7 @@ def test_a_job_is_what_was_asked_and_smc_counts_by_dot_products(tmp_path: Path) 
         assert isinstance(told, Train)
         assert told.terms.noise == (Fraction(2) if method == Method.HYBRID else None)
     name = write_job(tmp_path, "smc", asked.terms(Method.SMC, ALL, "c"))
-    by_dots = replace(terms, method=Method.SMC, omega=ALL, engine=Engine.DOT_PRODUCT)
-    assert read_job(tmp_path / name, BITS) == Train(by_dots)
+    assert read_job(tmp_path / name, BITS) == Train(replace(terms, method=Method.SMC, omega=ALL))
 
 
 def test_toml_text_is_read_back() -> None:
@@ -343,7 +345,7 @@ def locals_of(folder: Path, halves: Halves, asked: DemoOptions) -> dict[str, Par
 
 def test_the_reference_is_plain_id3_on_the_joined_table(tmp_path: Path) -> None:
     asked = options(tmp_path, test=Fraction(1, 4))
-    reference = make_reference(locals_of(tmp_path, deal_dataset("votes", 1).first(60), asked), asked)
+    reference = make_reference(locals_of(tmp_path, deal_dataset("votes", 1).taken(range(60)), asked), asked)
     assert (len(reference.train), len(reference.test)) == (45, 15)
     assert len(reference.schema.attributes) == 16
     data = load("votes")
@@ -364,7 +366,7 @@ def test_the_reference_is_plain_id3_on_the_joined_table(tmp_path: Path) -> None:
 
 def test_without_test_records_there_is_nothing_to_be_right_about(tmp_path: Path) -> None:
     asked = options(tmp_path, test=Fraction(0))
-    reference = make_reference(locals_of(tmp_path, deal_dataset("votes", 1).first(20), asked), asked)
+    reference = make_reference(locals_of(tmp_path, deal_dataset("votes", 1).taken(range(20)), asked), asked)
     assert len(reference.train) == 20
     assert reference.correct(reference.tree) is None
 

@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from party.cli.values import fraction
-from party.demo.options import parse_omegas
+from party.demo.options import parse_omegas, parse_ways
+from party.settings.depth import parse_depth
 from protocols.errors import InputError
 from protocols.terms import ALL
 
@@ -18,6 +19,19 @@ def test_what_is_no_list_of_windows_is_refused(text: str) -> None:
 
 def test_windows_are_read_in_their_order() -> None:
     assert parse_omegas("3, 1,all") == (3, 1, ALL)
+
+
+@pytest.mark.parametrize("text", ["", "paillier", "dot_product:", "dot_product:rsa", "a:b:c", ",", "1:2"])
+def test_what_is_no_list_of_ways_of_counting_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"^ways must list ways of counting, such as dot_product:paillier,") as caught:
+        parse_ways(text)
+    assert caught.value.field == "ways"
+
+
+@pytest.mark.parametrize("text", ["", "0", "65536", "-1", "ANY", "1" * 5000, "²"])
+def test_what_is_no_depth_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="max_depth must be an integer from 1 to"):
+        parse_depth(text)
 
 
 def test_a_number_that_is_not_exact_is_refused() -> None:

@@ -23,7 +23,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two parties with keys that the command accepts, and few records: to copy."""
     root = tmp_path_factory.mktemp("parties")
     asked = options(root, key_bits=2048, key_floor=2048)
-    write_parties(root, deal_dataset("votes", 1).first(30), asked, 1)
+    write_parties(root, deal_dataset("votes", 1).taken(range(30)), asked, 1)
     return root
 
 

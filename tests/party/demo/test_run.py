@@ -28,7 +28,7 @@ from party.show.runs import short_tree
 from protocols.errors import InputError
 from protocols.learning.tree import Leaf, Tree
 from protocols.terms import ALL, Cipher, Method
-from tests.party.demo.test_data import BITS, options
+from tests.party.demo.test_data import BITS, COINS, DOTS, options
 from tests.support.models import chain, small_model
 from tests.support.processes import cotally
 
@@ -111,27 +111,34 @@ def play(monkeypatch: pytest.MonkeyPatch, asked: DemoOptions, twist: Twist = fai
 
 
 def test_the_runs_are_planned_in_order(tmp_path: Path) -> None:
-    asked = options(tmp_path, omegas=(2, ALL), skip_smc=None)
-    names = ["randomized", "hybrid-2", "hybrid-all", "smc"]
-    assert [run.name for run in planned(asked, 10_000)] == names
-    assert [run.name for run in planned(asked, 10_001)] == names[:-1]
-    assert planned(asked, 1)[1] == Run(Method.HYBRID, 2, Cipher.PAILLIER)
-    both = options(tmp_path, omegas=(2,), ciphers=(Cipher.PAILLIER, Cipher.CURVE), skip_smc=False)
-    assert [run.name for run in planned(both, 9)] == ["randomized", "hybrid-2", "smc", "hybrid-2-curve", "smc-curve"]
+    runs = planned(options(tmp_path, omegas=(2, ALL), ways=(DOTS, COINS)))
+    dots = ["randomized", "hybrid-2", "hybrid-all", "smc"]
+    assert [run.name for run in runs] == [
+        *(f"{name}-dot_product-paillier" for name in dots),
+        *(f"{name}-encrypted_coins-curve" for name in dots[:-1]),  # which cannot count for smc
+    ]
+    assert runs[1] == Run(DOTS, Method.HYBRID, 2)
+    assert runs[-1].label == "hybrid ω=all"
 
 
-def test_a_demo_of_both_ciphers_has_rows_of_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_each_way_of_counting_has_rows_a_table_and_bars_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    shown = play(monkeypatch, options(out, omegas=(ALL,), ciphers=(Cipher.CURVE, Cipher.PAILLIER)))
+    shown = play(monkeypatch, options(out, omegas=(ALL,), ways=(COINS, DOTS)))
     rows = json.loads((out / "run.json").read_text())["rows"]
-    assert [row["cipher"] for row in rows] == [None, None, "curve", "curve", "paillier", "paillier"]
-    assert [row["method"] for row in rows] == ["plain", "randomized", "hybrid", "smc", "hybrid", "smc"]
-    assert any("hybrid ω=all curve" in line for line in shown.lines)
-    table = [line.split() for line in shown.lines if line.startswith("smc ")]
-    assert [cells[1] for cells in table] == ["curve", "paillier"]
-    assert read_job(out / ALICE / "job-smc-curve.toml", BITS).terms.cipher == Cipher.CURVE
-    assert read_job(out / ALICE / "job-smc.toml", BITS).terms.cipher == Cipher.PAILLIER
-    assert "Seconds of a run, by cipher" in (out / "figure.svg").read_text()
+    assert [row["method"] for row in rows] == ["plain", "randomized", "hybrid", "randomized", "hybrid", "smc"]
+    assert [row["cipher"] for row in rows] == [None, "curve", "curve", "paillier", "paillier", "paillier"]
+    assert [row["engine"] for row in rows] == [None, *["encrypted_coins"] * 2, *["dot_product"] * 3]
+    dots = "Dot products, Paillier; a coin per column"
+    coins = "Encrypted coins, on the curve; 2 groups of columns per party"
+    heads = [coins, dots]
+    assert [line for line in shown.lines if line in heads] == heads
+    assert [line.split()[0] for line in shown.lines if line.startswith(("plain ", "smc "))] == ["plain", "plain", "smc"]
+    assert read_job(out / ALICE / "job-hybrid-all-encrypted_coins-curve.toml", BITS).terms.cipher == Cipher.CURVE
+    assert read_job(out / ALICE / "job-smc-dot_product-paillier.toml", BITS).terms.cipher == Cipher.PAILLIER
+    drawn = (out / "figure.svg").read_text()
+    assert all(words in drawn for words in (*heads, "SMC only", "Seconds of a run", "Megabytes sent by both"))
 
 
 def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -141,7 +148,6 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert [row["method"] for row in content["rows"]] == ["plain", "randomized", "hybrid", "hybrid", "smc"]
     assert [row["omega"] for row in content["rows"]] == [None, None, 1, None, None]
     assert [row["equals_plain_id3"] for row in content["rows"]] == [True, False, True, True, True]
-    assert not any(row["derived"] for row in content["rows"])
     reference = reference_of(out)
     assert content["data"] == {"name": "votes", "rows_train": 128, "rows_test": 32, "attributes": 16, "classes": 2}
     leaf = Tree(reference.schema, Leaf(reference.tree.root.counts, 0))
@@ -153,28 +159,18 @@ def test_a_demo_writes_all_rows_models_and_figures(monkeypatch: pytest.MonkeyPat
     assert content["rows"][0]["cost_ratio"] is None
     for party in PARTIES:
         assert tree_json(read_tree(out / party / "model.json")) == tree_json(reference.tree)
-        assert (out / party / "model-smc.json").exists()
+        assert (out / party / "model-smc-dot_product-paillier.json").exists()
     assert (out / "figure.png").read_bytes().startswith(b"\x89PNG")
     assert (out / "figure.svg").exists()
     assert "run 2 of 4, hybrid ω=1: counting" in shown.phases
     text = "\n".join(shown.lines)
     assert "votes: 128 records to train, 32 to test" in text
-    assert f"keys of {BITS} bits, seed 1 of both splits (coins are new in every demo)" in text
+    assert f"keys of {BITS} bits, seed 1 of rows and splits (coins are new in every demo)" in text
+    assert "Seconds and bytes do not simply follow it: dot products cost a vector" in text
     assert "Trees by information_gain, of any depth, leaves of 1 or more records (the papers' trees: for data" in text
     assert "hybrid ω=all" in text
     assert f"cotally show {out / ALICE / 'model.json'}" in text
     assert "estimate theirs from disguised copies, so their logs show another figure" in text
-
-
-def test_a_skipped_smc_is_derived_from_the_plain_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    play(monkeypatch, options(tmp_path / "out", skip_smc=True))
-    row = json.loads((tmp_path / "out" / "run.json").read_text())["rows"][-1]
-    computations = reference_of(tmp_path / "out").computations
-    assert row["method"] == "smc"
-    assert row["derived"]
-    assert (row["smc_computations"], row["exact_counts_disclosed"]) == (computations, computations + 2 + 1)
-    assert row["cost_ratio"] == 1.0
-    assert row["seconds"] is row["bytes_sent"] is row["round_trips"] is None
 
 
 def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -183,8 +179,8 @@ def test_a_demo_without_test_records_has_no_accuracies(monkeypatch: pytest.Monke
         return plain, plain, replace(report, correct=None)
 
     out = tmp_path / "out"
-    asked = options(out, test=Fraction(0), skip_smc=True)
-    write_parties(tmp_path / "ready", deal_dataset("votes", 1).first(160), asked, 1)
+    asked = options(out, test=Fraction(0), ways=(COINS,))
+    write_parties(tmp_path / "ready", deal_dataset("votes", 1).drawn(160, 1), asked, 1)
     parties = {p: load_inputs(read_party_config(config_path(tmp_path / "ready", p), BITS), BITS) for p in PARTIES}
     write_model(tmp_path / "plain.json", make_reference(parties, asked).tree)
     play(monkeypatch, asked, untested)
@@ -211,6 +207,10 @@ def foreign_tree(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tr
     return small_model(), small_model(), report
 
 
+def known_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
+    return tree, tree, replace(report, remembered=1)
+
+
 def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tree, TrainReport]:
     return tree, tree, replace(report, smc_computations=report.smc_computations - 1)
 
@@ -218,11 +218,12 @@ def fewer_counts(method: str, tree: Tree, report: TrainReport) -> tuple[Tree, Tr
 @pytest.mark.parametrize(
     ("twist", "problem"),
     [
-        (wrong_count, "hybrid-1: the parties counted .* right predictions, there are"),
-        (other_tree, "hybrid-all: the tree is not that of plain ID3"),
-        (two_trees, "randomized: the two parties ended with different models"),
+        (known_counts, "randomized-dot_product-paillier: 1 counts were known from an earlier run"),
+        (wrong_count, "hybrid-1-dot_product-paillier: the parties counted .* right predictions, there are"),
+        (other_tree, "hybrid-all-dot_product-paillier: the tree is not that of plain ID3"),
+        (two_trees, "randomized-dot_product-paillier: the two parties ended with different models"),
         (foreign_tree, "a party's model is over other columns"),
-        (fewer_counts, "smc: .* counts, not"),
+        (fewer_counts, "smc-dot_product-paillier: .* counts, not"),
     ],
 )
 def test_a_result_that_is_not_what_it_must_be_fails_loudly(
@@ -284,6 +285,8 @@ def test_a_large_tree_is_printed_to_the_level_that_makes_a_page(tmp_path: Path) 
         (("--theta", "1/2"), ("--theta", "not 1/2")),
         (("--theta", "x"), ("--theta must be an exact number",)),
         (("--test", "1"), ("--test must be 0 or more and below 1",)),
+        (("--ways", "paillier"), ("--ways must list ways of counting",)),
+        (("--max-depth", "0"), ('--max-depth must be an integer from 1 to 65535, or "any"',)),
         (("--omega", "0"), ("--omega must list windows of 1 or more",)),
         (("--data", "tic-tac-toe", "--rows", "959"), ("--rows must be 1 to 958",)),
         (("--alice", "a.csv"), ("need --alice, --bob and --class",)),
@@ -329,7 +332,7 @@ def test_the_demo_passes_on_a_partys_error_and_code(
     assert capsys.readouterr().err == "cotally: bob: is gone\n"
 
 
-def test_a_whole_demo_runs_with_two_processes(tmp_path: Path) -> None:
+def test_a_whole_demo_runs_with_two_processes_and_counts_all_that_it_shows(tmp_path: Path) -> None:
     arguments = [
         "--data",
         "votes",
@@ -341,16 +344,22 @@ def test_a_whole_demo_runs_with_two_processes(tmp_path: Path) -> None:
         "1,all",
         "--key-bits",
         "2048",
-        "--cipher",
-        "paillier",
         "--seed",
         "2",
+        "--max-depth",
+        "2",
     ]
-    ended = cotally("demo", *arguments, "--progress", "json", "--out", str(tmp_path / "out"), seconds=120)
+    ended = cotally("demo", *arguments, "--progress", "json", "--out", str(tmp_path / "out"), seconds=240)
     assert ended.code == 0, ended.err
-    content = json.loads((tmp_path / "out" / "run.json").read_text())
-    assert [row["method"] for row in content["rows"]] == ["plain", "randomized", "hybrid", "hybrid", "smc"]
-    assert [row["equals_plain_id3"] for row in content["rows"][3:]] == [True, True]
-    assert content["rows"][4]["smc_computations"] == content["rows"][3]["smc_computations"]
+    rows = json.loads((tmp_path / "out" / "run.json").read_text())["rows"]
+    methods = ["randomized", "hybrid", "hybrid"]
+    assert [row["method"] for row in rows] == ["plain", *methods, "smc", *methods]
+    assert [row["equals_plain_id3"] for row in (rows[3], rows[4], rows[7])] == [True] * 3
+    assert all(row["counted_now"] == row["smc_computations"] for row in rows)
+    every, smc = rows[3], rows[4]
+    assert smc["counted_now"] == every["counted_now"] > rows[2]["counted_now"] > 0
+    sent = [row["bytes_sent"]["alice"] + row["bytes_sent"]["bob"] for row in (every, smc)]
+    assert 0.9 * sent[0] < sent[1] < sent[0]  # the same vectors, without disguised copies
+    assert all(0 < row["cost_ratio"] <= 1 for row in rows if row["method"] in ("hybrid", "smc"))
     assert "hybrid ω=all" in ended.out
-    assert '"phase": "run 1 of 4, randomized: ' in ended.err.encode().decode("unicode_escape")
+    assert '"phase": "run 1 of 7, randomized: ' in ended.err.encode().decode("unicode_escape")

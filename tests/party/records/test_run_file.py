@@ -16,12 +16,14 @@ from party.records.run_file import (
 from party.records.train_report import ReportError, TrainReport, read_train_report, write_train_report
 from party.show.layout import laid_out
 from party.show.runs import run_table, size_text
+from protocols.terms import Cipher, Engine
 
 ROW = Row(
     method="hybrid",
     omega=2,
     accuracy=0.75,
     smc_computations=1500,
+    counted_now=1400,
     cost_ratio=0.42,
     seconds=12.34,
     bytes_sent=BytesSent(12_345, 5_600_000),
@@ -29,21 +31,22 @@ ROW = Row(
     exact_counts_disclosed=1501,
     tree=TreeSize(513, 8),
     equals_plain_id3=False,
-    derived=False,
+    engine=Engine.DOT_PRODUCT,
+    cipher=Cipher.PAILLIER,
 )
-DERIVED = replace(
-    ROW, method="smc", omega=None, cost_ratio=1.0, seconds=None, bytes_sent=None, round_trips=None, derived=True
+SMC = replace(ROW, method="smc", omega=None, cost_ratio=1.0)
+OF_PLAIN = replace(
+    ROW, method="plain", omega=None, cost_ratio=None, bytes_sent=None, round_trips=None, engine=None, cipher=None
 )
-REPORT = RunReport(
-    DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 2, 3072, "encrypted_coins", 1), (ROW, DERIVED)
-)
+COINS = replace(ROW, engine=Engine.ENCRYPTED_COINS, cipher=Cipher.CURVE, seconds=1.5)
+REPORT = RunReport(DataFacts("tic-tac-toe", 767, 191, 9, 2), Parameters("9/20", 2, 3072, 1), (OF_PLAIN, ROW, SMC))
 TRAINED = TrainReport("hybrid", 2, 0.75, 3.0, 4, 100, 1.5, 10, 20, 7, 101)
 
 
 def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
     write_run(tmp_path / "run.json", REPORT)
     content = json.loads((tmp_path / "run.json").read_text())
-    assert content["format"] == "cotally-run/1"
+    assert content["format"] == "cotally-run/2"
     assert content["data"] == {
         "name": "tic-tac-toe",
         "rows_train": 767,
@@ -52,14 +55,15 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         "classes": 2,
     }
     assert content["parameters"] == {
-        "theta": "9/20", "groups": 2, "key_bits": 3072, "engine": "encrypted_coins", "seed": 1,
+        "theta": "9/20", "groups": 2, "key_bits": 3072, "seed": 1,
             "max_depth": None, "min_leaf": 1, "impurity": "information_gain", "noise": None,
     }  # fmt: skip
-    assert content["rows"][0] == {
+    assert content["rows"][1] == {
         "method": "hybrid",
         "omega": 2,
         "accuracy": 0.75,
         "smc_computations": 1500,
+        "counted_now": 1400,
         "cost_ratio": 0.42,
         "seconds": 12.34,
         "bytes_sent": {"alice": 12345, "bob": 5600000},
@@ -67,10 +71,10 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         "exact_counts_disclosed": 1501,
         "tree": {"nodes": 513, "depth": 8},
         "equals_plain_id3": False,
-        "derived": False,
-        "cipher": None,
+        "engine": "dot_product",
+        "cipher": "paillier",
     }
-    assert content["rows"][1]["bytes_sent"] is None
+    assert content["rows"][0]["bytes_sent"] is None
     assert list(content) == ["format", "data", "parameters", "rows"]
 
 
@@ -85,6 +89,7 @@ def test_run_json_is_as_the_readme_says(tmp_path: Path) -> None:
         {"cost_ratio": -0.1},
         {"seconds": -1.0},
         {"smc_computations": -1},
+        {"counted_now": -1},
         {"round_trips": 1.5},
         {"exact_counts_disclosed": True},
         {"tree": TreeSize(-1, 0)},
@@ -95,33 +100,31 @@ def test_a_row_out_of_its_range_is_refused(change: dict[str, object]) -> None:
         replace(ROW, **change)  # type: ignore[arg-type]
 
 
-def test_the_table_has_a_line_a_row_and_marks_what_was_derived() -> None:
+def test_the_table_has_a_line_a_row_with_its_costs_beside_its_ratio() -> None:
     lines = laid_out(
-        run_table([ROW, DERIVED, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)], 200), 200
+        run_table([ROW, OF_PLAIN, replace(ROW, omega=None, accuracy=None, equals_plain_id3=True)], 200), 200
     )
     assert lines[1].split()[:2] == ["method", "accuracy"]
     assert lines[3].split() == [
-        "hybrid", "ω=2", "0.750", "1,500", "42.0%", "12.3", "12", "kB", "5.6", "MB", "22", "1,501", "513", "8", "no",
+        "hybrid", "ω=2", "0.750", "1,500", "1,400", "42.0%", "12.3", "5.6", "MB", "22", "1,501", "513", "8", "no",
     ]  # fmt: skip
-    assert lines[4].split() == ["smc*", "0.750", "1,500", "100.0%", "-", "-", "-", "-", "1,501", "513", "8", "no"]
+    assert lines[4].split() == ["plain", "0.750", "1,500", "1,400", "-", "12.3", "-", "-", "1,501", "513", "8", "no"]
     assert lines[5].split()[:3] == ["hybrid", "ω=all", "-"]
     assert lines[5].endswith("yes")
-    assert lines[6].startswith("* derived")
     assert len({len(line) for line in lines[:6]}) == 1
-    assert not any("derived" in line for line in laid_out(run_table([ROW])))
 
 
 @pytest.mark.parametrize(
     ("width", "left_out"),
     [
         (200, ""),
-        (80, "SMC comp., round trips, depth"),
-        (60, "SMC comp., alice sent, bob sent, round trips, nodes, depth"),
+        (80, "round trips, counts told, depth"),
+        (60, "SMC comp., counted now, round trips, counts told, nodes, depth"),
     ],
 )
 def test_the_table_leaves_out_what_has_no_room_and_says_so(width: int, left_out: str) -> None:
     large = replace(ROW, smc_computations=1_000_000, exact_counts_disclosed=1_000_001, seconds=1234.5, round_trips=100)
-    lines = laid_out(run_table([large, DERIVED], width), width)
+    lines = laid_out(run_table([large, SMC], width), width)
     assert max(map(len, lines[:5])) <= width
     said = f"Left out, as the screen is too narrow: {left_out}; run.json has all."
     assert (
@@ -137,8 +140,14 @@ def test_sizes_are_told_with_two_digits_or_more(size: int, text: str) -> None:
 
 
 def test_the_first_row_of_a_method_is_found() -> None:
-    assert REPORT.of("smc") is DERIVED
-    assert REPORT.of("plain") is None
+    assert REPORT.of("smc") is SMC
+    assert REPORT.of("randomized") is None
+
+
+def test_the_runs_of_each_way_of_counting_stand_by_themselves() -> None:
+    both = replace(REPORT, rows=(*REPORT.rows, COINS))
+    assert [way.rows for way in both.ways()] == [(OF_PLAIN, ROW, SMC), (OF_PLAIN, COINS)]
+    assert replace(REPORT, rows=(OF_PLAIN,)).ways() == []
 
 
 def write(path: Path, content: object) -> Path:
@@ -168,6 +177,7 @@ def test_a_report_of_train_is_read(tmp_path: Path) -> None:
         {"round_trips": None},
         {"smc_computations": True},
         {"exact_counts_disclosed": "3"},
+        {"remembered": None},
         {"records_test": None},
         {"seen": {"one_group": -1}},
         {"seen": 3},

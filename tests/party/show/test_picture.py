@@ -7,16 +7,17 @@ import pytest
 from party.records.run_file import RunReport
 from party.show.picture import write_figures
 from protocols.errors import InputError
-from tests.party.records.test_run_file import DERIVED, REPORT, ROW
+from tests.party.records.test_run_file import COINS, OF_PLAIN, REPORT, ROW, SMC
 
 FULL = replace(
     REPORT,
     rows=(
-        replace(DERIVED, method="plain", derived=False, accuracy=0.85, cost_ratio=None),
-        replace(DERIVED, method="randomized", derived=False, accuracy=0.6, cost_ratio=0.0),
+        replace(OF_PLAIN, accuracy=0.85),
+        replace(SMC, method="randomized", accuracy=0.6, cost_ratio=0.0),
         replace(ROW, omega=None, accuracy=0.85, cost_ratio=1.0),
         ROW,
-        DERIVED,
+        replace(SMC, seconds=123.4),
+        replace(COINS, cost_ratio=0.37),
     ),
 )
 
@@ -31,8 +32,13 @@ def test_the_figure_is_a_png_and_an_svg_that_name_what_they_show(tmp_path: Path)
     png, svg = draw(tmp_path, FULL)
     assert png.startswith(b"\x89PNG")
     text = svg.decode()
-    for shown in ("tic-tac-toe", "plain ID3", "randomized only", "hybrid", "SMC only (derived)", "0.750", "42%", "all"):
-        assert shown in text
+    shown = ("tic-tac-toe", "plain ID3", "randomized only", "Dot products, Paillier", ">42<", ">12<", "5.6", "all")
+    of_smc = ("SMC only", ">100<", "123")
+    fast = ("Encrypted coins, on the curve", ">37<", "1.5")
+    for words in (*shown, *of_smc, *fast):
+        assert f"{words}" in text
+    _, without = draw(tmp_path, replace(FULL, rows=tuple(row for row in FULL.rows if row.method != "smc")))
+    assert not any(f">{words}<" in without.decode() for words in ("SMC only", "123"))
 
 
 def test_equal_reports_give_equal_files_without_a_date(tmp_path: Path) -> None:
@@ -42,7 +48,7 @@ def test_equal_reports_give_equal_files_without_a_date(tmp_path: Path) -> None:
     assert draw(tmp_path, replace(FULL, rows=FULL.rows[:-1])) != first
 
 
-@pytest.mark.parametrize("rows", [(), (replace(ROW, accuracy=None),), (DERIVED,)])
+@pytest.mark.parametrize("rows", [(), (replace(ROW, accuracy=None),), (SMC,)])
 def test_a_report_with_little_in_it_is_drawn_too(tmp_path: Path, rows: tuple[object, ...]) -> None:
     _, svg = draw(tmp_path, replace(REPORT, rows=rows))  # type: ignore[arg-type]
     assert b"no records were held out" in svg
