@@ -12,12 +12,12 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from party.data import Form, Frame, distinct_ids, read_frame
+from party.data import Form, Frame, distinct_ids, read_frame, value_of
 from party.data.csv_file import MAX_LINE
 from party.data.form import USUAL, opened
 from party.errors import DataError
@@ -149,13 +149,14 @@ def _bounded(path: Path, file: TextIO) -> Iterator[str]:
 def _from_rows(frame: Frame, design: BasketDesign) -> Baskets:
     """Gather rows of ids and items; a row without an item stands for a basket that may be empty."""
     owners, items = frame.ids(design.id_column or ""), frame.column(design.item_column or "", design.items)
+    named = {text: value_of(design.items, text) or text for text in items.cells.texts}
     baskets: dict[str, list[str]] = {}
     first: dict[str, int] = {}
     for row, (owner, item) in enumerate(zip(owners.cells, items.cells, strict=True)):
         if owner is None:
             raise owners.error("the id is missing", row)
         first.setdefault(owner, frame.lines[row])
-        baskets.setdefault(owner, []).extend([] if item is None else [item])
+        baskets.setdefault(owner, []).extend([] if item is None else [named[item]])
     return _gathered(baskets.items(), first, frame, design)
 
 
@@ -169,14 +170,16 @@ def _gathered(
     return gathering.finished(ids)
 
 
-def _has_truths(source: DataFrameLike, design: BasketDesign) -> bool:
-    names = [str(name) for name in source.columns]
-    return set(names) - {design.id_column} == set(design.items) and all(
-        str(source[name].dtype) == "bool" for name in source.columns if str(name) != design.id_column
-    )
+def _has_truths(source: Any, design: BasketDesign) -> bool:
+    """Tell whether a data frame of pandas has a column of truth values for each item, and no other."""
+    dtypes: Any = getattr(source, "dtypes", None)
+    if not hasattr(dtypes, "items"):
+        return False
+    kinds = {str(name): str(kind) for name, kind in dtypes.items() if str(name) != design.id_column}
+    return kinds == dict.fromkeys(design.items, "bool")
 
 
-def _from_truths(source: DataFrameLike, design: BasketDesign) -> Baskets:
+def _from_truths(source: Any, design: BasketDesign) -> Baskets:
     """Read a DataFrame of truth values, which may be large, without texts between."""
     label = {str(name): name for name in source.columns}
     held = np.column_stack([source[label[name]].to_numpy() for name in design.items])

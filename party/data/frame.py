@@ -257,7 +257,7 @@ def finished(written: Written, form: Form = USUAL) -> Frame:
     Raises:
         DataError: There is no record, or a name cannot be used.
     """
-    names, cells = [" ".join(seen(name).split()) for name in written.names], written.cells
+    names, cells = list(map(plain_name, written.names)), written.cells
     dropped = [i for i, name in enumerate(names) if _is_index(i, name, cells[i], written.indexes)]
     kept = [i for i in range(len(names)) if i not in dropped]
     columns = _checked_names(written, names, kept)
@@ -309,6 +309,11 @@ def _checked_names(written: Written, names: Sequence[str], kept: Sequence[int]) 
     if not first:
         raise DataError("the header is blank", path=written.path, line=written.header)
     return tuple(first)
+
+
+def plain_name(text: str) -> str:
+    """Return the name of a column that a header says: as it is seen, without blanks that are not needed."""
+    return " ".join(seen(text).split())
 
 
 def name_flaw(name: str, encoding: str = "UTF-8") -> str | None:

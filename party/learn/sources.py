@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from party.data.frame import plain_name
 from party.learn.labels import Labels, declared_labels, free_labels
 from party.settings.survey import Questionnaire
 from party.survey.signal import check_origin
@@ -94,9 +96,10 @@ class _OfQuestionnaire(Source):
             raise ValueError("with a survey's design X must be a DataFrame: its columns are found by name")
         with as_value_error():
             codes = read_attributes(X, self.questionnaire)
-        by_name = {str(column).strip(): column for column in X.columns}
-        columns = [by_name[name] for name in self.questionnaire.names[:-1]]
-        validate_data(learner, X[columns], reset=reset, skip_check_array=True)
+        frame = nw.from_native(X, eager_only=True)
+        place = {plain_name(str(column)): place for place, column in enumerate(frame.columns)}
+        used = frame[:, [place[name] for name in self.questionnaire.names[:-1]]].to_native()
+        validate_data(learner, used, reset=reset, skip_check_array=True)
         return codes
 
     def labels(self, target: NDArray[Any], column: bool, /) -> Labels:
@@ -194,8 +197,9 @@ def _with_classes(design: Design, classes: int) -> Design:
 
 def _lacks_some(y: Any) -> bool:
     """Tell whether an answer is missing, as a data frame or plain Python writes that."""
-    if hasattr(y, "isna"):
-        return bool(y.isna().to_numpy().any())
+    series = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return bool(series.is_null().any())
     return any(value is None or value != value for value in np.asarray(y, dtype=object).ravel())  # noqa: PLR0124
 
 

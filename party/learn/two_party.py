@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from party.data import csv_text
+from party.data.texts import plain_text
 from party.demo.folders import toml_text
 from party.demo.processes import free_port
 from party.learn.sources import as_value_error
@@ -27,10 +28,11 @@ from party.programs.party import Party, PartyRun
 from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.survey.table import DataFrameLike, as_frame
+from protocols.errors import InputError
 from protocols.terms import Learner
 
 _PARTIES = ("alice", "bob")
-_ID, _CLASS = "record_id", "class_label"
+_ID, _CLASS = "record_id", "class_label"  # unless a column has that name
 
 
 class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
@@ -73,7 +75,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         """Let both parties learn.
 
         Args:
-            X: A DataFrame, or an array whose columns get the names x0, x1, ...
+            X: A data frame of pandas, polars or pyarrow, or an array whose columns get the names x0, x1, ...
             y: The class of each row.
 
         Raises:
@@ -89,9 +91,25 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
             mine = self._of_alice(names)
             halves = {"alice": mine, "bob": [name for name in names if name not in mine]}
+            for name in names:
+                table.column(name)  # a cell that no file can hold is refused here
             cells = dict(zip(names, map(list, table.cells), strict=True))
-            self._learn(Path(folder), halves, {**cells, _CLASS: [str(label) for label in target.tolist()]})
+            self._id, self._class = _unused(_ID, names), _unused(_CLASS, names)
+            texts = {label: text for text, label in self._labels().items()}
+            self._learn(Path(folder), halves, {**cells, self._class: [texts[label] for label in target.tolist()]})
         return self
+
+    def _class_column(self) -> str:
+        """Return the line of settings that keeps every label a value."""
+        kept = ", ".join(map(toml_text, self._labels()))
+        return f'{toml_text(self._class)} = {{ missing = "refuse", not_missing = [{kept}] }}'
+
+    def _labels(self) -> dict[str, Any]:
+        """Return each label by the text that stands for it in a file, and so in the model."""
+        labels = {plain_text(str(label)): label for label in self.classes_.tolist()}
+        if len(labels) < len(self.classes_) or "" in labels:
+            raise InputError("two classes, or one and a missing cell, have one text in a file: name them otherwise")
+        return labels
 
     def _of_alice(self, names: Sequence[str]) -> list[str]:
         if self.first is None or isinstance(self.first, int):
@@ -108,9 +126,9 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         port = free_port()
         parties = {name: self._make(folder, name, port) for name in _PARTIES}
         for name, columns in halves.items():
-            held = [*columns, _CLASS] if name == "alice" else columns
+            held = [*columns, self._class] if name == "alice" else columns
             rows = zip(*(cells[column] for column in held), strict=True)
-            text = csv_text([_ID, *held], [[str(number), *row] for number, row in enumerate(rows)])
+            text = csv_text([self._id, *held], [[str(number), *row] for number, row in enumerate(rows)])
             (folder / name / "data.csv").write_text(text, encoding="utf-8")
         for name, other in (_PARTIES, _PARTIES[::-1]):
             parties[name].trust(folder / other / "cert.pem")
@@ -130,9 +148,10 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             f"name = {toml_text(name)}",
             "[data]",
             'file = "data.csv"',
-            f"id = {toml_text(_ID)}",
-            *([f"class = {toml_text(_CLASS)}"] if name == "alice" else []),
+            f"id = {toml_text(self._id)}",
+            *([f"class = {toml_text(self._class)}"] if name == "alice" else []),
             "[columns]",
+            *([self._class_column()] if name == "alice" else []),
             f'"*" = {{ max_values = {self.max_values} }}',
             "[disguise]",
             f"groups = {self.groups}",
@@ -151,7 +170,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         engine = "dot_product" if self.method == "smc" else "encrypted_coins"
         return (
             f"method = {toml_text(self.method)}\ntheta = {toml_text(self.theta)}\nomega = {omega}\n"
-            f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(_CLASS)}\n"
+            f"engine = {toml_text(engine)}\ncipher = {toml_text(self.cipher)}\nclass = {toml_text(self._class)}\n"
             f"seed = {self.seed}\ntest = {toml_text(self.test)}\nkey_bits = 2048\n{self._limits()}"
             f"min_leaf = {self.min_leaf}\nlearner = {toml_text(self.learner.value)}\n"
         )
@@ -168,7 +187,7 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
             ValueError: X lacks a column that the model reads.
         """
         check_is_fitted(self)
-        labels = {str(label): label for label in self.classes_.tolist()}
+        labels = self._labels()
         with as_value_error():
             return np.array([labels[label] for label in self.model_.predict(_named(X))])
 
@@ -178,7 +197,8 @@ class _TwoPartyClassifier(ClassifierMixin, BaseEstimator):
         with as_value_error():
             shares = self.model_.predict_proba(_named(X))
         place = {label: column for column, label in enumerate(self.model_.classes)}
-        return shares[:, [place[str(label)] for label in self.classes_.tolist()]]
+        text = {label: text for text, label in self._labels().items()}
+        return shares[:, [place[text[label]] for label in self.classes_.tolist()]]
 
     def text(self) -> str:
         """Return the model for people to read."""
@@ -261,6 +281,13 @@ class TwoPartyNaiveBayes(_TwoPartyClassifier):
     """
 
     learner = Learner.NAIVE_BAYES
+
+
+def _unused(name: str, taken: Sequence[str]) -> str:
+    """Return a name, with as many underscores behind it as make it one that no column has."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _named(X: Any) -> DataFrameLike:  # noqa: N803

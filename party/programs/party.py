@@ -29,7 +29,6 @@ from party.records.train_report import TrainReport
 from party.settings.job import read_job
 from party.settings.key_sizes import KEY_FLOOR, USUAL_KEY_BITS
 from party.settings.party import PartyConfig, read_party_config
-from party.settings.place import CONFIG_FILE
 from party.settings.template import party_toml
 from party.show.ledger import dealings_lines
 from party.show.run_report import rules_report, train_report
@@ -38,6 +37,7 @@ from party.transport.grpc.server import NodeServer
 from protocols.errors import InputError
 from protocols.jobs import Job
 
+Place = Path | str
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1")
 _HERE = ComputeSettings(workers=1)
 
@@ -62,12 +62,11 @@ class Party:
         InputError: The settings cannot be used.
     """
 
-    path: Path
+    path: Place
     config: PartyConfig = field(init=False)
 
     def __post_init__(self) -> None:
-        path = self.path / CONFIG_FILE if self.path.is_dir() else self.path
-        object.__setattr__(self, "config", read_party_config(path, KEY_FLOOR))
+        object.__setattr__(self, "config", read_party_config(Path(self.path), KEY_FLOOR))
 
     def __repr__(self) -> str:
         return f"<Party {self.name}>"
@@ -75,7 +74,7 @@ class Party:
     @classmethod
     def create(
         cls,
-        folder: Path,
+        folder: Place,
         name: str,
         hosts: Sequence[str] = LOOPBACK_HOSTS,
         *,
@@ -95,7 +94,7 @@ class Party:
             InputError: The name, a host, the length or the place is not possible, or the settings cannot be used.
         """
         content = party_toml(name, key_bits) if settings is None else settings
-        create_party(folder, name, hosts, key_bits, content)
+        create_party(Path(folder), name, hosts, key_bits, content)
         return cls(folder)
 
     @property
@@ -108,13 +107,13 @@ class Party:
         """That of its certificate, to compare by telephone."""
         return load_identity(self.config.folder).fingerprint
 
-    def trust(self, certificate: Path) -> str:
+    def trust(self, certificate: Place) -> str:
         """Pin the peer's certificate, and return its fingerprint.
 
         Raises:
             InputError: It cannot be pinned.
         """
-        return trust(self.config.folder, certificate).fingerprint
+        return trust(self.config.folder, Path(certificate)).fingerprint
 
     @contextmanager
     def listening(self) -> Iterator["Listening"]:
@@ -127,15 +126,15 @@ class Party:
         with listen_for_peer(self.config, identity, peer) as server:
             yield Listening(self, server)
 
-    def check(self, job: Path) -> None:
+    def check(self, job: Place) -> None:
         """Refuse a job, or data, with which we could not run: before anybody is called, as `cotally plan` does.
 
         Raises:
             InputError: The text says why.
         """
-        check_job(load_common(self.config, KEY_FLOOR), self.config, read_job(job), pinned_peer(self.config))
+        check_job(load_common(self.config, KEY_FLOOR), self.config, read_job(Path(job)), pinned_peer(self.config))
 
-    def train(self, job: Path, model: Path | None = None) -> PartyRun:
+    def train(self, job: Place, model: Place | None = None) -> PartyRun:
         """Call the peer, and learn a model together.
 
         Args:
@@ -147,7 +146,7 @@ class Party:
             PeerError: The peer's fault; `DisagreementError` where both differ.
             PausedError: The run goes on when both start it again.
         """
-        terms, peer = read_job(job), pinned_peer(self.config)
+        terms, peer = read_job(Path(job)), pinned_peer(self.config)
         with locked_folder(self.config.folder) as held, self._rows() as rows:
             check_job(rows.local, self.config, terms, peer)
             with call_peer(self.config, load_identity(self.config.folder), peer) as channel:
@@ -159,9 +158,9 @@ class Party:
             yield OwnRows(self.config, local, lambda _: None)
 
     def _take_part(
-        self, rows: OwnRows, held: FolderLock, channel: PagedChannel, job: Job | None, model: Path | None
+        self, rows: OwnRows, held: FolderLock, channel: PagedChannel, job: Job | None, model: Place | None
     ) -> PartyRun:
-        place = kept_apart(self.config.folder / "model.json") if model is None else model
+        place = kept_apart(self.config.folder / "model.json") if model is None else Path(model)
         kept = KeptModel(lambda _: place)
         report = run_session(rows.local, self.config, held, channel, job, Host(kept=kept, rows=rows))
         match report.ended:
@@ -191,7 +190,7 @@ class Listening:
         """Where, as `host:port`."""
         return self.server.address
 
-    def answer(self, model: Path | None = None) -> PartyRun:
+    def answer(self, model: Place | None = None) -> PartyRun:
         """Take part in the next run that the peer opens.
 
         Args:

@@ -1,12 +1,17 @@
-"""A survey's table, from a CSV or Parquet file or from a pandas DataFrame, as codes by the columns of the design."""
+"""A survey's table, from a CSV or Parquet file or from a data frame, as codes by the columns of the design."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
-from party.data import Frame, frame_of, read_frame
+from party.data import Frame, read_frame
+from party.data.cells import Cells
+from party.data.frame import Written, finished
+from party.data.moments import plain_moment, span_text
 from party.errors import ConfigError, DataError
 from party.settings.survey import Questionnaire
 from party.survey.signal import check_origin
@@ -15,19 +20,13 @@ from protocols.tables.table import Codes
 
 
 class DataFrameLike(Protocol):
-    """What is used of a pandas DataFrame; pandas itself is not needed."""
+    """A data frame of pandas, polars, pyarrow or whatever else narwhals reads."""
 
     @property
-    def columns(self) -> Any:  # an Index
-        """Names of the columns."""
+    def columns(self) -> Any:
+        """The columns, or their names."""
         ...
 
-    def __getitem__(self, name: Any, /) -> Any:  # a Series
-        """Return a column."""
-        ...
-
-
-_SINGLE = ("float32", "Float32", "float[pyarrow]")
 
 TableSource = Path | str | Frame | DataFrameLike
 
@@ -36,37 +35,69 @@ def as_frame(source: TableSource) -> Frame:
     """Return a table's columns as text.
 
     Args:
-        source: A `.csv` or `.parquet` file, columns that were read, or a DataFrame, whose cells are taken as text and
+        source: A `.csv` or `.parquet` file, columns that were read, or a data frame, whose cells are taken as text and
             whose missing cells are missing.
 
     Raises:
-        DataError: The file cannot be read, or the DataFrame has no records, two columns of one name, or what no file
-            can hold.
+        DataError: The file cannot be read, or the data frame has no records or two columns of one name, or is none.
     """
     if isinstance(source, Path | str):
         return read_frame(source)
-    return source if isinstance(source, Frame) else _from_dataframe(source)
+    return source if isinstance(source, Frame) else _from_data_frame(source)
 
 
-def _from_dataframe(source: DataFrameLike) -> Frame:
-    labels = list(source.columns)
-    path, names = Path("DataFrame"), tuple(map(str, labels))
-    if len(set(names)) != len(names):
-        raise DataError("two columns have one name", path=path)
-    return frame_of(path, names, tuple(_texts(source[label]) for label in labels))
+def _from_data_frame(source: Any) -> Frame:
+    path = Path("DataFrame")
+    try:
+        import narwhals as nw  # noqa: PLC0415  # of extras
+    except ImportError:
+        raise DataError("reading a data frame needs narwhals: pip install 'cotally[pandas]'", path=path) from None
+    try:
+        frame = nw.from_native(source, eager_only=True)
+        names = frame.columns
+    except nw.exceptions.DuplicateError:
+        raise DataError("two columns have one name", path=path) from None
+    except TypeError:
+        problem = "this is no table that is read: give a data frame of pandas, polars or pyarrow, or the path of a file"
+        raise DataError(problem, path=path) from None
+    if not len(frame):
+        raise DataError("there are no records", path=path)
+    columns = list(frame.iter_columns())
+    return finished(
+        Written(
+            path,
+            list(map(str, names)),
+            [Cells.of(_texts(nw, column)) for column in columns],
+            range(1, len(frame) + 1),
+            flaws={place: "holds lists or structures" for place, each in enumerate(columns) if each.dtype.is_nested()},
+        )
+    )
 
 
-def _texts(series: Any) -> Sequence[str | None]:
-    missing = cast("list[bool]", series.isna().tolist())
-    values = series.astype(object) if str(series.dtype) == "category" else series
-    write = str if str(values.dtype) not in _SINGLE else _single
-    texts = (None if absent else write(value) for value, absent in zip(values.tolist(), missing, strict=True))
-    return [text or None for text in texts]
+def _texts(nw: Any, column: Any) -> list[str | None]:
+    write: Callable[[Any], str] = _written
+    if column.dtype == nw.Float32:
+        write = _single
+    elif column.dtype.is_temporal():
+        write = _moment
+    missing = column.is_null().to_list()
+    return [None if absent else write(cell) or None for cell, absent in zip(column.to_list(), missing, strict=True)]
+
+
+def _written(value: Any) -> str:
+    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 def _single(value: float) -> str:
     """Write a number of single precision as short as it is."""
     return str(np.float32(value))
+
+
+def _moment(value: Any) -> str:
+    if not isinstance(value, timedelta):
+        return plain_moment(str(value)) or str(value)
+    whole = Decimal(value.days * 86_400 + value.seconds)
+    return span_text(whole + value.microseconds * Decimal("1e-6") + getattr(value, "nanoseconds", 0) * Decimal("1e-9"))
 
 
 def read_codes(source: TableSource, questionnaire: Questionnaire) -> Codes:

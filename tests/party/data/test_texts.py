@@ -1,12 +1,16 @@
 """The same table gives the same texts from CSV, from Parquet and from a data frame."""
 
 from collections import Counter
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from party.data import ColumnTreatment, Form, Frame, frame_of, read_frame, read_share
@@ -32,6 +36,10 @@ TABLE = pd.DataFrame(
         "zone": pd.to_datetime(["2024-05-31 12:30", "2024-06-01", None], utc=True, format="ISO8601"),
         "text": [" x", "y ", "?"],
         "kind": pd.Categorical([2.0, 1.0, 2.0]),
+        "clock": [time(12, 30), time(0, 0), None],
+        "length": pd.to_timedelta([5400, 172_800, None], unit="s"),
+        "back": pd.to_timedelta([-1.5, 0, 90_000], unit="s"),
+        "money": [Decimal("1.50"), None, Decimal("20.00")],
     }
 )
 TEXTS = {
@@ -48,6 +56,10 @@ TEXTS = {
     "zone": ["2024-05-31T12:30:00Z", "2024-06-01T00:00:00Z", None],
     "text": ["x", "y", None],
     "kind": ["2", "1", "2"],
+    "clock": ["12:30:00", "00:00:00", None],
+    "length": ["01:30:00", "2 days", None],
+    "back": ["-1 day 23:59:58.5", "0 days", "1 day 01:00:00"],
+    "money": ["1.5", None, "20"],
 }
 
 
@@ -56,6 +68,8 @@ def test_csv_parquet_and_a_data_frame_give_the_same_texts(tmp_path: Path) -> Non
     TABLE.to_parquet(tmp_path / "table.parquet")
     frames = [read_frame(tmp_path / "table.csv"), read_frame(tmp_path / "table.parquet"), as_frame(TABLE)]
     frames.append(as_frame(pd.read_csv(tmp_path / "table.csv")))
+    arrow = pq.read_table(tmp_path / "table.parquet")
+    frames += [as_frame(arrow), as_frame(pytest.importorskip("polars").from_arrow(arrow))]
     for frame in frames:
         assert {name: list(frame.column(name).cells) for name in frame.columns} == TEXTS
         assert list(frame.ids("id").cells) == ["1", "2", "3"]
@@ -199,6 +213,36 @@ def test_a_declared_value_is_found_in_another_writing_unless_two_would_be() -> N
     assert value_of((" yes", "no"), "yes") == " yes"
     assert value_of(("2", "2.0"), "2.00") is None
     assert value_of(("2", "2.0"), "2.0") == "2.0"
+
+
+COLUMNS = {
+    "whole": st.integers(-(2**53), 2**53),
+    "real": st.floats(allow_nan=False, allow_infinity=False),
+    "truth": st.booleans(),
+    "day": st.dates(date(1700, 1, 1), date(2200, 1, 1)),
+    "time": st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)),
+    "zone": st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),
+    "clock": st.times(),
+    "length": st.timedeltas(timedelta(-9999), timedelta(9999)),
+    "money": st.decimals(-(10**9), 10**9, places=2),
+    "text": st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_any_column_is_the_same_texts_from_csv_from_parquet_and_from_any_data_frame(
+    tmp_path: Path, kind: str, data: st.DataObject
+) -> None:
+    cells = data.draw(st.lists(st.none() | COLUMNS[kind], min_size=1, max_size=5))
+    arrow = pa.table({"x": ["x"] * len(cells), "c": pa.array(cells)})
+    pq.write_table(arrow, tmp_path / "t.parquet")
+    frame = arrow.to_pandas()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    tables = [read_frame(tmp_path / "t.parquet"), read_frame(tmp_path / "t.csv"), as_frame(arrow), as_frame(frame)]
+    read = [list(table.column("c").cells) for table in tables]
+    assert read == [read[0]] * 4
 
 
 DRAWN = st.one_of(

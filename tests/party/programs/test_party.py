@@ -8,6 +8,7 @@ from pathlib import Path
 import cotally
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -77,9 +78,10 @@ def test_two_parties_of_a_program_end_with_one_model_that_is_read_and_classifies
     alice, bob = parties
     job = tmp_path / "job.toml"
     job.write_text(JOB)
+    bob = cotally.Party(str(bob.path))  # a path or a text will do
     with ThreadPoolExecutor(1) as pool, alice.listening() as listening:
         answered = pool.submit(listening.answer)
-        ours, theirs = bob.train(job), answered.result(120)
+        ours, theirs = bob.train(str(job)), answered.result(120)
     assert ours.path.read_bytes() == theirs.path.read_bytes()
     assert ours.report.accuracy == theirs.report.accuracy is not None
     frame, label = table()
@@ -164,6 +166,51 @@ def test_an_array_has_columns_of_its_own_names_and_labels_come_back_as_they_were
     assert model.report_.accuracy is not None
     assert clone(model).get_params() == model.get_params()
     assert "max_depth" not in model.get_params()
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (0.0, 1.0), ("false", "true"), ("no", "yes "), ("NA", "-"), (False, True)])
+def test_labels_come_back_as_they_were_given_however_a_file_would_spell_them(labels: tuple[object, object]) -> None:
+    number = np.arange(80)
+    frame = pd.DataFrame({"town": np.where(number % 2, "West", "Ost"), "sex": np.where(number // 2 % 2, "f", "m")})
+    given = np.array(labels)[number % 2]
+    model = TwoPartyID3Classifier(method="smc", max_depth=1).fit(frame, given)
+    predicted = model.predict(frame)
+    assert predicted.tolist() == given.tolist()
+    assert predicted.dtype.kind == given.dtype.kind
+    assert (model.classes_[model.predict_proba(frame).argmax(axis=1)] == given).all()
+
+
+def test_labels_of_one_text_are_refused_before_anything_is_made() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 40, "b": ["u", "v"] * 40})
+    for labels in (("yes", "yes "), ("1", "1.0"), (" ", "x")):
+        with pytest.raises(ValueError, match="have one text in a file: name them otherwise"):
+            TwoPartyID3Classifier().fit(frame, np.array(labels * 40))
+
+
+def test_no_name_of_a_column_is_reserved() -> None:
+    """Classes drawn at random are no attribute, whatever a column is called: the tree of the renamed table is grown."""
+    draw = np.random.default_rng(5)
+    renamed = pd.DataFrame({name: draw.choice(["m", "f"], 150) for name in ("a", "b", "c", "d")})
+    label = draw.integers(0, 2, 150)
+    frame = renamed.rename(columns={"d": "class_label", "a": "record_id"})
+    first, second = (TwoPartyID3Classifier(method="smc", max_depth=1).fit(each, label) for each in (renamed, frame))
+    assert second.text().splitlines()[1:] == first.text().splitlines()[1:]
+    assert second.predict(frame).tolist() == first.predict(renamed).tolist()
+    assert second.model_.model.schema.class_attribute.name != "class_label"
+
+
+def test_any_data_frame_is_fitted_and_classified_as_pandas_is() -> None:
+    frame, label = table()
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    others = [arrow, pytest.importorskip("polars").from_arrow(arrow)]
+    model = TwoPartyID3Classifier(method="smc", max_depth=2).fit(others[1], label)
+    expected = model.predict(frame).tolist()
+    assert [model.predict(each).tolist() for each in others] == [expected, expected]
+    assert [model.model_.predict(each) for each in (frame, *others)] == [expected] * 3
+    with pytest.raises(
+        cotally.InputError, match="this is no table that is read: give a data frame of pandas, polars or pyarrow"
+    ):
+        model.model_.predict({"age": [1]})  # type: ignore[arg-type]
 
 
 def test_what_programs_import_is_there_with_words_and_without_scikit_learn() -> None:

@@ -1,8 +1,10 @@
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from party.data import read_frame
@@ -49,6 +51,34 @@ def test_a_data_frame_that_is_no_table_is_refused(tmp_path: Path) -> None:
         read_codes(pd.DataFrame([[1, 2]], columns=["age", "age"]), questionnaire)
     with pytest.raises(DataError, match="column 'sex': the file has no such column"):
         read_codes(pd.DataFrame({"age": [1]}), questionnaire)
+
+
+def test_data_frames_of_any_library_give_the_same_codes_and_other_things_are_refused(tmp_path: Path) -> None:
+    design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
+    frame = pd.read_csv(data)
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    expected = read_codes(data, design)
+    for other in (arrow, pytest.importorskip("polars").from_arrow(arrow)):
+        assert np.array_equal(read_codes(other, design), expected)
+    none: Any
+    for none in ({"age": [1]}, np.zeros((2, 2)), 3):
+        with pytest.raises(DataError, match="this is no table that is read: give a data frame of pandas, polars or"):
+            read_codes(none, design)
+
+
+def test_without_narwhals_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "narwhals", None)
+    with pytest.raises(DataError, match=r"reading a data frame needs narwhals: pip install 'cotally\[pandas\]'"):
+        read_codes(pd.DataFrame({"age": [1]}), read_design(write_design(tmp_path)))
+
+
+def test_a_column_of_lists_is_refused_where_it_is_used(tmp_path: Path) -> None:
+    design, data = read_design(write_design(tmp_path)), write_rows(tmp_path, rows(30))
+    frame = pa.Table.from_pandas(pd.read_csv(data), preserve_index=False)
+    many = frame.append_column("many", pa.array([[1, 2]] * 30))
+    assert np.array_equal(read_codes(many, design), read_codes(data, design))
+    with pytest.raises(DataError, match="column 'drinks': the column holds lists or structures"):
+        read_codes(many.drop_columns("drinks").rename_columns({"many": "drinks"}), design)
 
 
 def test_a_survey_needs_a_class_and_something_to_learn_it_from(tmp_path: Path) -> None:
