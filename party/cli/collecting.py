@@ -20,6 +20,7 @@ from party.models.any_file import model_json, read_model
 from party.names import suggestion
 from party.settings.address import Address
 from party.settings.collector import CollectorSettings, read_collector_settings
+from party.settings.survey import Questionnaire
 from party.show.collecting import (
     closed_line,
     collected_json,
@@ -31,19 +32,22 @@ from party.show.collecting import (
     page_lines,
     published_lines,
     serving_lines,
+    shared_lines,
     turned_lines,
 )
 from party.show.incident import incident
 from party.show.notices import tell
 from party.show.page.writing import page_written
 from party.show.progress import complain
+from party.show.reading import LIKE_THE_PILOT, LIKE_THESE, reading_line
 from party.show.screen import note_all, put, put_json, say, say_all
 from party.show.survey_results import results_html, results_so_far
-from party.survey import read_disguised
+from party.survey import read_codes, read_design, read_disguised
+from party.survey.estimation import likely_reading, pilot_reading
 from party.survey.web.codes import CODE_BYTES, code_digest, code_of, link_rows
 from party.survey.web.databases import open_store
 from party.survey.web.description import survey_digest
-from party.survey.web.drafts import questions_of_table, typed_question, write_survey
+from party.survey.web.drafts import DESIGN_FILE_NAME, questions_of_table, typed_question, write_survey
 from party.survey.web.export import disguised_answers, response_codes
 from party.survey.web.pages import PageFile, form_page, has_form, main_page, test_page
 from party.survey.web.results import SurveyResults, results_json, survey_results
@@ -67,6 +71,9 @@ def run_new(arguments: argparse.Namespace) -> int:
         questions = questions_of_table(frame, arguments.column)
     write_survey(arguments.folder, arguments.title, questions, arguments.kind, arguments.theta)
     say_all(drafted_lines(arguments.folder))
+    if arguments.table is not None:
+        asked = read_design(arguments.folder / DESIGN_FILE_NAME)
+        say(reading_line(pilot_reading(read_codes(frame, asked), asked), LIKE_THE_PILOT))
     return 0
 
 
@@ -94,6 +101,7 @@ def run_serve(arguments: argparse.Namespace) -> int:
 
     def ready(address: Address) -> None:
         note_all(serving_lines(settings.server.address, str(address), app.front.digest, enough))
+        note_all(_reading_lines(store, settings.questionnaire))
 
     def turned(page: PageFile) -> None:
         note_all(turned_lines(page.digest))
@@ -106,6 +114,13 @@ def run_serve(arguments: argparse.Namespace) -> int:
         app = web.app.CollectorApp(survey)
         web.server.run_server(app, settings.server, ready, app.look)
     return 0
+
+
+def _reading_lines(store: AnswerStore, asked: Questionnaire) -> list[str]:
+    """Say what is read of answers like those that are there; before, which questions give each other away."""
+    if responses := store.responses():
+        return [reading_line(likely_reading(response_codes(responses, asked), asked), LIKE_THESE)]
+    return shared_lines(asked)
 
 
 def run_publish(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from party.settings.transactions import is_of_baskets
 from party.show.copies import copy_json, copy_lines, example_lines
 from party.show.drawing import shown_drawing
 from party.show.notices import tell
+from party.show.reading import reading_json
 from party.show.screen import put_json, say_all
 from party.survey import disguise_table, read_design
 
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     table.write(arguments.output)
     new = arguments.secret if made else None
     if arguments.json:
-        put_json(copy_json(len(table), arguments.output, table.left_out, new))
+        made_json = copy_json(len(table), arguments.output, table.left_out, new)
+        put_json({**made_json, "read": reading_json(table.read)})
     else:
         say_all(copy_lines(table, questionnaire, arguments.output, new))
     return 0

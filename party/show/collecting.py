@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from math import isinf
 from pathlib import Path
 
+from party.names import printable
+from party.settings.survey import Questionnaire
 from party.show.figures import epsilon
+from party.show.names import listed
 from party.survey.web.store import StoreStatus, SurveyStage
 from protocols.survey.personal_test import BitDesign
 
@@ -41,6 +44,14 @@ def serving_lines(address: str, listen: str, digest: str, enough: int | None) ->
     yield f"The page's SHA-256 is {digest}, whoever loads it."
     if enough is not None:
         yield f"It closes with {enough:,} answers."
+
+
+def shared_lines(questionnaire: Questionnaire) -> list[str]:
+    """Say which questions share a coin and so give each other away."""
+    design, names = questionnaire.design, [printable(name) for name in questionnaire.names]
+    shared = [listed([names[column] for column in group]) for group in design.groups if len(group) > 1]
+    how = f"`cotally privacy {questionnaire.path} --pilot TABLE` shows how many whole records a collector reads"
+    return [f"{each} share a coin and give each other away: {how}." for each in shared]
 
 
 def turned_lines(digest: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from party.names import printable
 from party.settings.survey import Questionnaire
 from party.show.estimates import given_lines
+from party.show.reading import reading_line
 from party.survey.disguise import DisguisedTable
 
 
@@ -20,7 +21,8 @@ def copy_lines(table: DisguisedTable, questionnaire: Questionnaire, output: Path
     if made is not None:
         yield f"Made {made}: keep it secret, keep a backup, and give it to nobody."
         yield "A second copy of these data under another secret would weaken this one: use this secret again."
-    yield f"What the copy discloses: cotally privacy {questionnaire.path}"
+    yield reading_line(table.read)
+    yield f"More on what the design discloses: cotally privacy {questionnaire.path}"
 
 
 def example_lines(data: Path, design: Path) -> list[str]:

@@ -30,7 +30,9 @@ def report_blocks(found: Findings, questionnaire: Questionnaire, *, full: bool, 
     if any(domain.may_be_missing for domain in questionnaire.domains):
         blocks.append('Whoever gives no answer is seen to give none; missing = "value" hides that as an answer.')
     if not full:
-        blocks.append("See also --full (all that was found) and --prior (what answers suggest).")
+        blocks.append(
+            "See also --full (all that was found), --prior (what answers suggest) and --pilot (true records)."
+        )
     return blocks
 
 

@@ -5,11 +5,16 @@ from fractions import Fraction
 from party.show.figures import percent
 from protocols.privacy.attack import CopyReading, Disclosure
 
-NO_READING = "This copy hides nothing: no disguised column has two values."
+LIKE_THE_PILOT = "a copy of a table like the pilot"
+LIKE_THESE = "answers like these (estimated)"
 
 
-def reading_line(found: Disclosure | None) -> str:
+def reading_line(found: Disclosure | None, copy_is: str = "this copy") -> str:
     """Say how many whole records a receiver reads, beside what one coin per column and mere guessing would.
+
+    Args:
+        found: What was found; None if the copy hides nothing.
+        copy_is: What is read, in words.
 
     >>> few, some = CopyReading(200, 18, 700, 1000), CopyReading(200, 170, 930, 1000, sure=122)
     >>> reading_line(Disclosure(few, few, few, few, shared=()))[:64]
@@ -18,14 +23,14 @@ def reading_line(found: Disclosure | None) -> str:
     'It is certain (99%) of 61.0% of records.'
     """
     if found is None:
-        return NO_READING
+        return f"A receiver of {copy_is} sees every value: it hides none."
     copy, apart = found.copy, found.apart
     guess = max(found.values, found.record, key=lambda each: each.whole)
     less = [f"with one coin per column {_shares(apart)}"] if found.shared else []
     less.append(f"by guessing the commonest {_shares(guess)}")
     read = f"reads {percent(_whole(copy))} of whole records and {percent(_cells(copy))} of cells"
     sure = "no record" if not copy.sure else f"{percent(Fraction(copy.sure, copy.records))} of records"
-    return f"A receiver of this copy {read} ({'; '.join(less)}). It is certain (99%) of {sure}."
+    return f"A receiver of {copy_is} {read} ({'; '.join(less)}). It is certain (99%) of {sure}."
 
 
 def reading_json(found: Disclosure | None) -> dict[str, object] | None:

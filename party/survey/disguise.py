@@ -18,7 +18,8 @@ from party.files import is_there
 from party.keys.coin_secret import CoinSecret, check_same, new_key, read_coin_secret, write_coin_secret
 from party.settings.survey import Questionnaire, need_groups
 from party.survey.table import TableSource, answers_given, as_frame, read_codes
-from protocols.randomized_response.coins import keyed_draw
+from protocols.privacy.attack import Disclosure, disclosure, read_rows
+from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.design import Draw
 from protocols.randomness import canonical, keyed_digest
 from protocols.tables.table import Codes
@@ -33,12 +34,14 @@ class DisguisedTable:
         cells: Of each column.
         left_out: Columns of the true table that the design does not name.
         answers: Of each column in which answers are not given, how many are.
+        read: What the collector reads of it; None where it hides nothing, or that was not looked at.
     """
 
     columns: tuple[str, ...]
     cells: tuple[Sequence[str | None], ...]
     left_out: tuple[str, ...]
     answers: tuple[tuple[str, int], ...]
+    read: Disclosure | None = None
 
     def __len__(self) -> int:
         return len(self.cells[0])
@@ -92,7 +95,13 @@ def disguise_table(
         Path(secret), dataset, frame.path.stem, lambda key: _release(key, questionnaire, ids, codes, answers)
     )
     responses = questionnaire.design.randomize(codes, watch(keyed_draw(noted.key, noted.dataset, ids)), answers)
-    return _as_text(questionnaire, responses, ids, frame)
+    return replace(_as_text(questionnaire, responses, ids, frame), read=_read(codes, responses, questionnaire, noted))
+
+
+def _read(codes: Codes, responses: Codes, questionnaire: Questionnaire, noted: CoinSecret) -> Disclosure | None:
+    looked = read_rows(len(codes))
+    chance = compared_draw(noted.key, noted.dataset, len(looked))
+    return disclosure(codes[looked], responses[looked], questionnaire.design, chance)
 
 
 def _noted(path: Path, dataset: str | None, stem: str, release: Callable[[bytes], Mapping[str, object]]) -> CoinSecret:

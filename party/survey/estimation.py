@@ -1,17 +1,20 @@
 """What a collector asks of disguised answers: counts and shares with their errors, likelihoods."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 
 from party.settings.survey import Questionnaire
 from party.survey.expressions import expression_text, parse_expression
 from protocols.errors import InputError
 from protocols.learning.models import Model
+from protocols.privacy.attack import Disclosure, disclosure, likely_disclosure, read_rows
 from protocols.privacy.entry import entry_of
 from protocols.privacy.known_answers import given_away
+from protocols.randomized_response.coins import compared_draw
 from protocols.randomized_response.combined import CombinedEstimate, combined
-from protocols.randomized_response.design import cells
+from protocols.randomized_response.design import Draw, cells
 from protocols.randomized_response.estimate import Estimate, estimate_count
 from protocols.randomized_response.likelihood import MostLikely, most_likely
 from protocols.randomized_response.random_answers import RandomAnswers, corrected_share, random_share
@@ -259,6 +262,24 @@ def known_answers(codes: Codes, questionnaire: Questionnaire) -> list[tuple[str,
     shares = (given_away(questionnaire.design, group, priors) for group in range(len(questionnaire.group_names)))
     named = zip(questionnaire.group_names, shares, strict=True)
     return [(name, share) for name, share in named if share is not None]
+
+
+def pilot_reading(codes: Codes, questionnaire: Questionnaire) -> Disclosure | None:
+    """Return what a collector would read of a pilot table of true answers, disguised for this look alone."""
+    looked, chance = codes[read_rows(len(codes))], _looks()
+    sent = questionnaire.design.randomize(looked, chance(len(looked)))
+    return disclosure(looked, sent, questionnaire.design, chance(len(looked)))
+
+
+def likely_reading(codes: Codes, questionnaire: Questionnaire) -> Disclosure | None:
+    """Return what a collector reads of answers like these, as far as these show how common records are."""
+    return likely_disclosure(codes, questionnaire.design, _looks())
+
+
+def _looks() -> Callable[[int], Draw]:
+    """Return what makes draws, others at each call: alike for all who look, so no secret."""
+    numbers = count()
+    return lambda records: compared_draw(b"a look at a design", str(next(numbers)), records)
 
 
 def column_names(questionnaire: Questionnaire) -> list[str]:

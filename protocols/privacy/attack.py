@@ -21,9 +21,10 @@ together they read most; else in blocks of groups, one after the other. Of more 
 one group has too many places, every second record, or fourth and so on, is read: `CopyReading.records` says how many.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import log, prod
 
 import numpy as np
@@ -43,6 +44,8 @@ WORK = 1 << 20
 MOST_RECORDS = 1 << 17
 CERTAIN = Fraction(99, 100)
 GROUP_ALARM = 0.05
+_LIKELY = 0.9  # a reader who is less sure calls nothing certain
+_FINE = 1 << 53
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class CopyReading:
         whole: Records of which every cell is right.
         cells: Cells that are right.
         of: Cells that were looked at.
-        sure: Records of which the reader is sure, by `CERTAIN` and more, and right; 0 for one who guesses.
+        sure: Right ones of the records that are read for certain: those of which the reader is surest, as many as are
+            right at the rate of `CERTAIN`; 0 for one who guesses.
         groups: Records of which the cells of a group are right, for each group of the design that was asked about.
     """
 
@@ -131,6 +135,31 @@ def disclosure(truth: Codes, sent: Codes, design: Design, draw: Draw) -> Disclos
     )
 
 
+def likely_disclosure(sent: Codes, design: Design, chance: Callable[[int], Draw]) -> Disclosure | None:
+    """Run the attack on a table as likely as these responses make it, where the true one is not known.
+
+    Of each class it has as many records as there are responses, drawn from what the attack takes for their distribution
+    in the end. It is disguised, and read.
+
+    Args:
+        sent: Responses.
+        design: How they were disguised.
+        chance: Makes draws for a number of records, others at each call.
+
+    Returns:
+        As `disclosure`.
+    """
+    sent = sent[read_rows(len(sent))]
+    hidden = _hidden(design)
+    shares = {column: _shares(sent, column, design) for column in hidden}
+    asked = sent[:, hidden] != NO_ANSWER
+    alike = [rows for rows in _alike(asked, np.arange(len(sent))) if asked[rows[0]].any()]
+    if not alike:
+        return None
+    truth = np.concatenate([_Part(sent[rows], sent[rows], design, shares).drawn(chance(len(sent))) for rows in alike])
+    return disclosure(truth, design.randomize(truth, chance(len(truth))), design, chance(len(truth)))
+
+
 def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequence[int]] | None = None) -> CopyReading:
     """Return how much of its own table an owner's copy gives away.
 
@@ -154,7 +183,7 @@ def read_copy(truth: Codes, sent: Codes, design: Design, groups: Sequence[Sequen
     sets = [[column for column in group if column in hidden] for group in groups or design.groups]
     parts = [_Part(truth[rows], sent[rows], design, shares) for rows in _alike(asked, every) if asked[rows[0]].any()]
     contexts = [(), design.plain] if design.plain else [()]
-    nothing = np.zeros((len(STEPS), 5 + len(sets)), dtype=np.intp)
+    nothing = np.zeros((len(STEPS), 4 + len(sets)), dtype=np.intp)
     tallies = [sum((part.tally(context, sets) for part in parts), nothing) for context in contexts]
     return _most(np.concatenate(tallies), sum(part.cells for part in parts))
 
@@ -186,13 +215,18 @@ def _alike(asked: NDArray[np.bool_], rows: Index) -> Iterator[Index]:
 
 
 def _most(tallies: Index, cells: int) -> CopyReading:
-    """Return the most of every figure; of sure records, where of those who are sure as many are right as they say."""
-    looked, whole, right, sure, certain, *groups = tallies.T
-    fair = certain >= float(CERTAIN) * sure
-    most = (int(each.max()) for each in groups)
-    return CopyReading(
-        int(looked[0]), int(whole.max()), int(right.max()), cells, int(certain[fair].max(initial=0)), tuple(most)
-    )
+    """Return the most of every figure."""
+    looked, whole, right, sure, *groups = (int(most) for most in tallies.max(axis=0))
+    return CopyReading(looked, whole, right, cells, sure, tuple(groups))
+
+
+def _surest(chances: Floats, right: NDArray[np.bool_]) -> int:
+    """Return how many are right of the surest readings: as many of these as are right at the rate of `CERTAIN`."""
+    order = np.argsort(-chances, kind="stable")
+    ranked, hits = chances[order], np.cumsum(right[order])
+    ends = np.flatnonzero(np.append(ranked[1:] < ranked[:-1], True) & (ranked >= _LIKELY))
+    kept = ends[hits[ends] >= float(CERTAIN) * (ends + 1)]
+    return int(hits[kept].max(initial=0))
 
 
 class _Part:
@@ -212,7 +246,7 @@ class _Part:
         self.cells = len(truth) * len(asked)
 
     def tally(self, context: Sequence[int], sets: Sequence[Sequence[int]]) -> Index:
-        """Return per number of steps: records, whole ones, cells, sure ones, right ones of these, and right sets.
+        """Return per number of steps: records, whole ones, cells, those that are read for certain, and right sets.
 
         Args:
             context: Plain columns by which records are told apart.
@@ -227,11 +261,24 @@ class _Part:
                 for k, where in zip(block, places, strict=True):
                     own, columns = self._lists[k], self._columns[k]
                     wrong[step][:, columns] = own.codes(own.lists, where) != self._truth[:, columns]
-        whole, sure = ~wrong.any(axis=2), post >= float(CERTAIN)
-        records = np.ones_like(whole)
-        each = [records, whole, sure, sure & whole, *[~wrong[:, :, list(group)].any(axis=2) for group in sets]]
-        counts = np.stack([told.sum(axis=1) for told in each], axis=1)
-        return np.insert(counts, 2, self.cells - wrong.sum(axis=(1, 2)), axis=1)
+        whole: NDArray[np.bool_] = np.logical_not(wrong.any(axis=2))
+        right = self.cells - wrong.sum(axis=(1, 2))
+        sure = [_surest(*each) for each in zip(post, whole, strict=True)]
+        groups = [(~wrong[:, :, list(group)].any(axis=2)).sum(axis=1) for group in sets]
+        return np.stack([np.full(len(STEPS), len(post[0])), whole.sum(axis=1), right, sure, *groups], axis=1)
+
+    def drawn(self, draw: Draw) -> Codes:
+        """Return records that are as likely as the responses make them."""
+        truth, alike = self._sent.copy(), np.zeros(len(self._sent), dtype=np.intp)
+        for number, block in enumerate(self._blocks(alike)):
+            model, shares = self._model(block, alike)
+            for _ in range(STEPS[-1]):
+                shares = model.step(shares)
+            chance = draw(b"likely truth" + number.to_bytes(4, "big"), _FINE)[: len(truth)] / _FINE
+            for k, where in zip(block, model.drawn(shares, chance), strict=True):
+                own = self._lists[k]
+                truth[:, self._columns[k]] = own.codes(own.lists, where)
+        return truth
 
     def _blocks(self, context: Index) -> list[list[int]]:
         """Return the groups in blocks whose places times groups are within the bound, or which have one group."""
@@ -248,15 +295,17 @@ class _Part:
 
     def _block(self, block: Sequence[int], context: Index) -> Iterator[tuple[list[Index], Floats]]:
         """Yield what is read of these groups after each number of steps: places on the lists, and their chance."""
+        model, shares = self._model(block, context)
+        for done, steps in pairwise((0, *STEPS)):
+            for _ in range(steps - done):
+                shares = model.step(shares)
+            yield model.likeliest(shares)
+
+    def _model(self, block: Sequence[int], context: Index) -> tuple["Likelihood", Floats]:
         lists = [self._lists[k] for k in block]
         first, classes = _classes(lists, context)
         model = Likelihood(lists, classes)
-        shares, done = self._beginning(block, model.shape, first), 0
-        for steps in STEPS:
-            for _ in range(steps - done):
-                shares = model.step(shares)
-            done = steps
-            yield model.likeliest(shares)
+        return model, self._beginning(block, model.shape, first)
 
     def _beginning(self, block: Sequence[int], shape: tuple[int, ...], first: Index) -> Floats:
         """Return the distribution of independent columns, given the first record of every class."""
@@ -308,6 +357,16 @@ class Likelihood:
         """Return the mean logarithm of the chance of a record."""
         seen = self._seen > 0
         return float((self._seen[seen] * np.log(self.predicted(shares)[seen])).sum())
+
+    def drawn(self, shares: Floats, chance: Floats) -> list[Index]:
+        """Return of every record the places of a candidate, drawn from those of its class."""
+        width = prod(self.shape[1:])
+        classes = self._records // width
+        totals = np.concatenate([[0.0], np.cumsum(shares)])
+        low, high = totals[classes * width], totals[(classes + 1) * width]
+        found = np.searchsorted(totals, low + chance * (high - low), side="right") - 1
+        within = np.clip(found, classes * width, (classes + 1) * width - 1)
+        return [np.asarray(place, dtype=np.intp) for place in np.unravel_index(within, self.shape)[1:]]
 
     def likeliest(self, shares: Floats) -> tuple[list[Index], Floats]:
         """Return of every record the places of its likeliest candidate, and the chance that it is the truth.

@@ -97,6 +97,31 @@ def test_the_design_is_measured_and_its_sampler_audited(folder: Path) -> None:
     assert out.startswith("OK: the sampler responds as the design declares.\n")
 
 
+def test_how_many_records_a_collector_reads_is_shown_of_a_pilot_and_estimated_from_answers(folder: Path) -> None:
+    (again,) = [
+        line
+        for line in done(
+            folder, "disguise", "data.csv", "design.toml", "-o", "x.csv", "--secret", "survey.key"
+        ).splitlines()
+        if line.startswith("A receiver")
+    ]
+    pilot = json.loads(done(folder, "privacy", "design.toml", "--json", "--pilot", "data.csv"))["read"]
+    likely = json.loads(done(folder, "privacy", "design.toml", "--json", "--prior", "disguised.csv"))["read"]
+    copied = json.loads(
+        done(folder, "disguise", "data.csv", "design.toml", "-o", "x.2.csv", "--secret", "survey.key", "--json")
+    )["read"]
+    assert f"reads {100 * copied['whole_records']:.1f}% of whole records" in again
+    for read in (pilot, likely):
+        assert read["records_looked_at"] == 10_000
+        assert abs(read["whole_records"] - copied["whole_records"]) < 0.1
+    assert pilot["commonest_values"] == copied["commonest_values"]
+    text = " ".join(done(folder, "privacy", "design.toml", "--pilot", "data.csv").split())
+    assert text.startswith("A receiver of a copy of a table like the pilot reads")
+    assert f"reads {100 * pilot['whole_records']:.1f}% of whole records" in text
+    assert "A receiver" not in done(folder, "privacy", "design.toml")
+    assert "read" not in json.loads(done(folder, "privacy", "design.toml", "--json"))
+
+
 def test_what_a_mined_model_leaves_of_privacy_is_told(folder: Path) -> None:
     done(folder, "mine", "tree", "disguised.csv", "design.toml", "--max-depth", "2", "-o", "x.json")
     asked = ["privacy", "design.toml", "--model", "x.json"]

@@ -25,10 +25,12 @@ from party.show.page.sets_svg import sets_svg
 from party.show.privacy import after_mining_lines, shown_names
 from party.show.privacy_short import PRIVACY_COLUMNS, assumption_lines, legend_rows, privacy_rows, summary_lines
 from party.show.questions import kinds_text
+from party.show.reading import LIKE_THESE, reading_line
 from party.survey.estimation import EstimateOptions, Finding
 from party.survey.samples import AnswerFile, ColumnShares
 from protocols.learning.models import Model
 from protocols.learning.tree import Tree
+from protocols.privacy.attack import Disclosure
 from protocols.privacy.audit import AuditResult
 from protocols.privacy.findings import Findings
 from protocols.randomized_response.combined import CombinedEstimate
@@ -45,6 +47,7 @@ class AskedFile:
         answers: What their file is called, and the SHA-256 of it.
         design: Likewise of the design.
         found: What it discloses, by what the answers suggest.
+        read: What the collector reads of answers like these.
         audited: Of the sampler.
         at_random: How many answer at random; None without control items.
         mined: What the model leaves of the privacy of its class, if there is a model.
@@ -55,6 +58,7 @@ class AskedFile:
     answers: tuple[str, str]
     design: tuple[str, str]
     found: Findings
+    read: Disclosure | None
     audited: AuditResult
     at_random: RandomAnswers | None
     mined: AfterMining | None
@@ -219,7 +223,7 @@ def sets_parts(found: FoundInColumns) -> Iterator[PagePart]:
 def _privacy(told: SurveyTold) -> Iterator[PagePart]:
     for each in told.files:
         yield from _named(told, each)
-        yield Sentences(summary_lines(each.found))
+        yield Sentences([*summary_lines(each.found), reading_line(each.read, LIKE_THESE)])
         rows = privacy_rows(each.found)
         if rows:
             yield Grid(PRIVACY_COLUMNS, rows)

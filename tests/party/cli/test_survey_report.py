@@ -121,6 +121,15 @@ def test_privacy_before_and_after_mining_is_in_the_words_of_privacy(
     assert f"{100 * told['single_entry_known']:.1f}% after it" in after[1]
 
 
+def test_how_much_is_read_of_such_answers_is_in_the_words_of_privacy(
+    page: Document, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["privacy", "survey.toml", "--prior", "survey.csv"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    (line,) = [text for text in sentences(page, "privacy") if text.startswith("A receiver of answers like these")]
+    assert printed.startswith(line)
+
+
 def test_rules_that_name_the_class_leave_less_of_its_privacy(page: Document) -> None:
     """Who drinks often smokes, and nobody else: rules from drinks name the class nearly always."""
     mined = sentences(page, "mining")
@@ -135,7 +144,7 @@ def test_the_page_says_what_the_audit_found_and_fails_with_it(
 ) -> None:
     assert sentences(page, "audit")[0].startswith("OK: the sampler responds as the design declares.")
 
-    def honest(_design: RelatedDesign, codes: Codes, _draw: Draw) -> Codes:
+    def honest(_design: RelatedDesign, codes: Codes, _draw: Draw, _personal: Codes | None = None) -> Codes:
         return np.array(codes)
 
     monkeypatch.setattr(RelatedDesign, "randomize", honest)

@@ -16,9 +16,12 @@ import pytest
 from party.data import read_frame
 from party.errors import ConfigError, DataError, IdentityError
 from party.keys.coin_secret import new_key, read_coin_secret
+from party.show.copies import copy_lines
+from party.show.reading import reading_line
 from party.survey import DisguisedTable, disguise_table, read_codes, read_design
 from party.survey import disguise as disguise_module
-from protocols.randomized_response.coins import keyed_draw
+from protocols.privacy.attack import disclosure
+from protocols.randomized_response.coins import compared_draw, keyed_draw
 from protocols.randomized_response.unrelated_question import UnrelatedDesign
 from tests.party.survey.files import HEADER, RELATED, UNRELATED, rows, swap, write_design, write_rows
 from tests.support.binomial import lower_tail, upper_tail
@@ -52,6 +55,22 @@ def test_the_copy_is_what_the_design_makes_with_coins_of_secret_data_set_and_ids
     true = read_codes(tmp_path / "data.csv", questionnaire)
     assert np.array_equal(expected[:, plain], true[:, plain])
     assert not np.array_equal(expected[:, disguised], true[:, disguised])
+
+
+@pytest.mark.parametrize("text", [RELATED, UNRELATED])
+def test_what_a_collector_reads_of_the_copy_stands_beside_it(tmp_path: Path, text: str) -> None:
+    table = disguise(tmp_path, text)
+    secret = read_coin_secret(tmp_path / "coins")
+    questionnaire = read_design(tmp_path / "design.toml")
+    true = read_codes(tmp_path / "data.csv", questionnaire)
+    table.write(tmp_path / "out.csv")
+    sent = read_codes(tmp_path / "out.csv", questionnaire)
+    draw = compared_draw(secret.key, secret.dataset, RECORDS)
+    assert table.read == disclosure(true, sent, questionnaire.design, draw)
+    assert table.read is not None
+    assert table.read.copy.records == RECORDS
+    told = list(copy_lines(table, questionnaire, tmp_path / "out.csv", None))
+    assert reading_line(table.read) in told
 
 
 def test_the_same_again_is_the_same_and_leaves_the_secret_as_it_is(tmp_path: Path) -> None:

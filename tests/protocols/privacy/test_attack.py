@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from protocols.errors import InputError
-from protocols.privacy.attack import CopyReading, Likelihood, disclosure, read_copy
+from protocols.privacy.attack import CopyReading, Likelihood, _surest, disclosure, likely_disclosure, read_copy
 from protocols.randomized_response.design import Design, cells
 from protocols.randomized_response.mixed import one_coin_each
 from protocols.tables.table import NO_ANSWER
@@ -101,6 +101,37 @@ def test_two_columns_of_one_coin_are_read_and_two_of_their_own_coins_are_not() -
     together, alone = (read_copy(truth, copy, design) for copy, design in zip(copies, (shared, apart), strict=True))
     assert together.whole > alone.whole
     assert together.records == alone.records == 4000
+
+
+def test_those_that_are_read_for_certain_are_right_at_that_rate_whatever_the_reader_believes() -> None:
+    """Chances that say nothing, that are right, and that boast: right ones count, of the surest."""
+    right = np.array([True] * 99 + [False] + [True] * 50 + [False] * 50)
+    assert _surest(np.full(200, 0.95), right) == 0
+    assert _surest(np.where(np.arange(200) < 100, 0.99, 0.95), right) == 99
+    assert _surest(np.where(np.arange(200) < 100, 0.89, 0.95), right) == 0
+    assert _surest(np.linspace(1, 0.9, 200), right) == 149
+    assert _surest(np.linspace(0.89, 0.8, 200), right) == 0
+
+
+def test_a_table_that_responses_make_likely_is_read_about_as_often_as_the_true_one() -> None:
+    chance = np.random.default_rng(12)
+    rare = (chance.random((4000, 6)) < 0.12).astype(np.uint8)
+    truth = np.where(chance.random((4000, 1)) < 0.2, 1 - rare, rare).astype(np.uint8)
+    design = related([2] * 6, [range(3), range(3, 6)], "3/5")
+    sent = design.randomize(truth, lambda _, bound: chance.integers(0, bound, 4000))
+    known = read_copy(truth, sent, design)
+    likely = likely_disclosure(sent, design, lambda records: lambda _, bound: chance.integers(0, bound, records))
+    assert likely is not None
+    assert likely.copy.records == 4000
+    assert abs(likely.copy.whole - known.whole) < 400
+    assert likely.copy.whole > likely.apart.whole + 400
+
+
+def test_of_no_answers_nothing_is_likely() -> None:
+    design = related([2, 2], [[0, 1]], "2/3")
+    sent = np.full((3, 2), NO_ANSWER, dtype=np.uint8)
+    assert likely_disclosure(sent, design, lambda _: lambda _, bound: np.zeros(3, dtype=np.int64)) is None
+    assert disclosure(sent, sent, design, lambda _, bound: np.zeros(3, dtype=np.int64)) is None
 
 
 def test_missing_answers_are_seen_and_read_by_what_was_answered() -> None:
