@@ -6,6 +6,7 @@ import multiprocessing
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from _figure import FOLDER, QUICK_FOLDER, Figure, Line, run_sweep, summarize
@@ -28,8 +29,12 @@ def _text(value: object) -> str:
 
 def make(figure: Figure, folder: Path, workers: int) -> list[Line]:
     """Measure, write the CSV, draw (if matplotlib is there), and return the lines."""
-    sweep = figure.sweep
-    lines = [line for line in summarize(sweep, run_sweep(sweep, folder, workers)) if figure.where(line)]
+    lines = [
+        line
+        for sweep in figure.sweeps
+        for line in summarize(sweep, run_sweep(sweep, folder, workers))
+        if figure.where(line)
+    ]
     table = folder / "results" / f"{figure.name}.csv"
     write_csv(lines, table)
     print(f"Wrote {table}", file=sys.stderr)
@@ -58,5 +63,5 @@ def main(figure: Figure) -> None:
     if arguments.quick:
         figure = figure.small()
     if arguments.repetitions:
-        figure = replace(figure, sweep=replace(figure.sweep, repetitions=arguments.repetitions))
+        figure = figure.with_sweeps(partial(replace, repetitions=arguments.repetitions))
     make(figure, arguments.out or (QUICK_FOLDER if arguments.quick else FOLDER), arguments.workers)

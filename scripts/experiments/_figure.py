@@ -91,15 +91,26 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table of a paper, or a question: the lines of a sweep that belong to it, and how they are drawn."""
+    """A figure or table of a paper, or a question: the lines of sweeps that belong to it, and how they are drawn.
+
+    `others` are sweeps that came later: each line has its own hash, so those of the first keep theirs.
+    """
 
     name: str
     sweep: Sweep
     panels: Sequence[Panel]
     where: Callable[[Line], bool] = lambda _: True
+    others: Sequence[Sweep] = ()
+
+    @property
+    def sweeps(self) -> list[Sweep]:
+        return [self.sweep, *self.others]
+
+    def with_sweeps(self, change: Callable[[Sweep], Sweep]) -> "Figure":
+        return replace(self, sweep=change(self.sweep), others=[change(sweep) for sweep in self.others])
 
     def small(self) -> "Figure":
-        return replace(self, sweep=self.sweep.small())
+        return self.with_sweeps(Sweep.small)
 
 
 def digest(value: object) -> str:

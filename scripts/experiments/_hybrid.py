@@ -6,6 +6,7 @@ other's columns is disguised in so many groups, which is the only reading that g
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,9 +14,11 @@ from _data import QUICK_RECORDS, RECORDS, TEST, THETAS, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
 
 from protocols.simulation.two_party import compare_methods, random_split
+from protocols.terms import TO_THE_END, Growth
 
 SEED = 2007
 REPETITIONS = 20
+LEVELS = 5
 WINDOWS = 3
 ALL_WINDOWS = 8
 
@@ -24,7 +27,8 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     table = binary_table(str(cell["data"]), int(cell["records"]))
     split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
     windows = range(1, int(cell["windows"]) + 1)
-    rows = compare_methods(split, Fraction(cell["theta"]), int(cell["groups"]), windows, generator)
+    growth = Growth(max_depth=int(cell["levels"])) if "levels" in cell else TO_THE_END
+    rows = compare_methods(split, Fraction(cell["theta"]), int(cell["groups"]), windows, generator, growth)
     randomized = next(row.accuracy for row in rows if row.method == "randomized")
     measured: Measured = []
     for row in rows:
@@ -40,6 +44,12 @@ def cells(
     data: str, groups: Sequence[int], thetas: Sequence[str], windows: int, sizes: Mapping[str, int] = RECORDS
 ) -> list[Labels]:
     return grid(data=[data], records=[sizes[data]], groups=groups, theta=thetas, windows=[windows])
+
+
+def five_levels(sweep: Sweep) -> Sweep:
+    """Return the same sweep on trees of five levels, for the files that have it on trees grown to the end."""
+    limited = [[{**cell, "levels": LEVELS} for cell in cells] for cells in (sweep.cells, sweep.quick)]
+    return replace(sweep, name=f"{sweep.name}_five_levels", cells=limited[0], quick=limited[1])
 
 
 def against_theta(data: str) -> Sweep:
@@ -65,8 +75,10 @@ def against_window(name: str, data: str) -> Figure:
         measure=measure,
         quick=cells(data, (4,), ("0.45",), 2, QUICK_RECORDS),
     )
-    panel = Panel(f"{data}, 4 groups", "omega", "mean", ("theta",), lambda line: line["method"] == "hybrid", bars=True)
-    return Figure(name, sweep, [panel], is_accuracy)
+    panel = Panel(
+        f"{data}, 4 groups", "omega", "mean", ("theta", "levels"), lambda line: line["method"] == "hybrid", bars=True
+    )
+    return Figure(name, sweep, [panel], is_accuracy, [five_levels(sweep)])
 
 
 def methods_against_theta(name: str, data: str) -> Figure:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
-_WORDS = {"omega": "ω = {}", "theta": "θ = {}", "groups": "{} groups", "W_a": "W_a = {}"}
+_WORDS = {"omega": "ω = {}", "theta": "θ = {}", "groups": "{} groups", "W_a": "W_a = {}", "levels": "{} levels"}
 _WHOLE = {"omega", "groups"}
 _MARKS = "osD^vP*X<>"
 

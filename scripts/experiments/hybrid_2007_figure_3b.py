@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Hybrid figure 3b: accuracy of the hybrid against the window on adult, 4 groups; bars: deviation."""
+"""Hybrid figure 3b: accuracy of the hybrid against the window on adult, 4 groups, to the end and of 5 levels."""
 
 from _command import main
 from _hybrid import against_window

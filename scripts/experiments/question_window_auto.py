@@ -15,6 +15,7 @@ import numpy as np
 from _command import main
 from _data import QUICK_RECORDS, RECORDS, TEST, binary_table
 from _figure import Figure, Labels, Line, Measured, Panel, Sweep, grid
+from _hybrid import five_levels
 
 from protocols.counting.estimated import Estimator
 from protocols.counting.plaintext import PlaintextEngine
@@ -25,6 +26,7 @@ from protocols.randomized_response.moments import noise
 from protocols.role import Role, run_pair
 from protocols.simulation.hold_out import HoldOut, accuracy
 from protocols.simulation.two_party import at_random, disguised_views, grow_hybrid, grow_plain, random_split
+from protocols.terms import TO_THE_END, Growth
 from protocols.two_party.rounding import gain_step
 
 DATA = ("tic-tac-toe", "mushroom", "adult")
@@ -37,11 +39,11 @@ FIXED = (1, 2, 3, 4, 6, 8)
 class _NodeWindows(HybridId3):
     """Hybrid-ID3 whose window is chosen at each node."""
 
-    def __init__(self, split: HoldOut, view: View, views: Sequence[View], z: float, cap: int) -> None:
+    def __init__(self, split: HoldOut, view: View, views: Sequence[View], z: float, cap: int, growth: Growth) -> None:
         engine = PlaintextEngine(split.schema, split.train, split.test)
         designs = [each.design for each in views]
-        ranking = MeanGains(Estimator(view), split.schema.classes, gain_step(designs))
-        super().__init__(split.schema, engine.class_counts, 1, engine, ranking)
+        ranking = MeanGains(Estimator(view), split.schema.classes, gain_step(designs), growth)
+        super().__init__(split.schema, engine.class_counts, 1, engine, ranking, growth)
         self._designs, self._z, self._cap = designs, z, cap
 
     def _windows(self, level: Sequence[Any]) -> Role[list[tuple[int, ...]]]:
@@ -66,18 +68,19 @@ def measure(cell: Labels, generator: np.random.Generator) -> Measured:
     table = binary_table(str(cell["data"]), int(cell["records"]))
     split = random_split(table, len(table.attributes) - 1, Fraction(TEST), generator)
     views = disguised_views(split, at_random(Fraction(cell["theta"]), GROUPS, generator), generator)
-    every = grow_plain(split)
+    growth = Growth(max_depth=int(cell["levels"])) if "levels" in cell else TO_THE_END
+    every = grow_plain(split, growth)
     measured: Measured = []
     fixed: list[tuple[float, float]] = []
     for omega in FIXED:
-        grown = grow_hybrid(split, views, omega)
+        grown = grow_hybrid(split, views, omega, growth)
         fixed.append((grown.computations / every.computations, accuracy(grown.tree, split)))
         measured += _lines({"window": "fixed", "omega": omega}, *fixed[-1])
     fixed.append((1.0, accuracy(every.tree, split)))
     costs, reached = zip(*sorted(fixed), strict=True)
     for cap in CAPS:
         for z in ERRORS:
-            alice, bob = (_NodeWindows(split, view, views, float(z), cap) for view in views)
+            alice, bob = (_NodeWindows(split, view, views, float(z), cap, growth) for view in views)
             result = run_pair(alice.build(), bob.build())[0]
             cost, right = result.computations / every.computations, accuracy(result.tree, split)
             labels: Labels = {"window": "by node", "z": z, "cap": cap}
@@ -95,7 +98,7 @@ def panel(data: str) -> Panel:
     def where(line: Line) -> bool:
         return (line["data"], line["quantity"]) == (data, "lead at equal cost")
 
-    return Panel(data, "z", "mean", ("theta", "cap"), where, bars=True, y="lead at equal cost")
+    return Panel(data, "z", "mean", ("theta", "cap", "levels"), where, bars=True, y="lead at equal cost")
 
 
 SWEEP = Sweep(
@@ -106,7 +109,7 @@ SWEEP = Sweep(
     measure=measure,
     quick=grid(data=["mushroom"], records=[QUICK_RECORDS["mushroom"]], theta=["0.45"]),
 )
-FIGURE = Figure(SWEEP.name, SWEEP, [panel(data) for data in DATA])
+FIGURE = Figure(SWEEP.name, SWEEP, [panel(data) for data in DATA], others=[five_levels(SWEEP)])
 
 if __name__ == "__main__":
     main(FIGURE)
