@@ -264,7 +264,8 @@ class _Model:
         if self.terms.encrypts_coins:
             return self.sizes.records * (min(self.sizes.patterns) - 1)
         test = self.sizes.records - self.train
-        holder = int(lighter_side(dict(zip("01", self.sizes.sides, strict=True)), str(self.sizes.class_holder)))
+        sides = dict(zip("01", self.sizes.sides, strict=True))
+        holder = int(lighter_side(sides, str(self.sizes.class_holder), self.sizes.classes))
         columns, labels = self.sizes.sides[holder], self.sizes.classes if holder == self.sizes.class_holder else 1
         candidates = self.window() * sum(columns) / max(1, len(self.sizes.domains))
         slots = self.sizes.key.public.slots(self.train)

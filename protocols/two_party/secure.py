@@ -124,25 +124,26 @@ def key_holder(party: str, agreed: Agreement) -> str:
     if not agreed.terms.encrypts_coins:
         schema, parties = agreed.schema, (party, agreed.peer)
         columns = {name: schema.sizes_of(name) for name in parties}
-        return lighter_side(columns, schema.class_owners[0] if len(schema.class_owners) == 1 else None)
+        class_holder = schema.class_owners[0] if len(schema.class_owners) == 1 else None
+        return lighter_side(columns, class_holder, schema.classes)
     patterns = {party: agreed.own_design.patterns, agreed.peer: agreed.peer_design.patterns}
     return min(patterns, key=lambda name: (patterns[name], name))
 
 
-def lighter_side(columns: Mapping[str, Sequence[int]], class_holder: str | None) -> str:
+def lighter_side(columns: Mapping[str, Sequence[int]], class_holder: str | None, classes: int) -> str:
     """Return who has less to encrypt, from what both know: a vector for each distinct `E_a` of its columns.
 
-    That is who has fewer combinations of values, where those of who alone holds the class are squared: its estimates of
-    its own columns are the exact ones, so most splits stand on them; and it would have a column for each class. Of
-    equals it is who does not hold the class, then the first name.
+    That is who has fewer combinations of values; a class that it alone holds is a column of its own, for it would be
+    encrypted too. Of equals it is who does not hold the class, then the first name.
 
     Args:
-        columns: Of each party, how many values its columns have.
+        columns: Of each party, how many values its attributes have.
         class_holder: Who alone holds the class; None if both do.
+        classes: How many there are.
     """
 
     def weight(name: str) -> tuple[int, bool, str]:
         alone = name == class_holder
-        return prod(columns[name]) ** (2 if alone else 1), alone, name
+        return prod(columns[name]) * (classes if alone else 1), alone, name
 
     return min(columns, key=weight)

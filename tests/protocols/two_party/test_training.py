@@ -77,15 +77,18 @@ def test_the_key_holder_is_who_has_less_to_encrypt_and_the_first_name_of_equals(
     assert a.fingerprint == b.fingerprint == key.fingerprint()
 
 
-@pytest.mark.parametrize(("peer_columns", "lighter"), [(1, "bob"), (3, "bob"), (4, "bob"), (5, "alice")])
-def test_who_alone_holds_the_class_encrypts_only_with_less_than_half_of_the_columns(
-    peer_columns: int, lighter: str
+@pytest.mark.parametrize(
+    ("peer", "classes", "lighter"),
+    [([2], 2, "bob"), ([2, 2], 2, "bob"), ([2, 2, 2], 2, "bob"), ([3, 3], 2, "alice"), ([3, 3], 3, "bob")],
+)
+def test_a_class_that_one_side_alone_holds_is_one_more_column_to_encrypt(
+    peer: list[int], classes: int, lighter: str
 ) -> None:
-    columns = {"alice": [2, 2], "bob": [2] * peer_columns}
+    columns = {"alice": [2, 2], "bob": peer}
     seen_by_bob = dict(reversed(columns.items()))
-    assert lighter_side(columns, "alice") == lighter_side(seen_by_bob, "alice") == lighter
-    shared = "bob" if peer_columns == 1 else "alice"
-    assert lighter_side(columns, None) == lighter_side(seen_by_bob, None) == shared
+    assert lighter_side(columns, "alice", classes) == lighter_side(seen_by_bob, "alice", classes) == lighter
+    shared = "bob" if peer == [2] else "alice"
+    assert lighter_side(columns, None, classes) == lighter_side(seen_by_bob, None, classes) == shared
 
 
 def mirrored(owner: str, **changes: object) -> Case:

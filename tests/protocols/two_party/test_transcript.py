@@ -106,8 +106,8 @@ ALLOWED: dict[str, tuple[dict[str, Any], set[type[Message]], set[type[Message]]]
         AGREEMENT | COPIES | MODELS,
     ),
 }
-"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 patterns against Bob's
-more, and 6 combinations, 36 as she holds the class, against 48. So she is also the one who mines."""
+"""What the key holder may send, and what the evaluator. In this case Alice holds the key: 6 combinations, 12
+with the class, against Bob's 48, and fewer patterns. She holds the class, and so is the one who mines."""
 
 
 def transcript(case: Case) -> Transcript:
